@@ -18,7 +18,7 @@ use crate::{
     agent::{Agent, Answer, Forgone, Settled, Visit},
     chart::{Chart, Does, State, Work},
     effect::{Cause, Effect, EffectKind, Out},
-    event::{Begun, Event, Observed, Scope, Usage},
+    event::{Begun, Event, Observed, Pauser, Scope, Usage},
     governor::Level,
     id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
     run::{Doing, Run},
@@ -125,6 +125,9 @@ struct Stepping<'a, A: Agent> {
 impl<'a, A: Agent> Stepping<'a, A> {
     fn begin(&mut self, begun: Begun) -> Flow {
         self.run.core.seed = begun.seed;
+        if begun.queued {
+            self.run.core.pause(Some(Pauser::Worker));
+        }
         self.run.core.governor.begin(begun.permissions, begun.tools, begun.checks);
         self.enter(self.chart.start(), Cause::Began, None)
     }

@@ -15,7 +15,7 @@ use std::{
 
 use crossterm::event::{KeyCode, KeyEvent};
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::{observe::Question, session::Decision};
+use pointsman_runtime::{observe::Question, session::ApprovalDecision};
 
 use crate::{
     agents::toolbox,
@@ -90,7 +90,7 @@ pub(crate) enum Came {
     /// More is wanted.
     More,
     /// It is decided. The rule is to be kept for other runs, too.
-    Decided(Decision, Option<Grant>),
+    Decided(ApprovalDecision, Option<Grant>),
     /// It is left for later.
     Later,
     /// These rows are to be shown, and stay.
@@ -297,7 +297,10 @@ impl Dialogue {
                 let kept = matches!(choice, Choice::EveryRun).then(|| rule.clone());
                 let how = if kept.is_some() { "every run" } else { "this run" };
                 let reason = format!("{GRANTED}, always in {how}");
-                Came::Decided(Decision { granted: true, reason, remember: Some(rule) }, kept)
+                Came::Decided(
+                    ApprovalDecision { granted: true, reason, remember: Some(rule) },
+                    kept,
+                )
             }
             (Choice::ThisRun | Choice::EveryRun, _) => Came::More,
         }
@@ -314,7 +317,7 @@ impl Dialogue {
         let unsaid = if granted { GRANTED } else { DENIED };
         let wants_one = self.question.call().is_some() && said.is_empty();
         let reason = if wants_one { unsaid.into() } else { said };
-        Came::Decided(Decision { granted, reason, remember: None }, None)
+        Came::Decided(ApprovalDecision { granted, reason, remember: None }, None)
     }
 }
 

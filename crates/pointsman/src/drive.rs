@@ -21,7 +21,7 @@ use pointsman_runtime::{
     mcp::{self, McpError},
     model,
     observe::{Log, Observer},
-    session::{Attend, Nobody, Session},
+    session::{Approver, Session, Unattended},
     store::RunId,
 };
 use pointsman_webdriver::form::Forms;
@@ -77,7 +77,7 @@ pub(crate) struct Audience {
     /// Who is told.
     pub(crate) observers: Vec<Arc<dyn Observer>>,
     /// Who is asked.
-    pub(crate) attendant: Box<dyn Attend>,
+    pub(crate) approver: Box<dyn Approver>,
     /// The live view, if there is one.
     pub(crate) live: Option<Arc<Live>>,
     /// Who remembers what went wrong last.
@@ -229,18 +229,18 @@ impl Drive {
             std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());
         };
         session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
-        let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
+        let approver: Box<dyn Approver> = if person::is_there() && !unattended {
             let ending = Arc::new(AtomicBool::new(false));
             let ends = Arc::clone(&ending);
             let ends = move || ends.store(true, Ordering::Relaxed);
             session.when_ending(ends).map_err(Error::Session)?;
             Box::new(Person { live: live.clone(), folder: self.dir().into(), ending, waits })
         } else if waits == Waits::Yes {
-            Box::new(Nobody)
+            Box::new(Unattended)
         } else {
             Box::new(Absent)
         };
-        Ok(Audience { observers, attendant, live, blame })
+        Ok(Audience { observers, approver, live, blame })
     }
 }
 

@@ -8,9 +8,9 @@ use std::{
 
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     exit::{Exit, WAITING},
-    session::{Outcome, Session},
+    session::{RunSummary, Session},
 };
 use pointsman_webdriver::{browser::Left, exploration, form::Forms};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ use crate::{
 pub(crate) fn finish(
     session: &Session,
     forms: &Forms,
-    outcome: &Outcome,
+    outcome: &RunSummary,
     audience: Audience,
     json: bool,
 ) -> Result<ExitCode, Error> {
@@ -40,7 +40,7 @@ pub(crate) fn finish(
     drop(audience);
     let code = conclude(session, outcome, json, true);
     if !json
-        && outcome.standing == Standing::Ended(Disposition::Failed)
+        && outcome.status == RunStatus::Ended(Disposition::Failed)
         && let Some(why) = blame
     {
         note(&format!("reason: {}", words::line(&why, 300)));
@@ -51,7 +51,7 @@ pub(crate) fn finish(
 
 /// Says what became of the browser of a run that ended with something filled in and nothing
 /// sent.
-fn farewell(forms: &Forms, outcome: &Outcome) {
+fn farewell(forms: &Forms, outcome: &RunSummary) {
     let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
     let filled = report.and_then(|report| report.get("filled")?.as_u64());
     match forms.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
@@ -69,15 +69,15 @@ fn farewell(forms: &Forms, outcome: &Outcome) {
 /// exit code that says so.
 pub(crate) fn conclude(
     session: &Session,
-    outcome: &Outcome,
+    outcome: &RunSummary,
     json: bool,
     with_result: bool,
 ) -> Result<ExitCode, Error> {
-    let ended = match outcome.standing {
-        Standing::Ended(ended) => Some(ended),
+    let ended = match outcome.status {
+        RunStatus::Ended(ended) => Some(ended),
         _ => None,
     };
-    let let_go = outcome.standing == Standing::Moving;
+    let let_go = outcome.status == RunStatus::Moving;
     let unasked = match ended {
         Some(Disposition::Succeeded) => session.unasked(&outcome.run),
         _ => Ok(Vec::new()),
@@ -141,23 +141,23 @@ pub(crate) fn conclude(
 }
 
 /// Returns what a run asks, for somebody who answers later.
-pub(crate) fn asked(session: &Session, outcome: &Outcome) -> Vec<String> {
+pub(crate) fn asked(session: &Session, outcome: &RunSummary) -> Vec<String> {
     // A run that cannot be read any more cannot be answered either.
     let Ok(row) = session.block_on(session.store().run(&outcome.run)) else { return Vec::new() };
     outcome.questions.iter().map(|question| open_question(&row, question)).collect()
 }
 
 /// Returns whether a run ended so well that nothing but its answer need be said.
-pub(crate) fn needs_no_word(session: &Session, outcome: &Outcome) -> bool {
-    let Standing::Ended(ended) = outcome.standing else { return false };
+pub(crate) fn needs_no_word(session: &Session, outcome: &RunSummary) -> bool {
+    let RunStatus::Ended(ended) = outcome.status else { return false };
     let denied = !session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
     Exit::of(ended, outcome.error.as_ref(), denied).code() == 0
 }
 
 /// Returns how a run stands that has not ended.
-fn open(session: &Session, outcome: &Outcome) -> &'static str {
-    match outcome.standing {
-        Standing::Moving => "stopped, still in progress",
+fn open(session: &Session, outcome: &RunSummary) -> &'static str {
+    match outcome.status {
+        RunStatus::Moving => "stopped, still in progress",
         _ if !outcome.questions.is_empty() => "waiting for you",
         _ if outcome.paused => "paused",
         _ if is_talk(session, outcome) => "waiting for your message",
@@ -166,14 +166,14 @@ fn open(session: &Session, outcome: &Outcome) -> &'static str {
 }
 
 /// Returns whether a run is a conversation: what it waits for is a message.
-fn is_talk(session: &Session, outcome: &Outcome) -> bool {
+fn is_talk(session: &Session, outcome: &RunSummary) -> bool {
     session
         .block_on(session.store().run(&outcome.run))
         .is_ok_and(|row| AGENTS.decl(&row.agent).converses())
 }
 
 /// Tells people how a run stands and what to do next.
-fn told(session: &Session, outcome: &Outcome, (ended, how): (Option<Disposition>, &str)) {
+fn told(session: &Session, outcome: &RunSummary, (ended, how): (Option<Disposition>, &str)) {
     let run = &outcome.run;
     let time = words::duration(outcome.elapsed_ms);
     let steps = words::counted(outcome.steps, "step");

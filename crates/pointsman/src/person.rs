@@ -14,7 +14,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_kernel::{body::Body, governor::Grant};
 use pointsman_runtime::{
     clock,
-    session::{Asking, Attend, Decision, Reply},
+    session::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply},
 };
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// Returns a decision as the person reads it again.
-pub(crate) fn told(decision: &Decision) -> Line {
+pub(crate) fn told(decision: &ApprovalDecision) -> Line {
     let (ink, word) = if decision.granted { (Ink::Good, "yes") } else { (Ink::Bad, "no") };
     // What everybody says of it is not worth a word.
     let reason = decision.reason.as_str();
@@ -79,22 +79,26 @@ pub(crate) struct Person {
 /// Nobody is there, and what is asked cannot wait.
 pub(crate) struct Absent;
 
-impl Attend for Absent {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+impl Approver for Absent {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
         no("nobody is there to say yes, and the browser does not wait")
     }
 }
 
-fn no(reason: &str) -> Reply {
-    Reply::Decided(Decision { granted: false, reason: reason.into(), remember: None })
+fn no(reason: &str) -> ApproverReply {
+    ApproverReply::Decided(ApprovalDecision {
+        granted: false,
+        reason: reason.into(),
+        remember: None,
+    })
 }
 
-impl Attend for Person {
-    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+impl Approver for Person {
+    fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
         // A terminal that is gone cannot say yes.
         let ask = || {
             self.ask(asking).unwrap_or_else(|_| match self.waits {
-                Waits::Yes => Reply::Later,
+                Waits::Yes => ApproverReply::Later,
                 Waits::No => no("the terminal is gone"),
             })
         };
@@ -107,7 +111,7 @@ impl Attend for Person {
 
 impl Person {
     /// Asks, with nothing else on the screen meanwhile.
-    fn ask(&self, asking: &Asking<'_>) -> io::Result<Reply> {
+    fn ask(&self, asking: &ApprovalRequest<'_>) -> io::Result<ApproverReply> {
         let mut screen = Screen::take()?;
         let question = asking.question.clone();
         let now = clock::instant();
@@ -123,7 +127,7 @@ impl Person {
             let came = match next(&self.ending)? {
                 _ if !asking.is_open() => {
                     screen.say(&[Line::of(Ink::Dim, ELSEWHERE)])?;
-                    return Ok(Reply::Later);
+                    return Ok(ApproverReply::Later);
                 }
                 Some(Event::Key(key)) if suspends(&key) => {
                     screen.suspend()?;
@@ -140,7 +144,11 @@ impl Person {
                     Came::More
                 }
                 None if self.ending.load(Ordering::Relaxed) => {
-                    let reply = if self.waits == Waits::Yes { Reply::Later } else { Reply::Cancel };
+                    let reply = if self.waits == Waits::Yes {
+                        ApproverReply::Later
+                    } else {
+                        ApproverReply::Cancel
+                    };
                     return leave(&mut screen, reply);
                 }
                 _ => Came::More,
@@ -154,12 +162,12 @@ impl Person {
                         Line::of(Ink::Warning, "  not an answer: ").and(Ink::Plain, &text)
                     ])?;
                 }
-                Came::Later => return leave(&mut screen, Reply::Later),
+                Came::Later => return leave(&mut screen, ApproverReply::Later),
                 Came::Decided(decision, kept) => {
                     let kept = kept.as_ref().map(keep);
                     let lines: Vec<Line> = std::iter::once(told(&decision)).chain(kept).collect();
                     screen.say(&lines)?;
-                    return Ok(Reply::Decided(decision));
+                    return Ok(ApproverReply::Decided(decision));
                 }
             }
         }
@@ -167,15 +175,15 @@ impl Person {
 
     /// Returns what is meant by a key that no question takes: Ctrl-C or Ctrl-D.
     /// Ctrl-D ends the input only where nothing was typed.
-    fn gone(&self, key: KeyEvent, empty: bool) -> Option<Reply> {
+    fn gone(&self, key: KeyEvent, empty: bool) -> Option<ApproverReply> {
         if (key.code == KeyCode::Char('d') && !empty)
             || !key.modifiers.contains(KeyModifiers::CONTROL)
         {
             return None;
         }
         match (key.code, self.waits) {
-            (KeyCode::Char('c' | 'd'), Waits::Yes) => Some(Reply::Later),
-            (KeyCode::Char('c'), Waits::No) => Some(Reply::Cancel),
+            (KeyCode::Char('c' | 'd'), Waits::Yes) => Some(ApproverReply::Later),
+            (KeyCode::Char('c'), Waits::No) => Some(ApproverReply::Cancel),
             (KeyCode::Char('d'), Waits::No) => Some(no(DENIED)),
             _ => None,
         }
@@ -183,11 +191,11 @@ impl Person {
 }
 
 /// Says how a question was left, before the terminal is given back.
-fn leave(screen: &mut Screen, reply: Reply) -> io::Result<Reply> {
+fn leave(screen: &mut Screen, reply: ApproverReply) -> io::Result<ApproverReply> {
     let line = match &reply {
-        Reply::Decided(decision) => told(decision),
-        Reply::Later => Line::of(Ink::Dim, "  left for later"),
-        Reply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
+        ApproverReply::Decided(decision) => told(decision),
+        ApproverReply::Later => Line::of(Ink::Dim, "  left for later"),
+        ApproverReply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
     };
     screen.say(&[line])?;
     Ok(reply)

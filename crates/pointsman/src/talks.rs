@@ -7,7 +7,7 @@ use std::{
 
 use pointsman_runtime::{
     session::Session,
-    store::{Among, Filter, RunRow, Stands},
+    store::{Filter, RunRow, RunScope, StatusFilter},
 };
 
 use crate::{agents::AGENTS, report::Error, tell::note, words};
@@ -38,8 +38,11 @@ pub(crate) fn whole(folder: &Path) -> PathBuf {
 impl Wanted<'_> {
     /// Returns these conversations, the newest first, and no more than so many.
     pub(crate) fn find(&self, session: &Session, most: usize) -> Result<Vec<Found>, Error> {
-        let filter =
-            Filter { among: Among::Roots, agent: self.agent.map(Into::into), ..Filter::default() };
+        let filter = Filter {
+            scope: RunScope::Roots,
+            agent: self.agent.map(Into::into),
+            ..Filter::default()
+        };
         let rows = session.block_on(session.store().all(&filter)).map_err(Error::Store)?.runs;
         let talk = |row: &RunRow| AGENTS.decl(&row.agent).converses();
         let found = rows.into_iter().filter(talk).map(|row| {
@@ -85,8 +88,8 @@ impl Wanted<'_> {
 /// Returns the newest run of a folder that has not ended, of any agent.
 pub(crate) fn open(session: &Session, folder: &Path) -> Result<RunRow, Error> {
     let dir = whole(folder);
-    let (among, stands) = (Among::Roots, Some(Stands::Open));
-    let filter = Filter { among, stands, ..Filter::default() };
+    let (scope, status) = (RunScope::Roots, Some(StatusFilter::Open));
+    let filter = Filter { scope, status, ..Filter::default() };
     let open = session.block_on(session.store().all(&filter)).map_err(Error::Store)?.runs;
     let here = |row: &RunRow| {
         let place = session.place(&row.id).ok().flatten();
@@ -135,13 +138,13 @@ fn state(row: &RunRow) -> String {
 }
 
 /// Returns conversations as a table, with how they stand.
-pub(crate) fn table(found: &[Found], now: u64, stands: impl Fn(&RunRow) -> String) -> String {
+pub(crate) fn table(found: &[Found], now: u64, status: impl Fn(&RunRow) -> String) -> String {
     const HEAD: [&str; 5] = ["RUN", "AGENT", "STATE", "AGE", "FOLDER"];
     let cells = |it: &Found| {
         let dir = it.dir.as_ref().map_or_else(|| "?".into(), |dir| dir.display().to_string());
         let age = words::age(now, it.row.made_ms());
         let (id, agent) = (it.row.id.to_string(), it.row.agent.to_string());
-        [id, agent, stands(&it.row), age, words::visible(&dir)]
+        [id, agent, status(&it.row), age, words::visible(&dir)]
     };
     words::table(HEAD, "FIRST WORDS", found.iter().map(|it| (cells(it), &*it.row.goal)))
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pointsman_runtime::{
     session::Session,
-    store::{Among, Filter, Listed, NoRunId, Page, RunId, RunRow, StoreError},
+    store::{Filter, NoRunId, Page, RunId, RunList, RunRow, RunScope, StoreError},
 };
 
 use crate::{report::Error, tell::note};
@@ -57,22 +57,22 @@ impl Which {
                 Err(error) => return Err(Error::Store(error)),
             }
         }
-        let list = |among, limit| {
-            let filter = Filter { among, ..Filter::default() };
+        let list = |scope, limit| {
+            let filter = Filter { scope, ..Filter::default() };
             let page = Page::first(limit);
             session.block_on(session.store().list(&filter, &page)).map_err(Error::Store)
         };
         if typed == "last" {
-            return newest(list(Among::Roots, 1)?);
+            return newest(list(RunScope::Roots, 1)?);
         }
-        let none = || Ok(list(Among::All, 1)?.runs.is_empty());
-        self.beginning(list(Among::Named(typed.into()), usize::MAX)?, none)
+        let none = || Ok(list(RunScope::All, 1)?.runs.is_empty());
+        self.beginning(list(RunScope::Prefix(typed.into()), usize::MAX)?, none)
     }
 
     /// Finds the run whose id begins so.
     fn beginning(
         &self,
-        listed: Listed,
+        listed: RunList,
         none: impl FnOnce() -> Result<bool, Error>,
     ) -> Result<Found, Error> {
         let typed = self.0.as_str();
@@ -99,7 +99,7 @@ impl Which {
 }
 
 /// Finds the newest run. A child is its parent's: nobody who says `last` means it.
-fn newest(listed: Listed) -> Result<Found, Error> {
+fn newest(listed: RunList) -> Result<Found, Error> {
     let newest = listed.runs.into_iter().find(|row| !row.id.is_child());
     let mut damaged = Vec::new();
     for error in listed.damaged {

@@ -22,7 +22,7 @@ use pointsman_runtime::{
     config::Config,
     host::Host,
     observe::{LiveNotice, Notice, Question},
-    session::{Decision, Session, Speaker, Start},
+    session::{ApprovalDecision, CommandSender, Session, StartOptions},
     store::RunId,
     timeline::TimelineKind,
     tool,
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // 1. Begin a run. Its first entry is on disk when this returns.
     let source = pointsman_agents::chat::CHART;
     let program = session.agents().verify(source).map_err(|_| "the chart is refused")?;
-    let start = Start {
+    let start = StartOptions {
         program,
         source: source.into(),
         config: json!({}).into(),
@@ -60,20 +60,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     let talk = session.converse(&host, start, vec![Arc::new(observer)])?;
-    let speaker = talk.speaker();
+    let commands = talk.commands();
 
     // 2. Say everything. What is said to a busy run waits, on disk, until it listens.
     for words in arguments {
-        speaker.say(&words);
+        commands.say(&words);
     }
-    speaker.close();
+    commands.close();
 
     // 3. Show what happens, and answer what is asked, until the run has ended.
     for notice in notices {
-        show(&notice, &speaker)?;
+        show(&notice, &commands)?;
     }
     let outcome = talk.wait()?;
-    println!("[{:?} after {} steps: run {}]", outcome.standing, outcome.steps, outcome.run);
+    println!("[{:?} after {} steps: run {}]", outcome.status, outcome.steps, outcome.run);
     Ok(())
 }
 
@@ -84,10 +84,10 @@ fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
     Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
 }
 
-fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {
+fn show(notice: &Notice, commands: &CommandSender) -> io::Result<()> {
     let kind = match notice {
         Notice::Item(item) => &item.kind,
-        Notice::Live(LiveNotice::Ask(question)) => return ask(question, speaker),
+        Notice::Live(LiveNotice::Ask(question)) => return ask(question, commands),
         Notice::Live(_) => return Ok(()),
     };
     match kind {
@@ -108,12 +108,12 @@ fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {
 }
 
 /// Asks on standard input. What is said besides `yes` is told to the model.
-fn ask(question: &Question, speaker: &Speaker) -> io::Result<()> {
+fn ask(question: &Question, commands: &CommandSender) -> io::Result<()> {
     let call = question.call().and_then(|call| tool::Toolbox::default().describe(call));
     println!("[may this run? Say `yes`, or why not]\n{}", call.unwrap_or_default());
     let mut said = String::new();
     io::stdin().read_line(&mut said)?;
     let (granted, reason) = (said.trim() == "yes", said.trim().to_owned());
-    speaker.decide(question.effect, Decision { granted, reason, remember: None });
+    commands.decide(question.effect, ApprovalDecision { granted, reason, remember: None });
     Ok(())
 }

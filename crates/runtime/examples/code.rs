@@ -24,7 +24,7 @@ use pointsman_runtime::{
     config::Config,
     host::Host,
     observe::Notice,
-    session::{Nobody, Session, Start},
+    session::{Session, StartOptions, Unattended},
     store::RunId,
     timeline::{TimelineKind, is_stuck},
 };
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         level: Level::Allow,
         until: None,
     };
-    let start = Start {
+    let start = StartOptions {
         program,
         source: source.into(),
         config: json!({ "phases": phases }).into(),
@@ -78,9 +78,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {}
     };
-    let outcome = session.run(&host, start, vec![Arc::new(observer)], &mut Nobody)?;
+    let outcome = session.run(&host, start, vec![Arc::new(observer)], &mut Unattended)?;
     println!("{}", outcome.result.unwrap_or_default());
-    println!("[{:?} after {} steps: run {}]", outcome.standing, outcome.steps, outcome.run);
+    println!("[{:?} after {} steps: run {}]", outcome.status, outcome.steps, outcome.run);
     Ok(())
 }
 

@@ -6,19 +6,26 @@
 
 mod derive;
 mod load;
-mod stand;
-mod tell;
+mod notify;
+mod status;
 mod work;
 
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{cached, questions, rests, unread, waits_for};
-pub use stand::Standing;
-pub use stand::listens;
+pub(crate) use load::{cached, questions, unread, waits_for};
+pub use status::RunStatus;
+pub use status::listens;
 pub(crate) use work::answered;
 pub use work::{is_aside, question};
 
-use std::{collections::BTreeMap, future::poll_fn, mem, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    mem,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use pointsman_kernel::{
     Short, Took,
@@ -33,19 +40,21 @@ use pointsman_kernel::{
 };
 use serde_json::value::to_raw_value;
 use thiserror::Error;
-use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
+    effect::EffectExecutor,
     journal::{Committed, Journal, Permit},
-    mail::arrived,
+    mailbox::arrived,
     observe::{LiveNotice, Observer},
-    perform::Perform,
-    store::{Append, EntryLine, Letter, LetterId, Opening, RunId, Store, StoreError},
+    store::{
+        Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
+        StoreError,
+    },
     timeline::Before,
     watch::Call,
 };
-use tell::{Tally, tell};
+use notify::{Tally, tell};
 use work::{Moved, Ordered, Working};
 
 /// How long an entry may take before those who watch are told. A flush takes milliseconds.
@@ -123,14 +132,14 @@ pub struct Site {
     /// What keeps them.
     pub store: Arc<dyn Store>,
     /// What acts for them.
-    pub performer: Arc<dyn Perform>,
+    pub executor: Arc<dyn EffectExecutor>,
     /// Who watches them.
     pub observers: Vec<Arc<dyn Observer>>,
 }
 
 /// A run that is to begin.
 #[derive(Clone, Debug)]
-pub struct Beginning {
+pub struct PreparedRun {
     /// Its id.
     pub id: RunId,
     /// Its chart, bound to its agent.
@@ -139,7 +148,7 @@ pub struct Beginning {
     pub source: Box<str>,
     /// What it is for, for people.
     pub goal: Box<str>,
-    /// Events that it is to hear when it listens: letters, on disk with its first entry.
+    /// Events that it is to hear when it listens: messages, on disk with its first entry.
     pub words: Vec<Event<Body>>,
     /// Its first event.
     pub begun: Begun,
@@ -154,31 +163,53 @@ pub struct Driver {
     journal: Journal,
     prev: Digest,
     clock: Clock,
-    inbox: mpsc::UnboundedReceiver<Sent>,
-    outbox: mpsc::UnboundedSender<Sent>,
+    /// Events that the driver itself has to give, the oldest first.
+    pending: VecDeque<Event<Body>>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
     tally: Tally,
-    /// The letter that the event at hand came in.
-    letter: Option<LetterId>,
+    /// The message that the event at hand came in.
+    message: Option<MessageId>,
 }
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(site: Site, beginning: Beginning) -> Result<Self, DriveError> {
-        let Beginning { id, program, source, goal, words, begun } = beginning;
+    pub async fn begin(site: Site, beginning: PreparedRun) -> Result<Self, DriveError> {
+        Self::create(site, beginning, None, None).await
+    }
+
+    /// Queues a run for any worker, under the name of a request: a second request of that name
+    /// makes no second run. Its first entry is on disk when this returns, and nothing has started.
+    pub async fn submit(
+        site: Site,
+        mut beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<(), DriveError> {
+        beginning.begun.queued = true;
+        let driver = Self::create(site, beginning, request, Some(queue)).await?;
+        driver.release(Release::Ready).await
+    }
+
+    async fn create(
+        site: Site,
+        beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: Option<QueueOptions>,
+    ) -> Result<Self, DriveError> {
+        let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
-        let opening = Opening {
+        let opening = NewRun {
             agent: program.agent().name.into(),
             chart: program.name().into(),
             source,
             goal,
             created_ms,
-            letters: words.iter().map(|word| written(word).into()).collect(),
+            messages: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
-            request: None,
-            queue: None,
+            request,
+            queue,
         };
         let loaded = unread(&program);
         let journal = Journal::new(Arc::clone(&site.store), program.agent().name);
@@ -197,8 +228,7 @@ impl Driver {
         journal: Journal,
         clock: Clock,
     ) -> Self {
-        let (outbox, inbox) = mpsc::unbounded_channel();
-        let (tally, letter) = (Tally::default(), None);
+        let (tally, message) = (Tally::default(), None);
         let Loaded { run, link: prev, open } = loaded;
         let mut driver = Self {
             id,
@@ -208,11 +238,10 @@ impl Driver {
             journal,
             prev,
             clock,
-            inbox,
-            outbox,
+            pending: VecDeque::new(),
             open: BTreeMap::new(),
             tally,
-            letter,
+            message,
         };
         for (effect, order) in open {
             driver.reopen_order(effect, order);
@@ -220,9 +249,11 @@ impl Driver {
         driver
     }
 
-    /// Returns where events from outside can be sent.
-    pub fn inbox(&self) -> mpsc::UnboundedSender<Sent> {
-        self.outbox.clone()
+    /// Stops the work in progress and gives the run up.
+    pub(crate) async fn release(self, how: Release) -> Result<(), DriveError> {
+        let Self { journal, open, .. } = self;
+        drop(open);
+        Ok(journal.release(how).await?)
     }
 
     /// Returns the run's id.
@@ -257,7 +288,7 @@ impl Driver {
         }
         match self.next().await {
             Sent::Event(event) => self.give(event).await,
-            Sent::Letter | Sent::Question => Ok(()),
+            Sent::Question => Ok(()),
         }
     }
 
@@ -270,10 +301,12 @@ impl Driver {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
             let wake = self.run.core().wake.map(|at| self.clock.until(at));
-            let Self { inbox, open, .. } = self;
+            if let Some(event) = self.pending.pop_front() {
+                return event.into();
+            }
+            let Self { open, .. } = self;
             let moved = tokio::select! {
                 biased;
-                Some(sent) = inbox.recv() => return sent,
                 moved = poll_fn(|context| work::poll(open, context)) => moved,
                 () = sleep(wake) => return Event::Woke.into(),
             };
@@ -312,7 +345,7 @@ impl Driver {
     async fn apply(
         &mut self,
         event: Event<Body>,
-        opening: Option<Opening>,
+        opening: Option<NewRun>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
         Ok(self.commit(event, opening, &[]).await?.map(drop))
     }
@@ -322,7 +355,7 @@ impl Driver {
     async fn commit(
         &mut self,
         event: Event<Body>,
-        opening: Option<Opening>,
+        opening: Option<NewRun>,
         again: &[EffectId],
     ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
@@ -363,10 +396,10 @@ impl Driver {
         self.put_away();
         // Its children keep to that.
         if self.run.core().paused != paused {
-            self.site.performer.paused(&self.id, !paused);
+            self.site.executor.paused(&self.id, !paused);
         }
         if let Some(how) = self.run.core().ended {
-            self.site.performer.ended(self.program.agent(), &self.id, how).await;
+            self.site.executor.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok((Took::Applied, permits)))
     }
@@ -387,7 +420,7 @@ impl Driver {
             wake,
             snapshot: if due { self.snapshot(orders) } else { None },
             prompts,
-            letter: self.letter.take(),
+            message: self.message.take(),
         }
     }
 
@@ -396,7 +429,7 @@ impl Driver {
     async fn write(
         &mut self,
         append: Append,
-        opening: Option<Opening>,
+        opening: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, DriveError> {
         let seq = append.seq;
@@ -412,14 +445,14 @@ impl Driver {
         Ok(writing.await?)
     }
 
-    /// Applies an event that came in a letter, and takes the letter away with it: it counts
+    /// Applies an event that came in a message, and takes the message away with it: it counts
     /// once, whatever happens. One that is refused or ignored is thrown away and writes no
     /// entry; its sender sees that in the journal.
-    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
-        self.letter = Some(letter.id);
-        let took = match letter.event() {
+    pub async fn take(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
+        self.message = Some(message.id);
+        let took = match message.event() {
             Ok(event) => {
-                let event = arrived(event, self.clock.at(letter.at_ms));
+                let event = arrived(event, self.clock.at(message.at_ms));
                 self.commit(event, None, &[]).await?.map(|(took, _)| took)
             }
             Err(error) => Err(NotStepped::Unreadable(error.to_string())),
@@ -433,26 +466,26 @@ impl Driver {
             }
             Ok(_) => {}
         }
-        match self.letter.take() {
+        match self.message.take() {
             Some(unused) => self.discard(unused).await,
             None => Ok(()),
         }
     }
 
-    /// Throws a letter away: a later one says something else.
-    pub async fn pass_over(&mut self, letter: &Letter) -> Result<(), DriveError> {
+    /// Throws a message away: a later one says something else.
+    pub async fn pass_over(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
         self.log("a later message takes its place");
-        self.discard(letter.id).await
+        self.discard(message.id).await
     }
 
     fn log(&self, why: &str) {
         tracing::info!(run = %self.id, why, "message_ignored");
     }
 
-    async fn discard(&mut self, letter: LetterId) -> Result<(), DriveError> {
-        match self.site.store.discard(letter).await {
-            // The entry that ends a run takes all its letters away.
-            Ok(()) | Err(StoreError::NoSuchLetter { .. }) => Ok(()),
+    async fn discard(&mut self, message: MessageId) -> Result<(), DriveError> {
+        match self.site.store.discard(message).await {
+            // The entry that ends a run takes all its messages away.
+            Ok(()) | Err(StoreError::NoSuchMessage { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -464,8 +497,6 @@ impl Driver {
 pub enum Sent {
     /// Something has happened to the run.
     Event(Event<Body>),
-    /// A letter waits for it in the store.
-    Letter,
     /// A question can be put to a person now: nothing was found against its call.
     Question,
 }
@@ -476,7 +507,7 @@ impl From<Event<Body>> for Sent {
     }
 }
 
-/// Returns an event as a letter holds it.
+/// Returns an event as a message holds it.
 pub(crate) fn written(event: &Event<Body>) -> String {
     // An event is plain data.
     serde_json::to_string(event).unwrap_or_default()

@@ -22,6 +22,7 @@ mod handle;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use pointsman_kernel::{
     agent::Agent,
     agents::Agents,
@@ -35,13 +36,16 @@ use pointsman_kernel::{
 pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
-    driver::{Beginning, Driver, Site, written},
+    driver::{DriveError, Driver, PreparedRun, Site, written},
     executor::{Executor, Executors},
     host::Host,
     model,
     observe::Observer,
-    session::{Start, program},
-    store::{Changes, Filter, Lease, LetterId, Listed, Page, RunId, Store},
+    scheduler::{SchedulerError, Sites},
+    session::{StartOptions, program},
+    store::{
+        Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
+    },
     timeline::Timeline,
     tool::{self, Tool, Toolbox},
     watch,
@@ -91,7 +95,7 @@ impl Engine {
     }
 
     /// Begins a run. Its first entry is written when this returns.
-    pub async fn start(&self, start: Start) -> Result<RunHandle, EngineError> {
+    pub async fn start(&self, start: StartOptions) -> Result<RunHandle, EngineError> {
         let (told, notices) = handle::notices();
         let driver = self.begin(self.beginning(start)?, vec![told]).await?;
         RunHandle::drive(driver, self.host.watch(), notices).await
@@ -104,9 +108,25 @@ impl Engine {
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
         let lease = self.claim(run).await?;
         self.unpause(run).await?;
-        let heard = self.store.letters(run).await?.is_empty();
+        let heard = self.store.messages(run).await?.is_empty();
         let driver = Driver::rejoin(self.site(vec![told]), program, lease, heard).await?;
         RunHandle::drive(driver, self.host.watch(), notices).await
+    }
+
+    /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. A
+    /// second request of the same name makes no second run: the first one's id is returned.
+    pub async fn submit(
+        &self,
+        start: StartOptions,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<RunId, EngineError> {
+        let beginning = self.beginning(start)?;
+        let run = beginning.id.clone();
+        match Driver::submit(self.site(Vec::new()), beginning, request, queue).await {
+            Err(DriveError::Store(StoreError::Repeated { run })) => Ok(run),
+            submitted => Ok(submitted.map(|()| run)?),
+        }
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a run that
@@ -117,12 +137,12 @@ impl Engine {
 
     /// Sends an event to a run. Its task takes it, in this process or another one; where nobody
     /// drives the run, it waits until somebody resumes it.
-    pub async fn send(&self, run: &RunId, event: &Event<Body>) -> Result<LetterId, EngineError> {
-        Ok(self.store.post(run, &written(event)).await?)
+    pub async fn send(&self, run: &RunId, event: &Event<Body>) -> Result<MessageId, EngineError> {
+        Ok(self.store.send(run, &written(event)).await?)
     }
 
     /// Lists runs, the newest first.
-    pub async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, EngineError> {
+    pub async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, EngineError> {
         Ok(self.store.list(filter, page).await?)
     }
 
@@ -138,8 +158,8 @@ impl Engine {
     }
 
     /// Returns a run that is to begin, with all that the host has to say of it.
-    pub(crate) fn beginning(&self, start: Start) -> Result<Beginning, EngineError> {
-        let Start { program, source, config, goal, words, permissions, seed } = start;
+    pub(crate) fn beginning(&self, start: StartOptions) -> Result<PreparedRun, EngineError> {
+        let StartOptions { program, source, config, goal, words, permissions, seed } = start;
         let (agent, host) = (program.agent(), &self.host);
         let config = host.configure(agent, &config, &permissions)?;
         let id = new_run_id();
@@ -151,17 +171,18 @@ impl Engine {
             permissions,
             tools: host.decls_for(agent),
             checks: true,
+            queued: false,
             config: config.into(),
             place: Some(body(&host.place_of(&id, agent))?),
         };
         let words = words.into_iter().map(|body| Event::Given { event: 0, body: body.into() });
         let (program, words) = (Arc::new(program), words.collect());
-        Ok(Beginning { id, program, source, goal, words, begun })
+        Ok(PreparedRun { id, program, source, goal, words, begun })
     }
 
     pub(crate) async fn begin(
         &self,
-        beginning: Beginning,
+        beginning: PreparedRun,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Driver, EngineError> {
         Ok(Driver::begin(self.site(observers), beginning).await?)
@@ -187,9 +208,9 @@ impl Engine {
 
     /// Takes back pauses that no run has heard: somebody resumes it.
     pub(crate) async fn unpause(&self, run: &RunId) -> Result<(), EngineError> {
-        for letter in self.store.letters(run).await? {
-            if matches!(letter.event(), Ok(Event::Paused { .. })) {
-                self.store.discard(letter.id).await?;
+        for message in self.store.messages(run).await? {
+            if matches!(message.event(), Ok(Event::Paused { .. })) {
+                self.store.discard(message.id).await?;
             }
         }
         Ok(())
@@ -197,7 +218,15 @@ impl Engine {
 
     pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> Site {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        Site { agents, store, performer: Arc::new(self.host.clone()), observers }
+        Site { agents, store, executor: Arc::new(self.host.clone()), observers }
+    }
+}
+
+/// One engine for all runs: one folder, one model.
+#[async_trait]
+impl Sites for Engine {
+    async fn site(&self, _: &RunId) -> Result<Site, SchedulerError> {
+        Ok(Self::site(self, Vec::new()))
     }
 }
 

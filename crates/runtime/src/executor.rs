@@ -13,21 +13,21 @@ use pointsman_kernel::{
 };
 
 use crate::{
+    effect::{CleanupFuture, Completion, EffectFuture, Permit, ProgressSink},
     model::{Model, Question},
-    perform::{Doing, Done, Farewell, Permit, Shown},
     store::RunId,
 };
 
 /// A report, with the cost of the task.
 #[derive(Clone, Debug)]
-pub struct Reported<R> {
+pub struct TaskReport<R> {
     /// The report.
     pub report: R,
     /// What it cost.
     pub usage: Usage,
 }
 
-impl<R> From<R> for Reported<R> {
+impl<R> From<R> for TaskReport<R> {
     /// A report of a task that cost nothing.
     fn from(report: R) -> Self {
         Self { report, usage: Usage::default() }
@@ -35,7 +35,7 @@ impl<R> From<R> for Reported<R> {
 }
 
 /// A future that a host can hold: a report, or the reason why there is none.
-pub type Executing<R> = Pin<Box<dyn Future<Output = Result<Reported<R>, Fault>> + Send>>;
+pub type TaskFuture<R> = Pin<Box<dyn Future<Output = Result<TaskReport<R>, Fault>> + Send>>;
 
 /// Carries out an agent's own tasks.
 ///
@@ -43,19 +43,25 @@ pub type Executing<R> = Pin<Box<dyn Future<Output = Result<Reported<R>, Fault>> 
 pub trait Executor<A: Agent>: Send + Sync + 'static {
     /// Carries a task out whose order is on disk. One that was started before, and of which
     /// nobody knows how far it came, has `permit.again`.
-    fn perform(&self, permit: Permit, task: A::Task) -> Executing<A::Report>;
+    fn perform(&self, permit: Permit, task: A::Task) -> TaskFuture<A::Report>;
 
     /// Asks a model for a run of the agent. An agent whose prompts have [private] parts adds
     /// them here: no journal and no kept prompt has them.
     ///
     /// [private]: pointsman_kernel::prompt::Prompt::private
-    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+    fn ask(
+        &self,
+        permit: &Permit,
+        question: Question,
+        model: &Model,
+        shown: ProgressSink,
+    ) -> EffectFuture {
         let _ = permit;
         ask(question, model, shown)
     }
 
     /// Learns that a run of the agent has ended, and how: its resources can go.
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, run: &RunId, how: Disposition) -> CleanupFuture {
         let _ = (run, how);
         Box::pin(std::future::ready(()))
     }
@@ -83,7 +89,7 @@ impl Executors {
 
     /// Carries a task out. A task that nobody takes is a fault: it would otherwise be waited
     /// for until its timeout.
-    pub(crate) fn perform(&self, permit: Permit, task: &Body) -> Doing {
+    pub(crate) fn perform(&self, permit: Permit, task: &Body) -> EffectFuture {
         match self.0.get(permit.agent) {
             Some(executor) => executor.perform(permit, task),
             None => refused(&format!("no executor is registered for the agent `{}`", permit.agent)),
@@ -96,8 +102,8 @@ impl Executors {
         permit: &Permit,
         question: Question,
         model: &Model,
-        shown: Shown,
-    ) -> Doing {
+        shown: ProgressSink,
+    ) -> EffectFuture {
         match self.0.get(permit.agent) {
             Some(executor) => executor.ask(permit, question, model, shown),
             None => ask(question, model, shown),
@@ -105,7 +111,7 @@ impl Executors {
     }
 
     /// Tells an agent's executor that a run has ended.
-    pub(crate) fn ended(&self, agent: &str, run: &RunId, how: Disposition) -> Farewell {
+    pub(crate) fn ended(&self, agent: &str, run: &RunId, how: Disposition) -> CleanupFuture {
         match self.0.get(agent) {
             Some(executor) => executor.ended(run, how),
             None => Box::pin(std::future::ready(())),
@@ -121,9 +127,15 @@ impl fmt::Debug for Executors {
 
 /// The executor of some agent.
 trait AnyExecutor: Send + Sync {
-    fn perform(&self, permit: Permit, task: &Body) -> Doing;
-    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing;
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell;
+    fn perform(&self, permit: Permit, task: &Body) -> EffectFuture;
+    fn ask(
+        &self,
+        permit: &Permit,
+        question: Question,
+        model: &Model,
+        shown: ProgressSink,
+    ) -> EffectFuture;
+    fn ended(&self, run: &RunId, how: Disposition) -> CleanupFuture;
 }
 
 struct Typed<A, E> {
@@ -132,7 +144,7 @@ struct Typed<A, E> {
 }
 
 impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
-    fn perform(&self, permit: Permit, task: &Body) -> Doing {
+    fn perform(&self, permit: Permit, task: &Body) -> EffectFuture {
         let task = match task.read() {
             Ok(task) => task,
             Err(error) => return refused(&format!("the task cannot be read: {error}")),
@@ -140,31 +152,37 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
         let executing = self.executor.perform(permit, task);
         Box::pin(async move {
             match executing.await {
-                Ok(Reported { report, usage }) => Done::own(&report).costing(usage),
-                Err(fault) => Done::failed(fault),
+                Ok(TaskReport { report, usage }) => Completion::own(&report).costing(usage),
+                Err(fault) => Completion::failed(fault),
             }
         })
     }
 
-    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+    fn ask(
+        &self,
+        permit: &Permit,
+        question: Question,
+        model: &Model,
+        shown: ProgressSink,
+    ) -> EffectFuture {
         self.executor.ask(permit, question, model, shown)
     }
 
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, run: &RunId, how: Disposition) -> CleanupFuture {
         self.executor.ended(run, how)
     }
 }
 
 /// Asks a model a question that is whole.
-fn ask(question: Question, model: &Model, shown: Shown) -> Doing {
+fn ask(question: Question, model: &Model, shown: ProgressSink) -> EffectFuture {
     if question.prompt.private.is_some() {
         return refused("the agent's executor adds no private part to this prompt");
     }
     model.ask(question, shown)
 }
 
-fn refused(why: &str) -> Doing {
-    Box::pin(std::future::ready(Done::fault(FaultClass::Contract, false, why)))
+fn refused(why: &str) -> EffectFuture {
+    Box::pin(std::future::ready(Completion::fault(FaultClass::Contract, false, why)))
 }
 
 #[cfg(test)]
@@ -187,7 +205,7 @@ mod tests {
         let asked = |private: Option<Private>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = Question { prompt, tools: Vec::new(), key: String::new() };
-            Executors::default().ask(&permit, question, &model, Shown::nobody())
+            Executors::default().ask(&permit, question, &model, ProgressSink::nobody())
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {

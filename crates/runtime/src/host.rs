@@ -48,19 +48,22 @@ use rules::Rules;
 
 #[cfg(feature = "tools")]
 use crate::tool::plan;
+use crate::{
+    effect::{
+        CleanupFuture, Completion, EffectExecutor, EffectFuture, EffectTask, Permit,
+        PrecheckFuture, ProgressSink,
+    },
+    engine::EngineConfig,
+    executor::Executors,
+    model::{Model, ModelError, Question},
+    store::{RunId, Store},
+    tool::{ToolError, ToolSpec, Tools},
+    watch::{self, Watch},
+};
 #[cfg(feature = "mcp")]
 use crate::{
     engine::Approved,
     mcp::{McpError, Servers},
-};
-use crate::{
-    engine::EngineConfig,
-    executor::Executors,
-    model::{Model, ModelError, Question},
-    perform::{Checking, Doing, Done, Farewell, Perform, Permit, Shown, Task},
-    store::{RunId, Store},
-    tool::{ToolError, ToolSpec, Tools},
-    watch::{self, Watch},
 };
 
 /// Why a host cannot be set up.
@@ -205,12 +208,12 @@ impl Host {
     }
 
     /// Calls a tool.
-    async fn call(&self, permit: &Permit, call: &ToolCall, shown: &Shown) -> Done {
+    async fn call(&self, permit: &Permit, call: &ToolCall, shown: &ProgressSink) -> Completion {
         #[cfg(feature = "tools")]
         self.heed_record_before(&permit.run, call).await;
         let permissions = match self.0.rules.of(&*self.0.store, &permit.run).await {
             Ok(permissions) => permissions,
-            Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
+            Err(error) => return Completion::fault(FaultClass::Other, false, &error.to_string()),
         };
         self.0.tools.under(permissions).call(call, permit, shown).await
     }
@@ -234,14 +237,14 @@ fn shipped(_: &Weak<Inner>) -> Executors {
     Executors::default()
 }
 
-impl Perform for Host {
+impl EffectExecutor for Host {
     fn model(&self) -> &str {
         self.0.model.name()
     }
 
-    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing {
+    fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {
         match task {
-            Task::Model(prompt) => {
+            EffectTask::Model(prompt) => {
                 let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
                 let known = self.specs().into_iter();
                 #[cfg(feature = "tools")]
@@ -250,16 +253,16 @@ impl Perform for Host {
                 let question = Question { prompt, tools, key: permit.to_string() };
                 self.0.executors.ask(&permit, question, &self.0.model, shown)
             }
-            Task::Tool(call) => {
+            EffectTask::Tool(call) => {
                 let host = self.clone();
                 Box::pin(async move { host.call(&permit, &call, &shown).await })
             }
-            Task::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
-            Task::Own(task) => self.0.executors.perform(permit, &task),
+            EffectTask::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
+            EffectTask::Own(task) => self.0.executors.perform(permit, &task),
         }
     }
 
-    fn check(&self, run: &RunId, call: &ToolCall) -> Option<Checking> {
+    fn check(&self, run: &RunId, call: &ToolCall) -> Option<PrecheckFuture> {
         let (host, run, call) = (self.clone(), run.clone(), call.clone());
         Some(Box::pin(async move { host.cannot_run(&run, &call).await }))
     }
@@ -268,7 +271,7 @@ impl Perform for Host {
         self.0.pauses.tell(run, paused);
     }
 
-    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> CleanupFuture {
         self.0.pauses.forget(run);
         self.0.rules.forget(run);
         #[cfg(feature = "tools")]

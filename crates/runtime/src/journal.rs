@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 
-use crate::store::{Append, Lease, Opening, RunId, Store, StoreError};
+use crate::store::{Append, Lease, NewRun, Release, RunId, Store, StoreError};
 
 /// How often an entry is tried of which nobody knows whether it was written, and the time before
 /// the second try; it doubles with each.
@@ -37,7 +37,7 @@ impl Journal {
     pub(crate) async fn write(
         &mut self,
         append: Append,
-        opening: Option<Opening>,
+        opening: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
         let append = Arc::new(append);
@@ -76,7 +76,7 @@ impl Journal {
     async fn attempt(
         &mut self,
         append: &Arc<Append>,
-        opening: Option<&Opening>,
+        opening: Option<&NewRun>,
     ) -> Result<u64, StoreError> {
         if let (None, Some(opening)) = (&self.lease, opening) {
             let lease = self.store.create(Arc::clone(append), opening.clone()).await?;
@@ -88,6 +88,14 @@ impl Journal {
         let lease = self.lease.as_ref().ok_or_else(unclaimed)?;
         self.store.append(lease, Arc::clone(append)).await?;
         Ok(lease.epoch())
+    }
+
+    /// Gives the run up, so that another owner can claim it.
+    pub(crate) async fn release(self, how: Release) -> Result<(), StoreError> {
+        match self.lease {
+            Some(lease) => self.store.release(lease, how).await,
+            None => Ok(()),
+        }
     }
 
     /// Returns whether the store has this very entry.

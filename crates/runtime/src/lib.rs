@@ -14,10 +14,10 @@
 //! - [`driver`]: the loop around a run.
 //! - [`engine`]: runs for programs that await.
 //! - [`session`]: runs on this machine, for callers that do not await.
-//! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
+//! - [`scheduler`]: thousands of runs in one process; those that wait take next to nothing.
 //! - [`timeline`]: a run's journal as typed items, for everything that shows a run.
 //! - [`observe`]: what those who watch are told.
-//! - [`perform`], [`host`]: what carries orders out, and where.
+//! - [`effect`], [`host`]: what carries orders out, and where.
 //! - [`executor`]: what carries out the tasks of an agent's own.
 //! - [`tool`]: what a run may do to the world.
 //! - [`attached`]: text that is put beside what a person says.
@@ -37,23 +37,24 @@ pub mod clock;
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 pub mod config;
 pub mod driver;
+pub mod effect;
 pub mod engine;
 pub mod entry;
 pub mod executor;
 pub mod exit;
 pub mod host;
 mod journal;
-mod mail;
+mod mailbox;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
 pub mod observe;
-pub mod perform;
 #[cfg(feature = "agents")]
 pub mod plan;
 mod platform;
 pub mod plural;
 pub mod private;
+pub mod scheduler;
 pub mod session;
 pub mod stats;
 pub mod store;
@@ -62,4 +63,3 @@ pub mod timeline;
 pub mod tool;
 pub mod visible;
 pub mod watch;
-pub mod yard;

@@ -36,7 +36,7 @@ use std::{fmt, path::Path, str::FromStr, sync::Arc};
 use pointsman_kernel::{agent::FaultClass, prompt::Prompt};
 use thiserror::Error;
 
-pub use crate::perform::Shown;
+pub use crate::effect::ProgressSink;
 pub use error::ModelError;
 pub use secret::Secret;
 pub use settings::{Prices, Proposals, Settings};
@@ -45,7 +45,7 @@ pub use spec::{Provider, Spec};
 pub use wait::{Headers, hint_ms};
 
 use crate::{
-    perform::{Doing, Done},
+    effect::{Completion, EffectFuture},
     tool::ToolSpec,
 };
 use script::Script;
@@ -117,7 +117,7 @@ impl Model {
 
     /// Asks. The answer is a finished reply or a fault; what it cost comes with both.
     /// Dropping the future closes the connection.
-    pub fn ask(&self, question: Question, shown: Shown) -> Doing {
+    pub fn ask(&self, question: Question, shown: ProgressSink) -> EffectFuture {
         match &self.kind {
             #[cfg(feature = "models")]
             Kind::Wire(wire) => {
@@ -131,16 +131,16 @@ impl Model {
             #[cfg(not(feature = "tools"))]
             Kind::Quote => Box::pin(async move {
                 let why = "`quote` needs the feature `tools` of this library, which is off";
-                Done::fault(FaultClass::Contract, false, why)
+                Completion::fault(FaultClass::Contract, false, why)
             }),
             #[cfg(feature = "tools")]
             Kind::Quote => Box::pin(async move {
                 match quote::reply(&question.prompt) {
                     Ok(reply) => {
                         shown.show(&reply.text);
-                        Done::reply(reply)
+                        Completion::reply(reply)
                     }
-                    Err(why) => Done::fault(FaultClass::Invalid, false, &why),
+                    Err(why) => Completion::fault(FaultClass::Invalid, false, &why),
                 }
             }),
         }

@@ -13,49 +13,49 @@ use pointsman_kernel::{
 use tokio::sync::mpsc;
 
 #[cfg(feature = "sqlite")]
-use crate::store::{Options, SqliteStore};
+use crate::store::{SqliteOptions, SqliteStore};
 use crate::{
-    driver::{Beginning, Loaded, Site, Standing, fold},
+    driver::{Loaded, PreparedRun, RunStatus, Site, fold},
     engine::{self, Engine, EngineConfig},
     entry::begun,
     host::{Host, Place},
     observe::{Observer, Question},
-    store::{Prune, Pruned, Removed, RunId, Store},
+    store::{PruneOptions, PruneReport, RemovedRuns, RunId, Store},
 };
 
 mod answers;
-mod attend;
+mod approver;
 mod converse;
+mod denied_unattended;
 mod drive;
+#[cfg(feature = "sqlite")]
+mod dry_run;
 mod end;
 mod error;
 mod message;
-#[cfg(feature = "sqlite")]
-mod rehearse;
 mod replay;
 mod signals;
-mod spoken;
 mod threads;
-mod unasked;
+mod transcript;
 
 pub use answers::{due, overdue};
-pub use attend::{Asking, Attend, Decision, Nobody, Reply};
-pub use converse::{Conversation, Kept, Receipt, Speaker};
+pub use approver::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Unattended};
+pub use converse::{CommandSender, ConversationHandle, Persistence, Receipt};
 pub use drive::approval;
 pub use error::SessionError;
-pub use message::Posted;
+pub use message::Delivery;
 
 use drive::Pressed;
 pub(crate) use drive::outcome;
-pub(crate) use end::end_children;
 #[cfg(feature = "sqlite")]
-pub use rehearse::{Rehearsed, rehearse};
+pub use dry_run::{DryRun, dry_run};
+pub(crate) use end::end_children;
 pub use replay::{Replayed, replay};
 use threads::Threads;
 
 /// A run that is to be started on this machine.
 #[derive(Debug)]
-pub struct Start {
+pub struct StartOptions {
     /// Its chart, bound to its agent.
     pub program: Program,
     /// The chart's text.
@@ -75,7 +75,7 @@ pub struct Start {
 
 /// How a run stands when a session lets go of it.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RunSummary {
     /// The run.
     pub run: RunId,
     /// Its state.
@@ -83,7 +83,7 @@ pub struct Outcome {
     /// Its entries.
     pub steps: u64,
     /// How it stands.
-    pub standing: Standing,
+    pub status: RunStatus,
     /// Whether it is paused.
     pub paused: bool,
     /// What a person must answer.
@@ -99,7 +99,7 @@ pub struct Outcome {
 }
 
 /// A run as it was, with its chart.
-pub struct Recalled {
+pub struct RecalledRun {
     /// Its chart, bound to its agent.
     pub program: Program,
     /// Its lines, up to the entry that was asked for.
@@ -123,7 +123,7 @@ impl Session {
     /// these agents.
     #[cfg(feature = "sqlite")]
     pub fn open(agents: Agents, journal: &Path, cache: &Path) -> Result<Self, SessionError> {
-        Self::open_with(agents, journal, cache, &Options::default())
+        Self::open_with(agents, journal, cache, &SqliteOptions::default())
     }
 
     /// Opens the journals in one file with settings, with a folder for what can be made anew.
@@ -132,7 +132,7 @@ impl Session {
         agents: Agents,
         journal: &Path,
         cache: &Path,
-        options: &Options,
+        options: &SqliteOptions,
     ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
         let store = Arc::new(SqliteStore::open_with(journal, options)?);
@@ -160,18 +160,18 @@ impl Session {
     pub fn run(
         &self,
         host: &Host,
-        start: Start,
+        start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
-        attendant: &mut dyn Attend,
-    ) -> Result<Outcome, SessionError> {
+        approver: &mut dyn Approver,
+    ) -> Result<RunSummary, SessionError> {
         let engine = self.engine(host);
         let words = converse::said_and_closed(start.program.agent(), &start.words);
-        let beginning = Beginning { words, ..engine.beginning(start)? };
+        let beginning = PreparedRun { words, ..engine.beginning(start)? };
         self.threads.block_on(async {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.begin(beginning, observers).await?;
-            drive::attended(driver, host.watch(), commands, attendant).await
+            drive::attended(driver, host.watch(), commands, approver).await
         })
     }
 
@@ -181,9 +181,9 @@ impl Session {
         host: &Host,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
-        attendant: &mut dyn Attend,
-    ) -> Result<Outcome, SessionError> {
-        self.resume_granting(host, id, &[], observers, attendant)
+        approver: &mut dyn Approver,
+    ) -> Result<RunSummary, SessionError> {
+        self.resume_granting(host, id, &[], observers, approver)
     }
 
     /// The same, with more of what is charged than the chart permits.
@@ -193,26 +193,26 @@ impl Session {
         id: &RunId,
         grants: &[(Charge, u64)],
         observers: Vec<Arc<dyn Observer>>,
-        attendant: &mut dyn Attend,
-    ) -> Result<Outcome, SessionError> {
+        approver: &mut dyn Approver,
+    ) -> Result<RunSummary, SessionError> {
         let engine = self.engine(host);
         self.threads.block_on(async {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.take_up(id, grants, observers).await?;
-            drive::attended(driver, host.watch(), commands, attendant).await
+            drive::attended(driver, host.watch(), commands, approver).await
         })
     }
 
     /// Removes runs that have ended, or tells which would go. What executors have kept for them
     /// elsewhere is the caller's to remove.
-    pub fn prune(&self, prune: Prune) -> Result<Pruned, SessionError> {
+    pub fn prune(&self, prune: PruneOptions) -> Result<PruneReport, SessionError> {
         Ok(self.threads.block_on(self.store.prune(prune))?)
     }
 
     /// Removes a run with its children whatever their state. What executors have kept for them
     /// elsewhere is the caller's to remove.
-    pub fn remove(&self, id: &RunId) -> Result<Removed, SessionError> {
+    pub fn remove(&self, id: &RunId) -> Result<RemovedRuns, SessionError> {
         let removed = self.threads.block_on(self.store.remove(id))?;
         removed.ok_or_else(|| SessionError::Held { run: id.clone() })
     }
@@ -235,12 +235,12 @@ impl Session {
     }
 
     /// Recalls a run as it was after an entry, or is now, and checks every byte of its lines.
-    pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<Recalled, SessionError> {
+    pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<RecalledRun, SessionError> {
         let program = self.program(id)?;
         let mut lines = self.block_on(self.store.lines(id, Seq(0)))?;
         cut(&mut lines, id, until)?;
         let loaded = fold(&program, id, &lines)?;
-        Ok(Recalled { program, lines, loaded })
+        Ok(RecalledRun { program, lines, loaded })
     }
 
     /// Returns where a run works and with what, as it began; older runs do not say.

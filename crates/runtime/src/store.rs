@@ -11,10 +11,10 @@ mod export;
 mod id;
 pub mod import;
 mod lease;
-mod letter;
 mod link;
 mod list;
 pub mod memory;
+mod message;
 mod prune;
 mod queue;
 mod row;
@@ -30,19 +30,19 @@ use pointsman_kernel::{
 };
 
 pub use changes::{Change, Changes, Feed};
-pub use error::{Damage, StoreError};
+pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
-pub use id::{LetterId, NoRunId, RunId};
+pub use id::{MessageId, NoRunId, RunId};
 pub use lease::Lease;
-pub use letter::Letter;
 pub use link::EntryLine;
-pub use list::{Among, Cursor, Filter, Listed, Page, Stands};
+pub use list::{Cursor, Filter, Page, RunList, RunScope, StatusFilter};
 pub use memory::MemoryStore;
-pub use prune::{Prune, Pruned, Removed};
-pub use queue::{Queue, Release, Worker};
-pub use row::{Beside, Health, Kept, PromptRow, RunRow, Whole};
+pub use message::MailboxMessage;
+pub use prune::{PruneOptions, PruneReport, RemovedRuns};
+pub use queue::{QueueOptions, Release, Worker};
+pub use row::{EntryColumns, Health, PromptRow, RunRecord, RunRow, Snapshot};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Options, SqliteStore};
+pub use sqlite::{SqliteOptions, SqliteStore};
 
 /// One step to be kept: the line, and what is derived from it.
 #[derive(Clone, Debug)]
@@ -62,14 +62,14 @@ pub struct Append {
     /// A snapshot of the run after this entry, where one is due.
     pub snapshot: Option<Box<str>>,
     /// What models are shown by the effects of this entry.
-    pub prompts: Vec<KeptPrompt>,
-    /// The letter that this entry takes. It is gone once the entry is there.
-    pub letter: Option<LetterId>,
+    pub prompts: Vec<NewPrompt>,
+    /// The message that this entry takes. It is gone once the entry is there.
+    pub message: Option<MessageId>,
 }
 
 /// What a model is shown, to be kept.
 #[derive(Clone, Debug)]
-pub struct KeptPrompt {
+pub struct NewPrompt {
     /// The effect that asks the model.
     pub effect: EffectId,
     /// The prompt's messages as JSON, the system's first. What was shown before is kept
@@ -79,7 +79,7 @@ pub struct KeptPrompt {
 
 /// What is said of a run once, with its first entry.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct NewRun {
     /// The agent's name.
     pub agent: Box<str>,
     /// The chart's name.
@@ -92,12 +92,12 @@ pub struct Opening {
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
-    /// What is said to it from the start: letters that are posted with its first entry.
-    pub letters: Vec<Box<str>>,
+    /// What is said to it from the start: messages that are sent with its first entry.
+    pub messages: Vec<Box<str>>,
     /// What its creator calls the request for it: a second one of that name makes no second run.
     pub request: Option<Box<str>>,
     /// Its place in the queue while it has no owner; nothing if its creator drives it.
-    pub queue: Option<Queue>,
+    pub queue: Option<QueueOptions>,
 }
 
 /// A store of journals.
@@ -114,7 +114,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
     /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
-    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError>;
+    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError>;
 
     /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
     ///
@@ -134,14 +134,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Claims up to so many queued runs that are ready, those that have waited longest first and
     /// keys in turn: those that nobody has and that were not parked, whose wake-up time has come,
-    /// or that have letters their last owner has not read.
+    /// or that have messages their last owner has not read.
     async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError>;
 
     /// Renews leases that would expire, and returns the runs whose lease is in force no longer.
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError>;
 
     /// Gives a run up, so that another owner can claim it. A lease that is dropped is given up,
-    /// too, as soon as the store can, and its run is ready. A letter that comes meanwhile is
+    /// too, as soon as the store can, and its run is ready. A message that comes meanwhile is
     /// announced by [`changes`](Self::changes), waits, and makes the run ready: nothing is lost
     /// between two owners.
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError>;
@@ -156,17 +156,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         created_ms: u64,
     ) -> Result<(), StoreError>;
 
-    /// Posts a letter to a run.
-    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError>;
+    /// Sends a message to a run.
+    async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError>;
 
-    /// Removes a letter that no entry will take.
-    async fn discard(&self, letter: LetterId) -> Result<(), StoreError>;
+    /// Removes a message that no entry will take.
+    async fn discard(&self, message: MessageId) -> Result<(), StoreError>;
 
-    /// Returns the letters that wait for a run, the oldest first.
-    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError>;
+    /// Returns the messages that wait for a run, the oldest first.
+    async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError>;
 
-    /// Returns the letters that wait, for any run, the oldest first.
-    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError>;
+    /// Returns the messages that wait, for any run, the oldest first.
+    async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError>;
 
     /// Returns hints of what changes from now on, in this process and in others.
     async fn changes(&self) -> Result<Changes, StoreError>;
@@ -176,7 +176,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns a page of the runs that are whole, the newest first, and the damage that was met on
     /// the way: one row must not hide all the others.
-    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError>;
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError>;
 
     /// Looks at the rows of all runs and whether there are as many as were written, and returns
     /// what is damaged.
@@ -198,14 +198,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A snapshot
     /// is a cache: one that is damaged counts as none.
-    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError>;
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError>;
 
     /// Returns the prompts of a run, in order.
     async fn prompts(&self, run: &RunId) -> Result<Vec<PromptRow>, StoreError>;
 
     /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
     /// row were checked; what is kept beside them is for the caller to compare.
-    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError>;
+    async fn record(&self, run: &RunId, until: Seq) -> Result<RunRecord, StoreError>;
 
     /// Keeps content of a run under the digest of what it says, and returns the digest. The same
     /// content is kept once. It goes with the run, and a fork has what its parent had.
@@ -220,11 +220,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ) -> Result<Vec<u8>, StoreError>;
 
     /// Removes runs that have ended and that nobody has claimed, with all that is theirs.
-    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError>;
+    async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError>;
 
     /// Removes one run with its children, whatever their state. Returns nothing if somebody has
     /// claimed one of them.
-    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError>;
+    async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError>;
 }
 
 impl dyn Store {
@@ -237,14 +237,14 @@ impl dyn Store {
     }
 
     /// Returns all runs that fit on one page, as they are at one moment.
-    pub async fn all(&self, filter: &Filter) -> Result<Listed, StoreError> {
+    pub async fn all(&self, filter: &Filter) -> Result<RunList, StoreError> {
         self.list(filter, &Page::first(usize::MAX)).await
     }
 
     /// Returns the children of a run, and theirs, that have not ended.
     pub async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
-        let (among, stands) = (Among::Under(run.clone()), Some(Stands::Open));
-        let listed = self.all(&Filter { among, stands, ..Filter::default() }).await?;
+        let (scope, status) = (RunScope::Descendants(run.clone()), Some(StatusFilter::Open));
+        let listed = self.all(&Filter { scope, status, ..Filter::default() }).await?;
         Ok(listed.runs.into_iter().map(|row| row.id).collect())
     }
 
@@ -264,8 +264,8 @@ impl dyn Store {
         self.blob(run, digest, 0..u64::MAX).await
     }
 
-    /// Returns whether a letter still waits.
-    pub async fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {
-        Ok(self.all_letters().await?.iter().any(|found| found.id == letter))
+    /// Returns whether a message still waits.
+    pub async fn has_message(&self, message: MessageId) -> Result<bool, StoreError> {
+        Ok(self.all_messages().await?.iter().any(|found| found.id == message))
     }
 }

@@ -1,6 +1,6 @@
 //! One loop drives every run: a command's, a conversation's, a child's and one of thousands.
 //!
-//! It takes the next of: an answer, an event that was sent, a letter, a command of its handle, the
+//! It takes the next of: an answer, an event that was sent, a message, a command of its handle, the
 //! time to wake, its parent's pause, the watch over the machine. Callers differ in what they send,
 //! and in what they do when the run rests.
 
@@ -18,23 +18,23 @@ use tokio::{
 };
 
 use crate::{
-    driver::{DriveError, Driver, Sent, Standing, written},
-    mail::{counting, is_word},
-    session::{Decision, approval, end_children},
-    store::{Changes, RunId, Store, StoreError},
+    driver::{DriveError, Driver, RunStatus, Sent, written},
+    mailbox::{counting, is_word},
+    session::{ApprovalDecision, approval, end_children},
+    store::{Changes, Release, RunId, Store, StoreError},
     watch::{Call, Watch},
 };
 
 /// What the handle of a run asks of its task.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Post an event; the run hears it when it listens. The sender learns once it outlives the
+    /// Send an event; the run hears it when it listens. The sender learns once it outlives the
     /// process.
-    Post(Event<Body>, oneshot::Sender<()>),
+    Send(Event<Body>, oneshot::Sender<()>),
     /// Stop the work in progress and listen.
     CancelTurn,
     /// Take a person's answer to a question.
-    Decide(EffectId, Decision),
+    Decide(EffectId, ApprovalDecision),
     /// Detach from the run as soon as it waits for nothing but a person.
     Unattended,
     /// Detach from the run as soon as it waits for somebody.
@@ -80,11 +80,11 @@ pub(crate) struct RunTask {
     run: RunId,
     until: Until,
     commands: Option<mpsc::UnboundedReceiver<Command>>,
-    /// Nothing where the caller says when letters come.
+    /// Nothing where the caller says when messages come.
     changes: Option<Changes>,
     parent: Option<watch::Receiver<bool>>,
     machine: Option<(Watch, Interval)>,
-    /// Whether the letters were looked at that waited from before.
+    /// Whether the messages were looked at that waited from before.
     delivered: bool,
     cancelled: bool,
 }
@@ -106,8 +106,8 @@ impl RunTask {
         }
     }
 
-    /// Has it look for letters itself.
-    pub(crate) async fn with_letters(mut self) -> Result<Self, StoreError> {
+    /// Has it look for messages itself.
+    pub(crate) async fn with_mailbox(mut self) -> Result<Self, StoreError> {
         self.changes = Some(self.store.changes().await?);
         Ok(self)
     }
@@ -168,10 +168,6 @@ impl RunTask {
             let event = tokio::select! {
                 sent = driver.next() => match sent {
                     Sent::Event(event) => Some(event),
-                    Sent::Letter => {
-                        self.deliver().await?;
-                        None
-                    }
                     Sent::Question => None,
                 },
                 command = next_command(commands) => match self.obey(command).await? {
@@ -179,7 +175,7 @@ impl RunTask {
                     Obeyed::Done => None,
                     Obeyed::Detach => return Ok(Rest::Detached),
                 },
-                () = next_letter(changes, run) => {
+                () = next_message(changes, run) => {
                     self.deliver().await?;
                     None
                 }
@@ -197,19 +193,33 @@ impl RunTask {
         }
     }
 
-    /// Takes the letters that do not wait for the run to listen: answers, cancels, pauses. What
+    /// Gives up a run that rests, so that any worker can claim it once something happens to it.
+    /// Returns the task where a message has come that the run can take.
+    pub(crate) async fn park(mut self) -> Result<Option<Self>, DriveError> {
+        let messages = self.store.messages(&self.run).await?;
+        let listens = self.driver.listens();
+        if messages.iter().any(|message| listens || !is_word(message)) {
+            self.deliver().await?;
+            return Ok(Some(self));
+        }
+        let read = messages.last().map(|message| message.id);
+        self.driver.release(Release::Parked { read }).await?;
+        Ok(None)
+    }
+
+    /// Takes the messages that do not wait for the run to listen: answers, cancels, pauses. What
     /// ends the run is the last of all.
     pub(crate) async fn deliver(&mut self) -> Result<(), DriveError> {
-        let mut letters = self.store.letters(&self.run).await?;
-        letters.retain(|letter| !is_word(letter));
-        for (letter, counts) in counting(&letters) {
-            if matches!(self.driver.standing(), Standing::Ended(_)) {
+        let mut messages = self.store.messages(&self.run).await?;
+        messages.retain(|message| !is_word(message));
+        for (message, counts) in counting(&messages) {
+            if matches!(self.driver.status(), RunStatus::Ended(_)) {
                 break;
             }
             if counts {
-                self.driver.take(letter).await?;
+                self.driver.take(message).await?;
             } else {
-                self.driver.pass_over(letter).await?;
+                self.driver.pass_over(message).await?;
             }
         }
         Ok(())
@@ -217,8 +227,8 @@ impl RunTask {
 
     /// Takes the oldest word, if the run has one; it listens.
     async fn hear(&mut self) -> Result<bool, DriveError> {
-        let letters = self.store.letters(&self.run).await?;
-        let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
+        let messages = self.store.messages(&self.run).await?;
+        let Some(word) = messages.iter().find(|it| is_word(it)) else { return Ok(false) };
         self.driver.take(word).await?;
         Ok(true)
     }
@@ -227,8 +237,8 @@ impl RunTask {
     pub(crate) async fn keep_commands(&mut self) -> Result<(), StoreError> {
         let Some(commands) = &mut self.commands else { return Ok(()) };
         while let Ok(command) = commands.try_recv() {
-            if let Command::Post(event, kept) = command {
-                self.store.post(&self.run, &written(&event)).await?;
+            if let Command::Send(event, kept) = command {
+                self.store.send(&self.run, &written(&event)).await?;
                 tell(kept);
             }
         }
@@ -249,18 +259,18 @@ impl RunTask {
     /// Returns why the task is over for now, if it is.
     fn rest(&self) -> Option<Rest> {
         let driver = &self.driver;
-        let standing = driver.standing();
-        if let Standing::Ended(ended) = standing {
+        let status = driver.status();
+        if let RunStatus::Ended(ended) = status {
             return Some(Rest::Ended(ended));
         }
         if !driver.is_idle() {
             return None;
         }
-        let rest = if standing == Standing::Asking { Rest::Asking } else { Rest::Waiting };
-        let rests = match (self.until, standing) {
+        let rest = if status == RunStatus::Asking { Rest::Asking } else { Rest::Waiting };
+        let rests = match (self.until, status) {
             (Until::Parks, _) => !driver.is_under_way(),
-            (Until::Ends { answers }, Standing::Asking) => !answers,
-            (Until::Ends { .. }, _) | (Until::Waits, Standing::Moving) => false,
+            (Until::Ends { answers }, RunStatus::Asking) => !answers,
+            (Until::Ends { .. }, _) | (Until::Waits, RunStatus::Moving) => false,
             (Until::Waits, _) => !self.is_paused_for_a_while(),
         };
         rests.then_some(rest)
@@ -277,8 +287,8 @@ impl RunTask {
     async fn obey(&mut self, command: Command) -> Result<Obeyed, DriveError> {
         let driver = &self.driver;
         Ok(match command {
-            Command::Post(event, kept) => {
-                self.store.post(&self.run, &written(&event)).await?;
+            Command::Send(event, kept) => {
+                self.store.send(&self.run, &written(&event)).await?;
                 tell(kept);
                 Obeyed::Done
             }
@@ -342,9 +352,9 @@ async fn next_command(commands: &mut Option<mpsc::UnboundedReceiver<Command>>) -
     }
 }
 
-async fn next_letter(changes: &mut Option<Changes>, run: &RunId) {
+async fn next_message(changes: &mut Option<Changes>, run: &RunId) {
     match changes {
-        Some(changes) => changes.letter_for(run).await,
+        Some(changes) => changes.message_for(run).await,
         None => std::future::pending().await,
     }
 }

@@ -89,7 +89,7 @@ pub use sandbox::SandboxPolicy;
 #[cfg(feature = "tools")]
 pub use toolchains::ToolchainTrial;
 
-use crate::perform::{Done, Permit, Shown};
+use crate::effect::{Completion, Permit, ProgressSink};
 #[cfg(feature = "tools")]
 pub(crate) use files::digest;
 use folder::Folder;
@@ -275,10 +275,10 @@ impl Tools {
 
     /// Calls a tool. What it cannot do is a result that a model can read; dropping the
     /// future stops it. A call that may have been done already is looked for first.
-    pub async fn call(&self, call: &ToolCall, permit: &Permit, shown: &Shown) -> Done {
+    pub async fn call(&self, call: &ToolCall, permit: &Permit, shown: &ProgressSink) -> Completion {
         let (tool, arguments) = match self.2.check(call) {
             Ok(checked) => checked,
-            Err(why) => return Done::tool(false, &why),
+            Err(why) => return Completion::tool(false, &why),
         };
         if permit.again
             && let Some(done) = self.probe(call).await
@@ -291,7 +291,7 @@ impl Tools {
 
     /// Says what became of a call that was begun and never answered, where the world
     /// can tell.
-    pub async fn probe(&self, call: &ToolCall) -> Option<Done> {
+    pub async fn probe(&self, call: &ToolCall) -> Option<Completion> {
         let (tool, arguments) = self.2.check(call).ok()?;
         let (tool, tools) = (Arc::clone(tool), self.clone());
         let probed = tokio::task::spawn_blocking(move || tool.probe(&tools, &arguments));

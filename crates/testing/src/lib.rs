@@ -2,7 +2,7 @@
 //!
 //! - [`conformance`]: what every store must do, and the stores that do one thing wrong.
 //! - [`folder`]: folders that are removed again.
-//! - [`script`]: entries as a driver would write them, the first event among them.
+//! - [`script`]: entries as a driver would write them, the first event scope them.
 //! - [`site`]: a site on loopback that answers as it is told to.
 //!
 //! Nothing here ships. A test that needs one of these things depends on this crate for tests

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     id::{At, Digest, Seq},
     journal::{Entry, body},
 };
-use pointsman_runtime::store::{Append, EntryLine, Lease, Opening, RunId, Store, StoreError};
+use pointsman_runtime::store::{Append, EntryLine, Lease, NewRun, RunId, Store, StoreError};
 use serde_json::{Value, json, value::to_raw_value};
 
 /// Returns a run's id.
@@ -20,14 +20,14 @@ pub fn id(name: &str) -> RunId {
 }
 
 /// Returns the opening of a run.
-pub fn opening(created_ms: u64) -> Opening {
-    Opening {
+pub fn opening(created_ms: u64) -> NewRun {
+    NewRun {
         agent: "research".into(),
         chart: "research".into(),
         source: "chart = \"research\"".into(),
         goal: "find it".into(),
         created_ms,
-        letters: Vec::new(),
+        messages: Vec::new(),
         forked: None,
         request: None,
         queue: None,
@@ -48,6 +48,7 @@ pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> Begun {
         permissions,
         tools: Vec::new(),
         checks: false,
+        queued: false,
         config: body(config).expect("it is JSON"),
         place: None,
     }
@@ -110,7 +111,7 @@ impl Script {
             wake: Some(self.seq.0 * 10),
             snapshot: None,
             prompts: Vec::new(),
-            letter: None,
+            message: None,
         }
     }
 

@@ -35,8 +35,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns what was posted, whether as JSON or as a form's fields.
-    pub fn posted(&self) -> Value {
+    /// Returns what was sent, whether as JSON or as a form's fields.
+    pub fn delivery(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| Value::Object(fields(&self.body)))
     }
 }
@@ -167,11 +167,11 @@ impl Site {
         self.address.to_string()
     }
 
-    /// Returns what was posted to a path so far, in its order.
-    pub fn posted(&self, path: &str) -> Vec<Value> {
+    /// Returns what was sent to a path so far, in its order.
+    pub fn delivery(&self, path: &str) -> Vec<Value> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let posts = heard.iter().filter(|it| it.method == "POST" && it.path == path);
-        posts.map(Request::posted).collect()
+        posts.map(Request::delivery).collect()
     }
 
     /// Forgets what came in so far.

@@ -16,9 +16,9 @@ use pointsman_kernel::{
     chart::Disposition,
 };
 use pointsman_runtime::{
+    effect::{CleanupFuture, Permit},
     entry::begun,
-    executor::{Executing, Executor, Reported},
-    perform::{Farewell, Permit},
+    executor::{Executor, TaskFuture, TaskReport},
     store::{RunId, Store},
 };
 
@@ -58,16 +58,16 @@ impl Devices {
 }
 
 impl Executor<Explore> for Devices {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
         let devices = self.clone();
         Box::pin(async move {
             let (report, usage) = devices.hand(&permit.run).await?.perform(task, &permit).await?;
-            Ok(Reported { report, usage })
+            Ok(TaskReport { report, usage })
         })
     }
 
     /// Ends the session of a run that has ended. Pictures stay until the run is removed.
-    fn ended(&self, run: &RunId, _: Disposition) -> Farewell {
+    fn ended(&self, run: &RunId, _: Disposition) -> CleanupFuture {
         let hand = self.0.hands.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
         Box::pin(async move {
             if let Some(hand) = hand {

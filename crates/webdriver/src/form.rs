@@ -27,9 +27,9 @@ use pointsman_kernel::{
     chart::Disposition,
 };
 use pointsman_runtime::{
-    executor::{Executing, Executor},
+    effect::{CleanupFuture, Completion, EffectFuture, Permit, ProgressSink},
+    executor::{Executor, TaskFuture},
     model::{Model, Question},
-    perform::{Doing, Done, Farewell, Permit, Shown},
     store::{RunId, Store},
 };
 
@@ -62,14 +62,14 @@ impl Forms {
     }
 
     /// Sends the form: the agent's own call, which a person or a rule has let through.
-    async fn submit(&self, permit: &Permit, call: &ToolCall) -> Done {
+    async fn submit(&self, permit: &Permit, call: &ToolCall) -> Completion {
         let room = match self.room(&permit.run).await {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),
         };
         match room.submit(call.arguments.get(), permit).await {
-            Ok((ok, says)) => Done::tool(ok, &says),
-            Err(trouble) => Done::failed(room.tell(trouble).await),
+            Ok((ok, says)) => Completion::tool(ok, &says),
+            Err(trouble) => Completion::failed(room.tell(trouble).await),
         }
     }
 
@@ -91,7 +91,7 @@ impl Forms {
 }
 
 impl Executor<Form> for Forms {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
         let forms = self.clone();
         Box::pin(async move {
             let room = forms.room(&permit.run).await.map_err(|trouble| Fault::from(&trouble))?;
@@ -102,14 +102,20 @@ impl Executor<Form> for Forms {
         })
     }
 
-    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+    fn ask(
+        &self,
+        permit: &Permit,
+        question: Question,
+        model: &Model,
+        shown: ProgressSink,
+    ) -> EffectFuture {
         let vault = vault::Vault::new(&self.0.folder, &permit.run);
         Box::pin(ask(model.clone(), vault, question, shown))
     }
 
     /// Ends what was kept for a run that has ended. A browser with a window is left to the
     /// person, unless the form was sent or they broke off.
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, run: &RunId, how: Disposition) -> CleanupFuture {
         let (forms, run) = (self.clone(), run.clone());
         Box::pin(async move {
             let room = forms.0.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
@@ -159,7 +165,12 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 /// Asks a model what needs the person's facts, which no kept prompt has: those that are for
 /// the field which the question is about, and no other. Where the run keeps texts out of the
 /// journal, the reply is kept in the vault.
-async fn ask(model: Model, vault: vault::Vault, mut question: Question, shown: Shown) -> Done {
+async fn ask(
+    model: Model,
+    vault: vault::Vault,
+    mut question: Question,
+    shown: ProgressSink,
+) -> Completion {
     let Some(private) = question.prompt.private.take() else {
         return model.ask(question, shown).await;
     };
@@ -173,7 +184,7 @@ async fn ask(model: Model, vault: vault::Vault, mut question: Question, shown: S
         return model.ask(question, shown).await;
     }
     // What is shown while it is written could be kept by whoever watches.
-    let mut done = model.ask(question, Shown::nobody()).await;
+    let mut done = model.ask(question, ProgressSink::nobody()).await;
     withhold(&mut done.answer);
     if let Answer::Model(reply) = &mut done.answer
         && !reply.text.trim().is_empty()
@@ -201,8 +212,8 @@ fn withhold(answer: &mut Answer<Body>) {
     }
 }
 
-fn failed(trouble: &Trouble) -> Done {
-    Done::failed(Fault::from(trouble))
+fn failed(trouble: &Trouble) -> Completion {
+    Completion::failed(Fault::from(trouble))
 }
 
 #[cfg(test)]
@@ -221,7 +232,7 @@ mod tests {
             matches!(reply, Answer::Model(reply) if reply.text == "t" && reply.calls.is_empty())
         );
         let fault = |class: FaultClass| {
-            let mut done = Done::fault(class, false, "it says: secret");
+            let mut done = Completion::fault(class, false, "it says: secret");
             withhold(&mut done.answer);
             format!("{:?}", done.answer)
         };

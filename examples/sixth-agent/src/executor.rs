@@ -9,8 +9,8 @@ use std::{
 };
 
 use pointsman_runtime::{
-    executor::{Executing, Executor},
-    perform::Permit,
+    executor::{TaskFuture, Executor},
+    effect::Permit,
 };
 
 use crate::agent::{Beekeeper, Report, Task};
@@ -24,7 +24,7 @@ pub struct Apiary {
 }
 
 impl Executor<Beekeeper> for Apiary {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
         let apiary = self.clone();
         Box::pin(async move {
             // A permit says that the order was written before it is carried out.

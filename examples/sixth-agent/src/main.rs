@@ -24,7 +24,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::Standing,
     engine::{Engine, RunHandle},
-    session::Start,
+    session::StartOptions,
     store::{MemoryStore, RunId, SqliteStore, Store},
     timeline::TimelineKind,
     tool::Settings,
@@ -78,7 +78,7 @@ async fn engine(
 
 async fn start(engine: &Engine) -> Result<RunHandle, Box<dyn Error>> {
     let program = engine.agents().verify(CHART).map_err(|refused| refused.to_string())?;
-    let start = Start {
+    let start = StartOptions {
         program,
         source: CHART.into(),
         config: json!({ "hive": "the hive by the oak" }).into(),

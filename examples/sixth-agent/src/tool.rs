@@ -7,7 +7,7 @@ use pointsman_kernel::{
     tool::{Recovery, ToolDecl},
 };
 use pointsman_runtime::{
-    perform::Done,
+    effect::Completion,
     tool::{Answering, Calling, Limits, Tool, ToolSpec, Tools},
 };
 use serde_json::Value;
@@ -51,12 +51,12 @@ impl Tool for Label {
                 Ok(()) => "the jars are labelled".into(),
                 Err(error) => format!("no label was written: {error}"),
             };
-            Done::result(ToolResult { ok: written.is_ok(), output, mutated: true })
+            Completion::result(ToolResult { ok: written.is_ok(), output, mutated: true })
         })
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
         let labels = fs::read_to_string(tools.folder().root().join(FILE)).unwrap_or_default();
-        Some(Done::tool(labels.contains(&Self::text(arguments)), "looked at the labels"))
+        Some(Completion::tool(labels.contains(&Self::text(arguments)), "looked at the labels"))
     }
 }

@@ -16,7 +16,7 @@ mod waiting;
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use pointsman_runtime::store::Options;
+use pointsman_runtime::store::SqliteOptions;
 
 use self::{counter::Counter, disk::Raw, figures::Figures, figures::Pairs};
 use crate::{
@@ -110,8 +110,8 @@ fn micros(time: Duration) -> f64 {
 }
 
 /// Returns how journals are opened: as the command does.
-fn options() -> Options {
-    Options { inline_commit: true, ..Options::default() }
+fn options() -> SqliteOptions {
+    SqliteOptions { inline_commit: true, ..SqliteOptions::default() }
 }
 
 /// Returns the text of the counter's chart.

@@ -111,11 +111,11 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
 
 /// Lets somebody fill the page, and returns what the page says of it.
 fn filled(site: &Site, fill: impl FnOnce() -> Result<()>) -> Result<Filling> {
-    let before = site.posted("/filled").len();
+    let before = site.delivery("/filled").len();
     fill()?;
     let waiting = Instant::now();
     while waiting.elapsed() < ARRIVES {
-        if let Some(told) = site.posted("/filled").get(before) {
+        if let Some(told) = site.delivery("/filled").get(before) {
             let ms = told["ms"].as_f64().context("the page tells its time")?;
             let keys = told["keys"].as_u64().context("the page counts keys")?;
             let held = told["values"].as_array().context("the page tells its values")?;

@@ -132,7 +132,7 @@ impl Course {
 }
 
 /// The state and the end of a run that has begun.
-type Standing = Option<(String, String)>;
+type RunStatus = Option<(String, String)>;
 
 struct Lap<'a> {
     home: Home,
@@ -219,12 +219,12 @@ impl Lap<'_> {
 
     /// Takes down what is seen when a program has ended, in whatever way.
     fn note(&self, told: &Told, survived: &mut Survived) -> Result<()> {
-        let (lines, standing) = self.journal()?;
+        let (lines, status) = self.journal()?;
         if told.signal() == Some(KILLED) {
             survived.kills += 1;
             survived.left.extend(left::wait(&self.home.file("")));
             if survived.journals.is_empty() {
-                survived.hit = match standing {
+                survived.hit = match status {
                     None => Hit::Early,
                     Some((_, ended)) if ended.is_empty() => Hit::Within,
                     Some(_) => Hit::Late,
@@ -264,7 +264,7 @@ impl Lap<'_> {
     }
 
     /// Returns the lines of the one run, if it has begun, and its state and its end.
-    fn journal(&self) -> Result<(Vec<String>, Standing)> {
+    fn journal(&self) -> Result<(Vec<String>, RunStatus)> {
         let file = self.home.file("journal.db");
         if !file.exists() {
             return Ok((Vec::new(), None));

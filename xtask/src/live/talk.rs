@@ -14,11 +14,11 @@ use pointsman_kernel::{
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     engine::EngineConfig,
     model::{self, Spec},
     observe::{Notice, Observer},
-    session::{Session, Start},
+    session::{Session, StartOptions},
     store::RunId,
     timeline::TimelineKind,
     tool,
@@ -71,28 +71,28 @@ impl Talk {
         };
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(observer)];
         let conversation = session.converse(&host, start()?, observers)?;
-        let (run, speaker) = (conversation.run().clone(), conversation.speaker());
+        let (run, commands) = (conversation.run().clone(), conversation.commands());
         let mut talk = Self::default();
         turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;
         for words in WORDS {
-            speaker.say(words);
+            commands.say(words);
             match turn(&told) {
                 Ok(turn) => talk.turns.push(turn),
                 Err(why) => {
-                    speaker.leave();
-                    drop(speaker);
+                    commands.leave();
+                    drop(commands);
                     let end = conversation.wait();
                     return Err(why.context(format!("after `{words}`, at {end:?}")));
                 }
             }
         }
-        speaker.close();
+        commands.close();
         until(&told, |notice| notice.is_end().then_some(()))
             .context("after everything was said")?;
-        drop(speaker);
+        drop(commands);
         let outcome = conversation.wait()?;
-        if outcome.standing != Standing::Ended(Disposition::Succeeded) {
-            talk.wrong.push(format!("it ended as {:?}", outcome.standing));
+        if outcome.status != RunStatus::Ended(Disposition::Succeeded) {
+            talk.wrong.push(format!("it ended as {:?}", outcome.status));
         }
         if let Err(error) = session.recall(&run, None) {
             talk.wrong.push(format!("it cannot be replayed: {error}"));
@@ -133,7 +133,7 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<E
     Ok(EngineConfig::new(model, tools))
 }
 
-fn start() -> Result<Start> {
+fn start() -> Result<StartOptions> {
     let source = pointsman_agents::chat::CHART;
     let program = pointsman_agents::all()
         .verify(source)
@@ -145,7 +145,7 @@ fn start() -> Result<Start> {
         until: None,
     };
     let rules = TOOLS.iter().map(allow).collect();
-    Ok(Start {
+    Ok(StartOptions {
         program,
         source: source.into(),
         config: json!({ "tools": TOOLS }).into(),

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use pointsman_kernel::{chart::Disposition, governor::Permissions};
 use pointsman_runtime::{
-    driver::Standing, engine::Engine, session::Start, store::SqliteStore, tool,
+    driver::RunStatus, engine::Engine, session::StartOptions, store::SqliteStore, tool,
 };
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
@@ -41,8 +41,8 @@ pub(super) fn runs() -> Result<bool> {
         }
         for run in runs {
             let outcome = run.wait().await?;
-            let well = outcome.standing == Standing::Ended(Disposition::Succeeded);
-            ensure!(well, "run {} is {:?}", outcome.run, outcome.standing);
+            let well = outcome.status == RunStatus::Ended(Disposition::Succeeded);
+            ensure!(well, "run {} is {:?}", outcome.run, outcome.status);
         }
         beats.abort();
         Ok(Duration::from_micros(latest.load(Ordering::Relaxed)))
@@ -62,10 +62,10 @@ async fn engine(scratch: &Scratch) -> Result<Engine> {
     Ok(builder.build().await?)
 }
 
-fn start(engine: &Engine) -> Result<Start> {
+fn start(engine: &Engine) -> Result<StartOptions> {
     let source = engine.agents().chart("research").ok_or_else(|| anyhow!("research ships"))?;
     let program = engine.agents().verify(source);
-    Ok(Start {
+    Ok(StartOptions {
         program: program.map_err(|refused| anyhow!("it is refused: {refused:?}"))?,
         source: source.into(),
         config: json!({ "goal": QUESTION }).into(),

@@ -118,6 +118,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             permissions,
             tools: Vec::new(),
             checks: false,
+            queued: false,
             config: self.body(),
             place: None,
         };

@@ -17,7 +17,7 @@ use agent_client_protocol::{
 use pointsman_runtime::{
     host::Host,
     observe::{Log, Observer},
-    session::Start,
+    session::StartOptions,
     store::RunId,
 };
 use tokio::{
@@ -92,7 +92,7 @@ impl Service {
             let program =
                 verified.map_err(|_| error::failed("this build refuses its own chart"))?;
             let works = program.agent().plans();
-            let start = Start {
+            let start = StartOptions {
                 program,
                 source,
                 config: start.config,

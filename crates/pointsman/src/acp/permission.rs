@@ -12,7 +12,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     observe::{Asked, Question},
-    session::Decision,
+    session::ApprovalDecision,
     tool::Toolbox,
     visible::line,
 };
@@ -53,8 +53,8 @@ pub(super) fn decision(
     tools: &Toolbox,
     question: &Question,
     answer: Result<RequestPermissionResponse, Error>,
-) -> Option<Decision> {
-    let deny = |reason: String| Some(Decision { granted: false, reason, remember: None });
+) -> Option<ApprovalDecision> {
+    let deny = |reason: String| Some(ApprovalDecision { granted: false, reason, remember: None });
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) if is_incoming_transport_closed(&error) || is_connection_terminated(&error) => {
@@ -71,12 +71,12 @@ pub(super) fn decision(
     match &*chosen.option_id.0 {
         ALLOW => {
             let reason = reason("allowed in the editor");
-            Some(Decision { granted: true, reason, remember: None })
+            Some(ApprovalDecision { granted: true, reason, remember: None })
         }
         REJECT => deny(reason("denied in the editor")),
         NEVER => {
             let reason = reason("denied in the editor, for this session");
-            Some(Decision { granted: false, reason, remember: call.map(never) })
+            Some(ApprovalDecision { granted: false, reason, remember: call.map(never) })
         }
         other => {
             let at = other.strip_prefix(ALWAYS).and_then(|at| at.parse::<usize>().ok());
@@ -86,7 +86,7 @@ pub(super) fn decision(
                 return deny(format!("the editor chose `{other}`, which was no choice"));
             };
             let reason = reason("allowed in the editor, for this session");
-            Some(Decision { granted: true, reason, remember: Some(rule) })
+            Some(ApprovalDecision { granted: true, reason, remember: Some(rule) })
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    fn chosen(question: &Question, option: &'static str) -> Decision {
+    fn chosen(question: &Question, option: &'static str) -> ApprovalDecision {
         let selected = SelectedPermissionOutcome::new(option);
         let answer = RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected));
         decision(&Toolbox::default(), question, Ok(answer)).expect("it is decided")

@@ -19,10 +19,10 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     exit::Exit,
     observe::{LiveNotice, Notice, Observer, Question},
-    session::{Conversation, Session, Speaker},
+    session::{CommandSender, ConversationHandle, Session},
     store::RunId,
     timeline::{TimelineItem, TimelineKind},
     tool::ToolKind,
@@ -76,7 +76,7 @@ impl Room {
 /// What a session is made of.
 pub(super) struct Opening {
     pub(super) session: Arc<Session>,
-    pub(super) conversation: Conversation,
+    pub(super) conversation: ConversationHandle,
     pub(super) notices: mpsc::UnboundedReceiver<Notice>,
     pub(super) connection: ConnectionTo<Client>,
     pub(super) teller: Teller,
@@ -116,7 +116,7 @@ pub(super) fn open(opening: Opening) -> Room {
         run,
         session,
         connection,
-        speaker: conversation.speaker(),
+        commands: conversation.commands(),
         conversation: Some(conversation),
         words: words.clone(),
         asking: JoinSet::new(),
@@ -149,9 +149,9 @@ struct Desk {
     run: RunId,
     session: Arc<Session>,
     connection: ConnectionTo<Client>,
-    speaker: Speaker,
+    commands: CommandSender,
     /// Nothing once the run is over.
-    conversation: Option<Conversation>,
+    conversation: Option<ConversationHandle>,
     words: mpsc::UnboundedSender<Word>,
     asking: JoinSet<()>,
     /// The questions that wait in the editor.
@@ -196,7 +196,7 @@ impl Desk {
                 } }, if !self.cancelling => self.cancel(),
             }
         }
-        self.speaker.leave();
+        self.commands.leave();
         if let Some(conversation) = self.conversation.take() {
             // How it stands is in the journal, for whoever comes back.
             drop(conversation.outcome().await);
@@ -231,7 +231,7 @@ impl Desk {
         self.turn = Some(Turn { responder, cancelled, begun: false });
         self.due.say();
         self.cancelling = false;
-        self.speaker.say(text);
+        self.commands.say(text);
     }
 
     fn is_over(&self) -> agent_client_protocol::Error {
@@ -246,7 +246,7 @@ impl Desk {
     fn cancel(&mut self) {
         if self.due.is_any() {
             self.cancelling = true;
-            self.speaker.cancel_turn();
+            self.commands.cancel_turn();
         }
     }
 
@@ -293,7 +293,7 @@ impl Desk {
         let (effect, granted) = (question.effect, decision.granted);
         let told = self.teller.decided(effect, granted, &decision.reason);
         self.tell(told);
-        self.speaker.decide(effect, decision);
+        self.commands.decide(effect, decision);
     }
 
     async fn see(&mut self, notice: Notice) {
@@ -363,7 +363,7 @@ impl Desk {
         match conversation.outcome().await {
             Ok(outcome) => {
                 let error = outcome.error;
-                if let Standing::Ended(how) = outcome.standing {
+                if let RunStatus::Ended(how) = outcome.status {
                     self.ended = Some(how);
                     // What a conversation has come to was said in it.
                     let report = outcome.result.filter(|_| self.works);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, Diff, TextContent, ToolCall as Shown, ToolCallContent, ToolCallId,
+    ContentBlock, Diff, TextContent, ToolCall as ProgressSink, ToolCallContent, ToolCallId,
     ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind as Kind,
 };
 use pointsman_kernel::agent::ToolCall;
@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// Returns a call as it is first shown.
-    pub(super) fn call(&self, id: ToolCallId, call: &ToolCall) -> Shown {
+    pub(super) fn call(&self, id: ToolCallId, call: &ToolCall) -> ProgressSink {
         let arguments = Arguments::of(call).unwrap_or_default();
         let path = arguments.text("path");
         let line = arguments.0.get("from").and_then(Value::as_u64);
@@ -57,7 +57,7 @@ impl Workspace {
             let line = line.and_then(|line| u32::try_from(line).ok());
             ToolCallLocation::new(self.root.join(path)).line(line)
         });
-        Shown::new(id, self.title(&call.tool, &arguments))
+        ProgressSink::new(id, self.title(&call.tool, &arguments))
             .name(call.tool.clone())
             .kind(kind(self.tools.kind(&call.tool)))
             .status(ToolCallStatus::Pending)
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(tool: &str, arguments: &Value) -> Shown {
+    fn shown(tool: &str, arguments: &Value) -> ProgressSink {
         let call =
             serde_json::from_value(json!({ "id": "a", "tool": tool, "arguments": arguments }));
         let workspace = Workspace::past(Path::new("/folder"), &Limits::default());

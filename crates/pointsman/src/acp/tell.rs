@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, mem};
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, MessageId, SessionUpdate, TextContent, ToolCall as Shown,
+    ContentBlock, ContentChunk, MessageId, SessionUpdate, TextContent, ToolCall as ProgressSink,
     ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use pointsman_kernel::{
@@ -189,7 +189,8 @@ impl Teller {
     fn report(&mut self, effect: EffectId, ok: bool, what: &str) -> SessionUpdate {
         self.last = None;
         let status = if ok { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
-        let shown = Shown::new(call_id(effect), self.workspace.line(what)).kind(ToolKind::Other);
+        let shown =
+            ProgressSink::new(call_id(effect), self.workspace.line(what)).kind(ToolKind::Other);
         SessionUpdate::ToolCall(shown.status(status).content(vec![content(what)]))
     }
 
@@ -253,7 +254,7 @@ impl Teller {
     /// Shows a question of the chart's own.
     fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
         let id = self.waits(effect, None);
-        let shown = Shown::new(id, self.workspace.line(question));
+        let shown = ProgressSink::new(id, self.workspace.line(question));
         let shown = shown.status(ToolCallStatus::Pending).content(vec![said(question)]);
         SessionUpdate::ToolCall(shown)
     }

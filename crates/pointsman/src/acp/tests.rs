@@ -248,11 +248,11 @@ fn a_word_that_waited_and_is_refused_is_not_waited_for() {
         begun = Some(id);
     });
     let id = begun.expect("it was begun");
-    // Whoever posts it is another process, and another build.
+    // Whoever sends it is another process, and another build.
     let run: RunId = id.0.parse().expect("it is a run");
     let odd = json!({ "given": { "event": 0, "body": { "nothing": "that is known" } } });
     let odd = serde_json::from_value(odd).expect("it is an event");
-    desk.session().post(&run, &odd).expect("it is posted");
+    desk.session().send(&run, &odd).expect("it is posted");
     desk.edit(chat::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());
         editor.connection.send_request(load).block_task().await.expect("it is loaded");

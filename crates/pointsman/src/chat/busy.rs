@@ -237,7 +237,7 @@ impl<'a> Busy<'a> {
         }
         self.cancelled = true;
         self.turn.cancel();
-        self.talk.speaker.cancel_turn();
+        self.talk.commands.cancel_turn();
     }
 
     /// Sends what was typed. It waits until the run listens.
@@ -276,7 +276,7 @@ impl<'a> Busy<'a> {
                 if let Some(call) = question.call().filter(|_| !decision.granted) {
                     self.turn.calling().denied(call, &decision.reason);
                 }
-                self.talk.speaker.decide(question.effect, decision);
+                self.talk.commands.decide(question.effect, decision);
                 self.close();
             }
         }

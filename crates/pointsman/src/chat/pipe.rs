@@ -12,7 +12,7 @@ use std::{
 use pointsman_kernel::id::EffectId;
 use pointsman_runtime::{
     clock,
-    driver::Standing,
+    driver::RunStatus,
     observe::{LiveNotice, Notice, Question},
     store::RunRow,
     timeline::TimelineKind,
@@ -107,8 +107,8 @@ pub(crate) fn plainly(
     // Nothing more will be said, and nobody is there who could answer a question.
     pipe.typed = false;
     if let Some(talk) = &pipe.held {
-        talk.speaker.close();
-        talk.speaker.unattended();
+        talk.commands.close();
+        talk.commands.unattended();
         while !pipe.hear(Some(LOOK))? {}
     }
     pipe.end(&read)
@@ -153,7 +153,7 @@ impl Pipe<'_> {
             Came::Later => {
                 self.typed = false;
                 if let Some(talk) = &self.held {
-                    talk.speaker.unattended();
+                    talk.commands.unattended();
                 }
                 Ok(())
             }
@@ -163,7 +163,7 @@ impl Pipe<'_> {
                     std::iter::once(person::told(&decision)).chain(kept).collect();
                 tell(&lines);
                 if let (Some(talk), Some(dialogue)) = (&self.held, self.question.take()) {
-                    talk.speaker.decide(dialogue.question().effect, decision);
+                    talk.commands.decide(dialogue.question().effect, decision);
                 }
                 Ok(())
             }
@@ -200,7 +200,7 @@ impl Pipe<'_> {
     /// heard is kept for whoever goes on with the run.
     fn hold(&mut self, talk: Talk) {
         if !self.typed {
-            talk.speaker.unattended();
+            talk.commands.unattended();
         }
         self.held = Some(talk);
     }
@@ -314,15 +314,15 @@ impl Pipe<'_> {
     }
 
     fn end(self, read: &mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Error> {
-        let Some(Talk { conversation, speaker, mut unheard, reports, .. }) = self.held else {
+        let Some(Talk { conversation, commands, mut unheard, reports, .. }) = self.held else {
             if !self.mode.json {
                 note("nothing was said");
             }
             return Ok(ExitCode::SUCCESS);
         };
-        drop(speaker);
+        drop(commands);
         let outcome = conversation.wait().map_err(Error::Session)?;
-        if !matches!(outcome.standing, Standing::Ended(_)) {
+        if !matches!(outcome.status, RunStatus::Ended(_)) {
             // What was said too late, or read and not said, waits with the question.
             let late = unheard.iter_mut().filter_map(|it| it.is_lost().then(|| it.text.clone()));
             let lines = std::iter::from_fn(|| read.recv_timeout(LOOK).ok()?.ok()).take(AHEAD);
@@ -333,7 +333,7 @@ impl Pipe<'_> {
                 self.room.session.close(&outcome.run).map_err(Error::Session)?;
             }
         }
-        let ended = matches!(outcome.standing, Standing::Ended(_));
+        let ended = matches!(outcome.status, RunStatus::Ended(_));
         if self.mode.last {
             let answer = if reports { outcome.result.clone() } else { self.answer };
             if let Some(answer) = answer.filter(|_| ended) {

@@ -14,7 +14,10 @@ use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
     host::Host,
     observe::{Log, Notice, Observer, Question},
-    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, due},
+    session::{
+        CommandSender, ConversationHandle, Persistence, RecalledRun, Receipt, Session,
+        StartOptions, due,
+    },
     store::{RunId, RunRow},
 };
 use serde_json::Value;
@@ -51,8 +54,8 @@ pub(crate) struct Room<'a> {
 
 /// A conversation that is being held.
 pub(super) struct Talk {
-    pub(super) conversation: Conversation,
-    pub(super) speaker: Speaker,
+    pub(super) conversation: ConversationHandle,
+    pub(super) commands: CommandSender,
     pub(super) notices: mpsc::Receiver<Notice>,
     /// What is said and not heard, the oldest first.
     pub(super) unheard: Vec<Unheard>,
@@ -76,19 +79,19 @@ pub(super) struct Unheard {
 impl Unheard {
     /// Returns whether nobody was there any more who could have heard it.
     pub(super) fn is_lost(&mut self) -> bool {
-        self.receipt.as_mut().is_some_and(|receipt| receipt.kept() == Kept::Never)
+        self.receipt.as_mut().is_some_and(|receipt| receipt.persistence() == Persistence::Lost)
     }
 
     /// Returns whether it outlives this process.
     pub(super) fn is_kept(&mut self) -> bool {
-        self.receipt.as_mut().is_none_or(|receipt| receipt.kept() == Kept::Yes)
+        self.receipt.as_mut().is_none_or(|receipt| receipt.persistence() == Persistence::Stored)
     }
 }
 
 impl Talk {
     /// Says something; the run hears it when it listens.
     pub(super) fn say(&mut self, text: &str, seen: bool) {
-        let receipt = Some(self.speaker.say(text));
+        let receipt = Some(self.commands.say(text));
         self.unheard.push(Unheard { text: text.to_owned(), seen, receipt });
     }
 
@@ -102,7 +105,7 @@ impl Room<'_> {
     /// Begins a conversation with its first words, which are what it is known by.
     pub(super) fn begin(&self, first: &Opening) -> Result<Talk, Error> {
         let source = Source { name: self.agent.into(), text: self.chart.into() };
-        let start = Start {
+        let start = StartOptions {
             program: source.program()?,
             source: self.chart.into(),
             config: Body::canonical(&self.config),
@@ -121,7 +124,7 @@ impl Room<'_> {
 
     /// Goes on with a conversation. One that has ended is gone on with in a new run, which
     /// shares its past. Returns what was said so far, too.
-    pub(super) fn rejoin(&self, row: &RunRow) -> Result<(Talk, Recalled), Error> {
+    pub(super) fn rejoin(&self, row: &RunRow) -> Result<(Talk, RecalledRun), Error> {
         check(row)?;
         let id = match row.ended {
             Some(_) => self.session.again(&row.id).map_err(Error::Session)?,
@@ -227,11 +230,11 @@ pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
 }
 
-fn talk(conversation: Conversation, notices: mpsc::Receiver<Notice>, agent: &str) -> Talk {
-    let speaker = conversation.speaker();
+fn talk(conversation: ConversationHandle, notices: mpsc::Receiver<Notice>, agent: &str) -> Talk {
+    let commands = conversation.commands();
     Talk {
         conversation,
-        speaker,
+        commands,
         notices,
         unheard: Vec::new(),
         listens: false,

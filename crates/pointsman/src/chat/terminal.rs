@@ -4,9 +4,9 @@
 use std::{io, process::ExitCode, sync::atomic::Ordering};
 
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     exit::WAITING,
-    session::{Outcome, Session},
+    session::{RunSummary, Session},
     store::RunRow,
 };
 
@@ -217,10 +217,10 @@ fn trouble(error: &Error) -> Vec<Line> {
 }
 
 /// Lets go of a conversation, and returns how it stands.
-fn end(held: Option<Talk>) -> Result<Option<Outcome>, Error> {
-    let Some(Talk { conversation, speaker, .. }) = held else { return Ok(None) };
-    speaker.leave();
-    drop(speaker);
+fn end(held: Option<Talk>) -> Result<Option<RunSummary>, Error> {
+    let Some(Talk { conversation, commands, .. }) = held else { return Ok(None) };
+    commands.leave();
+    drop(commands);
     conversation.wait().map(Some).map_err(Error::Session)
 }
 
@@ -233,7 +233,7 @@ fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Er
     if !typed.trim().is_empty() {
         say(&[Line::of(Ink::Warning, "not sent: ").and(Ink::Plain, typed)]);
     }
-    if !matches!(outcome.standing, Standing::Ended(_)) {
+    if !matches!(outcome.status, RunStatus::Ended(_)) {
         return Ok(left(room.session, &outcome));
     }
     let code = conclude(room.session, &outcome, false, reports)?;
@@ -248,7 +248,7 @@ fn leave(room: &Room<'_>, held: Option<Talk>) -> Result<ExitCode, Error> {
 }
 
 /// Says how to come back to a run.
-fn left(session: &Session, outcome: &Outcome) -> ExitCode {
+fn left(session: &Session, outcome: &RunSummary) -> ExitCode {
     let run = &outcome.run;
     if !outcome.questions.is_empty() {
         for question in asked(session, outcome) {

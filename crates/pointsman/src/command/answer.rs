@@ -6,7 +6,7 @@ use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     observe::Question,
-    session::{Decision, Posted, Session, overdue},
+    session::{ApprovalDecision, Delivery, Session, overdue},
     store::RunRow,
 };
 use serde_json::json;
@@ -188,23 +188,23 @@ impl Answer {
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
         let word = if granted { "approved" } else { "denied" };
         let before = session.answers(&row.id).map_err(Error::Session)?;
-        let mut posted = Posted::Taken;
+        let mut delivery = Delivery::Taken;
         for (question, remember) in open.iter().zip(rules) {
             let call = question.call();
             // What goes with a yes or no is the person's own words, or nothing.
             let unsaid = || call.map_or(String::new(), |_| format!("{word} on the command line"));
             let reason = self.reason.clone().unwrap_or_else(unsaid);
-            let decision = Decision { granted, reason, remember };
-            posted = session.decide(&row.id, question, &decision).map_err(Error::Session)?;
-            if !self.json && !matches!(posted, Posted::Ignored(_)) {
+            let decision = ApprovalDecision { granted, reason, remember };
+            delivery = session.decide(&row.id, question, &decision).map_err(Error::Session)?;
+            if !self.json && !matches!(delivery, Delivery::Ignored(_)) {
                 report::data(&format!("{word}: {}\n", asked(question)))?;
             }
-            if posted == Posted::Waiting && before.get(&question.effect) == Some(&!granted) {
+            if delivery == Delivery::Waiting && before.get(&question.effect) == Some(&!granted) {
                 let was = if granted { "denied" } else { "approved" };
                 note(&format!("it was {was} before; that no longer counts"));
             }
         }
-        say(&row, posted, word, self.json)
+        say(&row, delivery, word, self.json)
     }
 }
 
@@ -263,11 +263,11 @@ impl Cancel {
         if let Some(ended) = row.ended {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }
-        let posted = session.cancel(&row.id).map_err(Error::Session)?;
-        if posted == Posted::Taken {
+        let delivery = session.cancel(&row.id).map_err(Error::Session)?;
+        if delivery == Delivery::Taken {
             agents::forget(&session, &row.id).map_err(Error::Session)?;
         }
-        say(&row, posted, "cancelled", self.json)
+        say(&row, delivery, "cancelled", self.json)
     }
 }
 
@@ -278,18 +278,23 @@ impl Pause {
         if let Some(ended) = row.ended {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }
-        let posted = session.pause(&row.id, &self.reason).map_err(Error::Session)?;
-        say(&row, posted, "paused", self.json)
+        let delivery = session.pause(&row.id, &self.reason).map_err(Error::Session)?;
+        say(&row, delivery, "paused", self.json)
     }
 }
 
 /// Says what became of a word to a run.
-pub(super) fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode, Error> {
+pub(super) fn say(
+    row: &RunRow,
+    delivery: Delivery,
+    word: &str,
+    json: bool,
+) -> Result<ExitCode, Error> {
     let run = &row.id;
-    if let Posted::Ignored(why) = posted {
+    if let Delivery::Ignored(why) = delivery {
         return Err(Error::Ignored { run: run.to_string(), why });
     }
-    let taken = posted == Posted::Taken;
+    let taken = delivery == Delivery::Taken;
     if json {
         json_line(&json!({ "run": run.as_str(), "said": word, "taken": taken }))?;
     } else if matches!(word, "cancelled" | "paused") && taken {
@@ -299,7 +304,7 @@ pub(super) fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Resul
         }
     } else if taken {
         report::data(&format!("run {run} continues\n"))?;
-    } else if posted == Posted::Held {
+    } else if delivery == Delivery::Held {
         report::data(&format!("run {run} is being driven, and has not taken it yet\n"))?;
     } else {
         report::data(&format!(

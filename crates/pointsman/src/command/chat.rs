@@ -21,7 +21,7 @@ use serde_json::json;
 
 use super::{
     run::json_line,
-    runs::{object, stands},
+    runs::{object, status},
 };
 use crate::{
     agents::AGENTS,
@@ -225,7 +225,7 @@ impl Chat {
                 None => "no conversations yet: `pointsman chat` begins one",
             });
         } else {
-            report::data(&talks::table(&found, now_ms(), |row| stands(session, row)))?;
+            report::data(&talks::table(&found, now_ms(), |row| status(session, row)))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -10,7 +10,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     config::Config,
     model::{self, Provider},
-    session::{Rehearsed, Start, rehearse},
+    session::{DryRun, StartOptions, dry_run},
     tool,
 };
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use crate::{
 
 /// Shows the plan. Nothing is asked, started or written.
 pub(super) fn show(
-    start: Start,
+    start: StartOptions,
     drive: &Drive,
     config: &Config,
     (phases, form): (&[Phase], &[(&str, String)]),
@@ -39,8 +39,8 @@ pub(super) fn show(
     let servers = engine.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
     let tools = tool::Tools::open(engine.tools.clone()).map_err(Error::Tools)?;
-    let Rehearsed { program, permissions, tools: offered } =
-        rehearse(AGENTS.clone(), engine, start).map_err(Error::Session)?;
+    let DryRun { program, permissions, tools: offered } =
+        dry_run(AGENTS.clone(), engine, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
     let certificate = program.certificate();
     let rules: Vec<String> = permissions.rules.iter().map(rule).collect();

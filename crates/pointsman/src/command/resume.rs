@@ -97,8 +97,8 @@ impl Resume {
             Err(Error::Session(SessionError::Held { .. }))
                 if self.grant.is_empty() && is_paused(&session, &row.id)? =>
             {
-                let posted = session.unpause(&row.id).map_err(Error::Session)?;
-                say(&row, posted, "resumed", drive.json)
+                let delivery = session.unpause(&row.id).map_err(Error::Session)?;
+                say(&row, delivery, "resumed", drive.json)
             }
             done => done,
         }
@@ -144,8 +144,8 @@ fn go_on(
     let mut audience =
         drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;
     let observers = audience.observers.clone();
-    let attendant = &mut *audience.attendant;
-    let outcome = session.resume_granting(&host, run, grants, observers, attendant);
+    let approver = &mut *audience.approver;
+    let outcome = session.resume_granting(&host, run, grants, observers, approver);
     let outcome = outcome.map_err(Error::Session)?;
     finish(session, &forms, &outcome, audience, drive.json)
 }

@@ -17,7 +17,7 @@ use pointsman_kernel::{
     diagnostic::{did_you_mean, nearest},
     job::AgentDecl,
 };
-use pointsman_runtime::{config::Config, plan, session::Start};
+use pointsman_runtime::{config::Config, plan, session::StartOptions};
 use pointsman_webdriver::exploration::explores;
 use serde_json::{Map, Value, json};
 
@@ -163,7 +163,8 @@ impl Run {
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
         let (source, seed) = (text.into(), self.seed);
-        let start = Start { program, source, config: set.into(), words, goal, permissions, seed };
+        let start =
+            StartOptions { program, source, config: set.into(), words, goal, permissions, seed };
         if self.only_plan {
             let trip = trip.as_ref().map_or(&[][..], |trip| &trip.told);
             let told = plan.as_ref().map_or(trip, |plan| &plan.told);
@@ -183,7 +184,7 @@ impl Run {
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
         let outcome = session
-            .run(&host, start, observers, &mut *audience.attendant)
+            .run(&host, start, observers, &mut *audience.approver)
             .map_err(Error::Session)?;
         finish(&session, &forms, &outcome, audience, self.drive.json)
     }

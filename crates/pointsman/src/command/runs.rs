@@ -9,7 +9,7 @@ use pointsman_runtime::{
     config::milliseconds,
     exit::Exit,
     session::Session,
-    store::{Filter, Health, Listed, Page, Prune, RunId, RunRow},
+    store::{Filter, Health, Page, PruneOptions, RunId, RunList, RunRow},
 };
 use serde_json::json;
 
@@ -111,7 +111,7 @@ impl Runs {
         }
         let session = globals.session()?;
         let (store, page) = (session.store(), Page::first(self.limit));
-        let Listed { runs: shown, damaged, .. } =
+        let RunList { runs: shown, damaged, .. } =
             session.block_on(store.list(&Filter::default(), &page)).map_err(Error::Store)?;
         let Health { runs: all, .. } = session.block_on(store.health()).map_err(Error::Store)?;
         let seen = u64::try_from(shown.len() + damaged.len()).unwrap_or(u64::MAX);
@@ -120,7 +120,7 @@ impl Runs {
                 json_line(&object(row))?;
             }
         } else if !shown.is_empty() {
-            report::data(&table(&shown, now_ms(), |row| stands(&session, row)))?;
+            report::data(&table(&shown, now_ms(), |row| status(&session, row)))?;
         } else if all == 0 && damaged.is_empty() {
             return Ok(none_yet(self.json));
         }
@@ -145,7 +145,7 @@ fn none_yet(json: bool) -> ExitCode {
 }
 
 /// Returns how a run stands. One that cannot be read is where it was.
-pub(super) fn stands(session: &Session, row: &RunRow) -> String {
+pub(super) fn status(session: &Session, row: &RunRow) -> String {
     if let Some(ended) = &row.ended {
         return counts(session, row, ended).into();
     }
@@ -191,12 +191,12 @@ pub(super) fn object(row: &RunRow) -> serde_json::Value {
     })
 }
 
-pub(super) fn table(rows: &[RunRow], now: u64, stands: impl Fn(&RunRow) -> String) -> String {
+pub(super) fn table(rows: &[RunRow], now: u64, status: impl Fn(&RunRow) -> String) -> String {
     let cells = |row: &RunRow| {
         [
             row.id.to_string(),
             row.chart.to_string(),
-            stands(row),
+            status(row),
             words::age(now, row.made_ms()),
             row.seq.0.to_string(),
         ]
@@ -215,7 +215,7 @@ impl PruneRuns {
         let before_ms = self.older_than.map(|age| now_ms().saturating_sub(age));
         let session = globals.session_with(&config)?;
         let pruned = session
-            .prune(Prune { before_ms, keep, dry_run: self.dry_run })
+            .prune(PruneOptions { before_ms, keep, dry_run: self.dry_run })
             .map_err(Error::Session)?;
         if !self.dry_run {
             agents::remove(&session, pruned.runs.iter().map(|row| &row.id));
@@ -231,8 +231,8 @@ impl PruneRuns {
             return Ok(ExitCode::SUCCESS);
         }
         if !pruned.runs.is_empty() {
-            let stands = |row: &RunRow| row.ended.as_deref().unwrap_or("not ended").to_owned();
-            report::data(&table(&pruned.runs, now_ms(), stands))?;
+            let status = |row: &RunRow| row.ended.as_deref().unwrap_or("not ended").to_owned();
+            report::data(&table(&pruned.runs, now_ms(), status))?;
         }
         let word = if self.dry_run { "would be removed" } else { "removed" };
         let count = u64::try_from(pruned.runs.len()).unwrap_or(u64::MAX);

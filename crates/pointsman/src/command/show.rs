@@ -78,7 +78,7 @@ impl Show {
         let run = &*projector.loaded().run;
         let view = view(projector.program(), run.core());
         let open_questions = projector.loaded().questions();
-        // A letter that is damaged says nothing; whoever takes the letters is told of it.
+        // A message that is damaged says nothing; whoever takes the messages is told of it.
         let answers = session.answers(&row.id).unwrap_or_default();
         if self.json {
             let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();

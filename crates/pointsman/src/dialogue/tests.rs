@@ -324,5 +324,8 @@ fn what_cannot_wait_is_not_left_for_later() {
     assert!(matches!(typist.types("later"), Came::Message(_)));
     typist.waits(Duration::from_secs(2));
     let came = typist.types("y");
-    assert!(matches!(came, Came::Decided(Decision { granted: true, .. }, None)), "{came:?}");
+    assert!(
+        matches!(came, Came::Decided(ApprovalDecision { granted: true, .. }, None)),
+        "{came:?}"
+    );
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::home::{Home, Shown};
+use crate::home::{Home, ProgressSink};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                     transfer-encoding: chunked\r\n\r\n";
@@ -74,7 +74,7 @@ fn drip(mut stream: TcpStream, head: &str, drop: &str, every: Duration) -> Optio
     }
 }
 
-fn ask(name: &str, url: &str, timeout: &str, settings: &str) -> Shown {
+fn ask(name: &str, url: &str, timeout: &str, settings: &str) -> ProgressSink {
     let home = Home::new(name);
     home.write("drip.toml", &CHART.replace("TIMEOUT", timeout));
     home.settings(&format!("[model]\n{settings}\n"));

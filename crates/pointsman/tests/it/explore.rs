@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Shown};
+use crate::home::{Home, ProgressSink};
 use app::App;
 
 const RUN: [&str; 7] = ["run", "explore", "--app-graph", "app.jsonl", "--seed", "1", "--json"];
@@ -18,12 +18,12 @@ fn home(name: &str) -> Home {
     home
 }
 
-fn explore(home: &Home, variables: &[(&str, &str)], more: &[&str]) -> Shown {
+fn explore(home: &Home, variables: &[(&str, &str)], more: &[&str]) -> ProgressSink {
     home.with(variables, &[&RUN[..], more].concat())
 }
 
 /// Returns the last line that a run printed.
-fn end(shown: &Shown) -> Value {
+fn end(shown: &ProgressSink) -> Value {
     let last = shown.out.lines().last().expect("it says something");
     serde_json::from_str(last).expect("it is JSON")
 }

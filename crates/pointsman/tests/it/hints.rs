@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::home::{Home, Shown};
+use crate::home::{Home, ProgressSink};
 use crate::stdout;
 
 #[test]
@@ -97,7 +97,7 @@ fn doctor_tries_whether_it_can_write() {
         let name = entry.file_name();
         assert!(name.to_string_lossy().starts_with("toolchains-"), "{name:?} stays behind");
     }
-    let Shown { code, out, .. } = home.with(
+    let ProgressSink { code, out, .. } = home.with(
         &[("POINTSMAN_JOURNAL", NOWHERE), ("XDG_CACHE_HOME", "/proc")],
         &["doctor", "--json"],
     );
@@ -113,11 +113,11 @@ fn doctor_tries_whether_it_can_write() {
 #[test]
 fn looking_at_runs_needs_no_right_to_write() {
     let home = Home::new("hints-readonly");
-    let Shown { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &["runs"]);
+    let ProgressSink { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &["runs"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("no runs yet"), "{err}");
     let run = ["run", "research", "x", "--dir", "docs"];
-    let Shown { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &run);
+    let ProgressSink { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &run);
     assert_eq!(code, Some(10), "{err}");
     assert!(err.contains("hint: "), "{err}");
 }

@@ -44,13 +44,13 @@ final = "cancelled"
 "#;
 
 /// What a command showed.
-pub(crate) struct Shown {
+pub(crate) struct ProgressSink {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Shown {
+impl ProgressSink {
     fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("it is text");
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
@@ -96,12 +96,12 @@ impl Home {
     }
 
     /// Runs the command with variables of its own.
-    pub(crate) fn with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Shown {
+    pub(crate) fn with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> ProgressSink {
         self.from("", variables, arguments)
     }
 
     /// Runs the command in a folder of the home.
-    pub(crate) fn within(&self, folder: &str, arguments: &[&str]) -> Shown {
+    pub(crate) fn within(&self, folder: &str, arguments: &[&str]) -> ProgressSink {
         self.from(folder, &[], arguments)
     }
 
@@ -110,7 +110,7 @@ impl Home {
         folder: &str,
         variables: &[(&str, &str)],
         arguments: &[&str],
-    ) -> Shown {
+    ) -> ProgressSink {
         let output = Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(arguments)
             .current_dir(self.path(folder))
@@ -120,7 +120,7 @@ impl Home {
             .stdin(Stdio::null())
             .output()
             .expect("it starts");
-        Shown::of(output)
+        ProgressSink::of(output)
     }
 
     /// Starts the command, to be waited for or killed.
@@ -150,7 +150,7 @@ impl Home {
     }
 
     /// Runs the command with something to read.
-    pub(crate) fn reading(&self, input: &str, arguments: &[&str]) -> Shown {
+    pub(crate) fn reading(&self, input: &str, arguments: &[&str]) -> ProgressSink {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(arguments)
             .current_dir(&self.0.0)
@@ -168,7 +168,7 @@ impl Home {
             written => written.expect("it is read"),
         }
         drop(stdin);
-        Shown::of(child.wait_with_output().expect("it ends"))
+        ProgressSink::of(child.wait_with_output().expect("it ends"))
     }
 
     pub(crate) fn pointsman(&self, arguments: &[&str]) -> (i32, String, String) {

@@ -19,7 +19,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
 
-use crate::home::{Home, Shown};
+use crate::home::{Home, ProgressSink};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tls").join(name)
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Asks this server something, and believes these certificates.
-    fn ask(&self, home: &Home, believed: &str, arguments: &[&str]) -> Shown {
+    fn ask(&self, home: &Home, believed: &str, arguments: &[&str]) -> ProgressSink {
         let (base, believed) = (format!("https://{}/v1", self.place), file(believed));
         let variables = [
             ("OPENAI_BASE_URL", base.as_str()),

@@ -112,7 +112,7 @@ table! {
 
 table! {
     /// `[journal]`: where runs are kept.
-    JournalConfig for store::Options as _usual = store::Options::default();
+    JournalConfig for store::SqliteOptions as _usual = store::SqliteOptions::default();
     path: PathBuf = read "path" path, Own;
     keep: u64 = read "keep" count, Own;
     busy: Duration = read "busy" duration, Own => busy;
@@ -212,8 +212,9 @@ impl Submit {
 impl JournalConfig {
     /// Returns how journals are opened. A command drives one run at a time, so its entries are
     /// written on its own thread.
-    pub fn options(&self) -> store::Options {
-        self.clone().over(store::Options { inline_commit: true, ..store::Options::default() })
+    pub fn options(&self) -> store::SqliteOptions {
+        self.clone()
+            .over(store::SqliteOptions { inline_commit: true, ..store::SqliteOptions::default() })
     }
 }
 

@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 
 use super::work::{Ordered, orders};
-use crate::store::KeptPrompt;
+use crate::store::NewPrompt;
 
 /// What a step leaves beside its line.
 pub(crate) struct Derived {
@@ -19,7 +19,7 @@ pub(crate) struct Derived {
     /// When it wants to be woken, in milliseconds since its first entry.
     pub(crate) wake: Option<u64>,
     /// What models are shown.
-    pub(crate) prompts: Vec<KeptPrompt>,
+    pub(crate) prompts: Vec<NewPrompt>,
 }
 
 impl Derived {

@@ -20,8 +20,7 @@ use serde_json::value::RawValue;
 
 use super::{
     DriveError, Driver, Site,
-    stand::{is_under_way, listens},
-    work::{Ordered, asks, question},
+    work::{Ordered, question},
 };
 use crate::{
     clock::Clock,
@@ -253,7 +252,7 @@ impl Driver {
             driver.decline(&question);
         }
         // Somebody else may have let it go on, or paused it, since this host last heard of it.
-        driver.site.performer.paused(&driver.id, driver.run.core().paused);
+        driver.site.executor.paused(&driver.id, driver.run.core().paused);
         // The first entry of its own says that nothing which was allowed before is.
         if forked.is_some_and(|(_, shared)| shared == seq) {
             driver.give(Event::Forked).await?;
@@ -331,30 +330,6 @@ async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, Driv
         }
     }
     fold(program, id, &site.store.lines(id, Seq(0)).await?)
-}
-
-/// Returns whether a run rests, as far as is known without reading its journal: nothing
-/// was under way when its last entry was written. A run that is no longer so, or of which
-/// that is not known, is to be loaded. Says also whether it listens.
-pub(crate) async fn rests(
-    site: &Site,
-    program: &Program,
-    id: &RunId,
-) -> Result<Option<Rest>, DriveError> {
-    let last = site.store.run(id).await?.seq;
-    let found = cached(&*site.store, program, id).await?.filter(|(seq, _)| *seq == last);
-    Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, order));
-        let core = loaded.run.core();
-        let rests = !is_under_way(core, asks);
-        rests.then(|| Rest { listens: listens(program, core) })
-    }))
-}
-
-/// A run at which nothing is under way.
-pub(crate) struct Rest {
-    /// Whether it waits for a word.
-    pub(crate) listens: bool,
 }
 
 /// Returns the run as its newest snapshot has it, with the entry after which that was made.

@@ -23,10 +23,10 @@ use tokio::sync::mpsc;
 
 use super::Driver;
 use crate::{
+    effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink},
     journal::Permit,
     observe::{Asked, LiveNotice, Question},
-    perform::{Checking, Doing, Done, Shown, Task},
-    store::KeptPrompt,
+    store::NewPrompt,
 };
 
 /// Returns the question, where all that is ordered is a person's yes or no.
@@ -48,12 +48,12 @@ pub fn is_aside(order: &Order<Body>, agent: &AgentDecl) -> bool {
 }
 
 /// Returns what is to be done; a model's question comes with its prompt.
-pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<Task> {
+pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<EffectTask> {
     Some(match order {
-        Order::Model(_) => Task::Model(prompt.unwrap_or_default()),
-        Order::Tool(call) => Task::Tool(call.clone()),
-        Order::Child(child) => Task::Child(child.clone()),
-        Order::Own { task, .. } => Task::Own(task.clone()),
+        Order::Model(_) => EffectTask::Model(prompt.unwrap_or_default()),
+        Order::Tool(call) => EffectTask::Tool(call.clone()),
+        Order::Child(child) => EffectTask::Child(child.clone()),
+        Order::Own { task, .. } => EffectTask::Own(task.clone()),
         _ => return None,
     })
 }
@@ -72,22 +72,22 @@ impl Ordered {
     }
 
     /// Returns the prompt as it is kept.
-    pub(super) fn kept(&self) -> Option<KeptPrompt> {
+    pub(super) fn kept(&self) -> Option<NewPrompt> {
         let parts = parts(self.prompt.as_ref()?);
-        Some(KeptPrompt { effect: self.id, parts })
+        Some(NewPrompt { effect: self.id, parts })
     }
 }
 
 /// An order that an item waits for, with what is being done about it.
 pub(super) struct Working {
     pub(super) order: EffectKind<Body>,
-    doing: Option<Doing>,
+    doing: Option<EffectFuture>,
     /// What a model or a tool has written so far, piece by piece.
     pieces: Option<mpsc::UnboundedReceiver<String>>,
     /// What came of it. It is told after the last piece.
-    done: Option<Done>,
+    done: Option<Completion>,
     /// A look at the call, which comes before a person is asked for it.
-    check: Option<Checking>,
+    check: Option<PrecheckFuture>,
 }
 
 impl Working {
@@ -119,7 +119,7 @@ impl Working {
         let done = match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context))) {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(done)) => done,
-            Err(_) => Done::fault(
+            Err(_) => Completion::fault(
                 FaultClass::Other,
                 false,
                 "the program broke off while it did this, which is a fault in it; the log says where",
@@ -158,7 +158,7 @@ pub(super) fn poll(
         match working.look(context) {
             // Nobody is asked for a call that cannot run: it has failed.
             Poll::Ready(Some(why)) => {
-                return Poll::Ready(Moved::Answered(event(*effect, Done::tool(false, &why))));
+                return Poll::Ready(Moved::Answered(event(*effect, Completion::tool(false, &why))));
             }
             Poll::Ready(None) => return Poll::Ready(Moved::Checked(*effect)),
             Poll::Pending => {}
@@ -171,7 +171,7 @@ pub(super) fn poll(
 }
 
 /// Returns the event by which an answer reaches the run.
-fn event(effect: EffectId, Done { answer, usage }: Done) -> Event<Body> {
+fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Body> {
     Event::Answered { effect, answer, usage, sent: None }
 }
 
@@ -220,16 +220,16 @@ impl Driver {
 
     /// Returns a look at the call that a person is to be asked for. One that may have been
     /// done already is theirs to decide over.
-    fn check(&self, id: EffectId, order: &EffectKind<Body>) -> Option<Checking> {
+    fn check(&self, id: EffectId, order: &EffectKind<Body>) -> Option<PrecheckFuture> {
         let EffectKind::AskPerson(call) = order else { return None };
         let waits = |item: &&Item| super::load::waits_for(item, id);
         let item = self.run.core().items.iter().find(waits)?;
         let again = matches!(item.doing, Asks::Asking { again: true, .. });
-        if again { None } else { self.site.performer.check(&self.id, call) }
+        if again { None } else { self.site.executor.check(&self.id, call) }
     }
 
     /// Puts a question, unless its call is still looked at.
-    pub(super) fn put(&self, id: EffectId) {
+    pub(super) fn put(&mut self, id: EffectId) {
         if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
             && !self.decline(&question)
         {
@@ -239,7 +239,7 @@ impl Driver {
 
     /// Says no to a question of a run that was begun for nobody to attend; the kernel rules
     /// over the call. Returns whether nobody is to be asked.
-    pub(super) fn decline(&self, question: &Question) -> bool {
+    pub(super) fn decline(&mut self, question: &Question) -> bool {
         if self.run.core().governor.permissions.attended {
             return false;
         }
@@ -257,8 +257,7 @@ impl Driver {
             },
             Asked::Plain(_) => answered(&*self.run, effect, false, why),
         };
-        // The other end is the driver's own.
-        drop(self.outbox.send(no.into()));
+        self.pending.push_back(no);
         question.call().is_some()
     }
 
@@ -269,19 +268,19 @@ impl Driver {
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
             // What is kept out of the journal is kept from those who watch.
-            Task::Model(prompt) => !prompt.private.as_ref().is_some_and(|it| it.redact),
-            Task::Tool(_) => true,
-            Task::Child(_) | Task::Own(_) => false,
+            EffectTask::Model(prompt) => !prompt.private.as_ref().is_some_and(|it| it.redact),
+            EffectTask::Tool(_) => true,
+            EffectTask::Child(_) | EffectTask::Own(_) => false,
         };
         let aside = is_aside(&order, self.program.agent());
         let watched = may_be_seen && self.is_watched() && !aside;
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
-            (Shown::to(saying), Some(pieces))
+            (ProgressSink::to(saying), Some(pieces))
         } else {
-            (Shown::nobody(), None)
+            (ProgressSink::nobody(), None)
         };
-        let doing = Some(self.site.performer.perform(permit, task, shown));
+        let doing = Some(self.site.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }
@@ -308,8 +307,8 @@ impl Driver {
 /// that asks and takes no answer gets a fault.
 pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str) -> Event<Body> {
     let done = match run.reply(yes, text) {
-        Some(report) => Done::answer(Answer::Own(report)),
-        None => Done::fault(
+        Some(report) => Completion::answer(Answer::Own(report)),
+        None => Completion::fault(
             FaultClass::Contract,
             false,
             "the agent asks a question and defines no reply to it",

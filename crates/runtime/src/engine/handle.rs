@@ -12,7 +12,7 @@ use super::EngineError;
 use crate::{
     driver::{DriveError, Driver},
     observe::{Notice, Observer},
-    session::{Outcome, Speaker, outcome},
+    session::{CommandSender, RunSummary, outcome},
     store::RunId,
     task::{Command, Rest, RunTask, Until},
     watch::{Call, Watch},
@@ -36,9 +36,9 @@ pub(super) fn notices() -> (Arc<dyn Observer>, Notices) {
 #[derive(Debug)]
 pub struct RunHandle {
     run: RunId,
-    speaker: Speaker,
+    sender: CommandSender,
     notices: Notices,
-    driving: JoinHandle<Result<Outcome, EngineError>>,
+    driving: JoinHandle<Result<RunSummary, EngineError>>,
     stops: Stops,
 }
 
@@ -60,7 +60,7 @@ impl RunHandle {
     ) -> Result<Self, EngineError> {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
-        let speaker = Speaker::new(commands, driver.program().agent());
+        let sender = CommandSender::new(commands, driver.program().agent());
         let mut task = talking(driver, Until::Ends { answers: true }, watch, taken).await?;
         let driving = tokio::spawn(async move {
             if !matches!(task.run().await?, Rest::Ended(_)) {
@@ -69,7 +69,7 @@ impl RunHandle {
             Ok(outcome(task.driver()))
         });
         let stops = Stops(driving.abort_handle());
-        Ok(Self { run, speaker, notices, driving, stops })
+        Ok(Self { run, sender, notices, driving, stops })
     }
 
     /// Returns the run.
@@ -79,8 +79,8 @@ impl RunHandle {
 
     /// Returns a sender of commands: words, answers, a cancelled turn. The run is detached from
     /// when this handle and all senders are gone.
-    pub fn speaker(&self) -> Speaker {
-        self.speaker.clone()
+    pub fn commands(&self) -> CommandSender {
+        self.sender.clone()
     }
 
     /// Waits for the next notice; nothing once the run is not driven any more. Dropping the future
@@ -91,13 +91,13 @@ impl RunHandle {
 
     /// Waits until the run ends, or waits for somebody: an answer or a word that nobody gives.
     /// Then its task is over.
-    pub async fn wait(self) -> Result<Outcome, EngineError> {
-        self.speaker.send(Command::Wait);
-        let Self { run, speaker, notices, driving, stops } = self;
+    pub async fn wait(self) -> Result<RunSummary, EngineError> {
+        self.sender.send(Command::Wait);
+        let Self { run, sender, notices, driving, stops } = self;
         // Nobody reads them from here on, so none are kept.
         drop(notices);
         let outcome = driving.await;
-        drop((speaker, stops));
+        drop((sender, stops));
         outcome.unwrap_or_else(|broken| Err(EngineError::Broke { run, why: broken.to_string() }))
     }
 }
@@ -113,7 +113,7 @@ pub(crate) async fn talking(
         lift(&mut driver, watch.as_mut()).await?;
     }
     let task = RunTask::new(driver, until).with_commands(commands).with_watch(watch);
-    Ok(task.with_letters().await?)
+    Ok(task.with_mailbox().await?)
 }
 
 /// Lifts the pauses of a run that somebody resumes. Where the machine is short of something, its

@@ -18,8 +18,8 @@ use thiserror::Error;
 use super::{Host, rules::RulesError};
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Site},
-    perform::{Done, Permit},
+    driver::{DriveError, Driver, PreparedRun, Site},
+    effect::{Completion, Permit},
     store::{NoRunId, RunId, StoreError},
     task::{Rest, RunTask, Until},
     timeline::{Projector, Spent},
@@ -49,10 +49,10 @@ enum ChildError {
 }
 
 /// Runs a child to its end and reports how it ended and what it cost.
-pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Done {
+pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Completion {
     match to_its_end(&host, &permit, &child).await {
-        Ok((end, usage)) => Done::child(end).costing(usage),
-        Err(error) => Done::fault(FaultClass::Other, false, &error.to_string()),
+        Ok((end, usage)) => Completion::child(end).costing(usage),
+        Err(error) => Completion::fault(FaultClass::Other, false, &error.to_string()),
     }
 }
 
@@ -67,7 +67,7 @@ async fn to_its_end(
     let site = Site {
         agents: Arc::clone(agents),
         store: Arc::clone(&store),
-        performer: Arc::new(host.clone()),
+        executor: Arc::new(host.clone()),
         observers: Vec::new(),
     };
     let driver = match store.claim(&id).await {
@@ -90,21 +90,22 @@ async fn to_its_end(
                 permissions: permissions(host, &permit.run).await?,
                 tools: host.decls_for(program.agent()),
                 checks: true,
+                queued: false,
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(&host.place_of(&id, program.agent()))?),
             };
             let (source, goal) = (source.into(), child.goal.as_str().into());
             Driver::begin(
                 site,
-                Beginning { id: id.clone(), program, source, goal, words: Vec::new(), begun },
+                PreparedRun { id: id.clone(), program, source, goal, words: Vec::new(), begun },
             )
             .await?
         }
         Err(error) => return Err(error.into()),
     };
-    // It is paused while its parent is, and takes letters as other runs do.
+    // It is paused while its parent is, and takes messages as other runs do.
     let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&permit.run));
-    let mut task = task.with_letters().await?;
+    let mut task = task.with_mailbox().await?;
     let rest = task.run().await?;
     if let Rest::Ended(ended) = rest {
         let lines = store.lines(&id, Seq(0)).await?;

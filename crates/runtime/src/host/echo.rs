@@ -6,15 +6,15 @@ use pointsman_agents::chat::{self, Chat};
 use pointsman_agents::research::{Report, Research, Task};
 
 use crate::{
-    executor::{Executing, Executor},
-    perform::Permit,
+    effect::Permit,
+    executor::{Executor, TaskFuture},
 };
 
 /// Answers at once.
 pub(super) struct Echo;
 
 impl Executor<Research> for Echo {
-    fn perform(&self, _: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, _: Permit, task: Task) -> TaskFuture<Report> {
         let report = match task {
             Task::Summarise { draft } => Report::Summarised { text: draft },
             Task::Assemble { text, .. } => Report::Assembled { text },
@@ -25,7 +25,7 @@ impl Executor<Research> for Echo {
 
 #[cfg(not(feature = "tools"))]
 impl Executor<Chat> for Echo {
-    fn perform(&self, _: Permit, _: chat::Task) -> Executing<chat::Report> {
+    fn perform(&self, _: Permit, _: chat::Task) -> TaskFuture<chat::Report> {
         let report = chat::Report::PostTools { action_taken: false, actions: Vec::new() };
         Box::pin(std::future::ready(Ok(report.into())))
     }

@@ -21,8 +21,8 @@ use pointsman_kernel::{
 
 use super::{Host, Inner};
 use crate::{
-    executor::{Executing, Executor, Reported},
-    perform::Permit,
+    effect::Permit,
+    executor::{Executor, TaskFuture, TaskReport},
 };
 pub(super) use ledger::Accounts;
 
@@ -80,7 +80,7 @@ impl AfterTools {
 pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
 impl Executor<Chat> for AfterBatch {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
         let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
         Box::pin(async move {
             match host {
@@ -101,7 +101,7 @@ async fn after_tools(
     host: Host,
     permit: Permit,
     completed: Vec<CompletedTool>,
-) -> Reported<Report> {
+) -> TaskReport<Report> {
     let hooks = &host.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
         host.heed_record(&permit.run).await;
@@ -137,7 +137,7 @@ async fn after_tools(
         acted |= committed.made;
         actions.extend(committed.actions);
     }
-    Reported { report: Report::PostTools { action_taken: acted, actions }, usage }
+    TaskReport { report: Report::PostTools { action_taken: acted, actions }, usage }
 }
 
 /// Logs what came to nothing, and returns it as a line of the report.

@@ -10,11 +10,11 @@ use rmcp::{
 };
 
 use super::start_of;
-use crate::perform::Done;
+use crate::effect::Completion;
 
 /// Returns a tool's answer.
-pub(super) fn answered(ok: bool, output: &str, mutated: bool) -> Done {
-    Done::result(ToolResult { ok, output: output.into(), mutated })
+pub(super) fn answered(ok: bool, output: &str, mutated: bool) -> Completion {
+    Completion::result(ToolResult { ok, output: output.into(), mutated })
 }
 
 /// Returns a fault, with the time that the server asks us to wait.
@@ -23,9 +23,9 @@ pub(super) fn fault(
     repeatable: bool,
     hint: Option<Duration>,
     message: String,
-) -> Done {
+) -> Completion {
     let hint_ms = hint.map(|hint| u64::try_from(hint.as_millis()).unwrap_or(u64::MAX));
-    Done::failed(Fault { class, repeatable, hint_ms, message })
+    Completion::failed(Fault { class, repeatable, hint_ms, message })
 }
 
 /// Says a result as text: its texts, and the names of its other parts.

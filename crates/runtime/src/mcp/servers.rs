@@ -21,7 +21,7 @@ use super::{
     tools::{Offered, labels, offered},
 };
 use crate::{
-    perform::Done,
+    effect::Completion,
     tool::{Answering, Calling, Limits, Tool, ToolSpec, Tools},
 };
 
@@ -108,7 +108,7 @@ impl Servers {
 
     /// Calls a tool. Arguments that do not fit its schema, and a tool that is not there,
     /// are results that a model can read; a server that cannot be reached is a fault.
-    pub async fn call(&self, name: &str, arguments: &RawValue) -> Done {
+    pub async fn call(&self, name: &str, arguments: &RawValue) -> Completion {
         let Some(it) = self.offered().find(|it| &*it.tool.spec.name == name) else {
             return answered(false, &format!("there is no tool `{name}` here"), false);
         };
@@ -169,7 +169,7 @@ impl Tool for McpTool {
 }
 
 impl McpTool {
-    async fn run(&self, arguments: Value) -> Done {
+    async fn run(&self, arguments: Value) -> Completion {
         let Self { server, tool, limits } = self;
         let arguments = match tool.fitting(arguments) {
             Ok(arguments) => arguments,
@@ -282,7 +282,7 @@ impl Server {
         error: &ServiceError,
         repeatable: bool,
         limits: &McpLimits,
-    ) -> Done {
+    ) -> Completion {
         let (class, hint) = classify(error);
         if class == FaultClass::Unavailable {
             let mut held = self.connection.lock().await;

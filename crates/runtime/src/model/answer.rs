@@ -20,7 +20,7 @@ use super::{
     spec::Provider,
     tape::End,
 };
-use crate::perform::Done;
+use crate::effect::Completion;
 
 /// The longest message of a fault.
 const MESSAGE: usize = 1_000;
@@ -32,11 +32,11 @@ pub(super) fn done(
     key: &str,
     decoded: Decoded,
     end: End,
-) -> Done {
+) -> Completion {
     let usage = cost(settings, &decoded.usage);
     match reply(settings, encoded, key, decoded, end) {
-        Ok(reply) => Done::reply(reply),
-        Err(fault) => Done::failed(fault),
+        Ok(reply) => Completion::reply(reply),
+        Err(fault) => Completion::failed(fault),
     }
     .costing(usage)
 }

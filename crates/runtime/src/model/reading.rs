@@ -1,7 +1,7 @@
 //! A body on its way through: the key taken out, text shown, everything decoded.
 
 use super::{
-    Protocol, Shown,
+    ProgressSink, Protocol,
     decode::{Decoded, Decoder, Head, Limits, Piece},
     encode::REPLY,
     secret::Redactor,
@@ -15,7 +15,7 @@ pub(super) struct Reading<'s> {
     decoder: Decoder,
     pub(super) redactor: Redactor,
     /// Who watches; nobody, where the answer is no reply.
-    pub(super) shown: Option<&'s Shown>,
+    pub(super) shown: Option<&'s ProgressSink>,
     /// Whether a call of the tool [`REPLY`] is the text.
     pub(super) by_tool: bool,
     /// The place of that call.

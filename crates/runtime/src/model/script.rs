@@ -17,8 +17,8 @@ use pointsman_kernel::{
 use serde::Deserialize;
 use serde_json::{Map, Value, value::to_raw_value};
 
-use super::{ModelError, Shown, settings::Prices};
-use crate::perform::Done;
+use super::{ModelError, ProgressSink, settings::Prices};
+use crate::effect::Completion;
 
 /// The longest pause: nobody waits longer for a demonstration.
 const LONGEST_DELAY_MS: u64 = 3_600_000;
@@ -105,10 +105,10 @@ impl Script {
     }
 
     /// Gives the first turn that is left and fits.
-    pub(super) async fn answer(&self, prompt: &Prompt, shown: &Shown) -> Done {
+    pub(super) async fn answer(&self, prompt: &Prompt, shown: &ProgressSink) -> Completion {
         let (place, turn) = match self.take(last(prompt)) {
             Ok(turn) => turn,
-            Err(why) => return Done::fault(FaultClass::Gone, false, &why),
+            Err(why) => return Completion::fault(FaultClass::Gone, false, &why),
         };
         tokio::time::sleep(Duration::from_millis(turn.delay_ms)).await;
         let money = self.prices.map_or(0, |prices| prices.of(turn.usage.input, turn.usage.output));
@@ -158,7 +158,7 @@ impl Turn {
         Ok(())
     }
 
-    async fn done(self, place: usize, shown: &Shown) -> Done {
+    async fn done(self, place: usize, shown: &ProgressSink) -> Completion {
         let text = self.text.unwrap_or_default();
         for word in text.split_inclusive(' ') {
             shown.show(word);
@@ -171,18 +171,22 @@ impl Turn {
         }
         if let Some(Failed { class, message, repeatable, hint_ms }) = self.fault {
             let message = if message.is_empty() { "the script says so".into() } else { message };
-            return Done::failed(Fault { class, repeatable, hint_ms, message });
+            return Completion::failed(Fault { class, repeatable, hint_ms, message });
         }
         let mut calls = Vec::new();
         for (at, call) in self.calls.into_iter().enumerate() {
             let arguments = to_raw_value(&call.arguments).and_then(|body| canonical_body(&body));
             let Ok(arguments) = arguments else {
-                return Done::fault(FaultClass::Invalid, false, "a call's arguments are no JSON");
+                return Completion::fault(
+                    FaultClass::Invalid,
+                    false,
+                    "a call's arguments are no JSON",
+                );
             };
             let id = call.id.unwrap_or_else(|| format!("script_{place}_{at}"));
             calls.push(ToolCall { id, tool: call.tool, arguments });
         }
-        Done::reply(Reply { text, calls })
+        Completion::reply(Reply { text, calls })
     }
 }
 

@@ -14,7 +14,7 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{
-    ModelError, Protocol, Question, Shown, answer,
+    ModelError, ProgressSink, Protocol, Question, answer,
     decode::{Decoded, Head},
     encode::{self, Encoded, Form},
     endpoint,
@@ -26,7 +26,7 @@ use super::{
     trust,
     wait::{self, Headers},
 };
-use crate::{clock::now_ms, perform::Done};
+use crate::{clock::now_ms, effect::Completion};
 
 /// How much is read of an answer whose status says that it failed.
 const REFUSED_BYTES: usize = 256 << 10;
@@ -57,7 +57,7 @@ impl Wire {
         Ok(Self { settings, protocol, source })
     }
 
-    pub(super) async fn ask(&self, question: &Question, shown: &Shown) -> Done {
+    pub(super) async fn ask(&self, question: &Question, shown: &ProgressSink) -> Completion {
         let encoded = encode::encode(self.protocol, question, &self.settings);
         let digests = tape::digests(self.protocol, &encoded.body);
         match &self.source {
@@ -90,7 +90,13 @@ impl Wire {
     }
 
     /// Reads an answer that was recorded, as if it came now.
-    fn recall(&self, taped: &Taped, encoded: &Encoded, question: &Question, shown: &Shown) -> Done {
+    fn recall(
+        &self,
+        taped: &Taped,
+        encoded: &Encoded,
+        question: &Question,
+        shown: &ProgressSink,
+    ) -> Completion {
         let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
         let mut reading = self.reading(&opening, shown, encoded, false);
         for chunk in taped.chunks() {
@@ -110,7 +116,7 @@ impl Wire {
         url: &Url,
         body: &serde_json::Value,
         question: &Question,
-    ) -> Result<Response, Done> {
+    ) -> Result<Response, Completion> {
         let mut request = client.post(url.clone()).body(body.to_string());
         if endpoint::takes_idempotency_key(self.settings.spec.provider())
             && let Ok(key) = HeaderValue::from_str(&question.key)
@@ -153,7 +159,7 @@ impl Wire {
     fn reading<'s>(
         &self,
         opening: &Opening,
-        shown: &'s Shown,
+        shown: &'s ProgressSink,
         encoded: &Encoded,
         keeps: bool,
     ) -> Reading<'s> {
@@ -167,7 +173,7 @@ impl Wire {
         reading
     }
 
-    fn unreached(&self, url: &Url, error: reqwest::Error) -> Done {
+    fn unreached(&self, url: &Url, error: reqwest::Error) -> Completion {
         let slow = error.is_timeout();
         let error = error.without_url();
         let cause = root(&error);
@@ -199,8 +205,8 @@ impl Wire {
         self.fault(FaultClass::Unavailable, true, &message)
     }
 
-    fn fault(&self, class: FaultClass, repeatable: bool, message: &str) -> Done {
-        Done::failed(answer::fault(&self.settings, class, repeatable, message))
+    fn fault(&self, class: FaultClass, repeatable: bool, message: &str) -> Completion {
+        Completion::failed(answer::fault(&self.settings, class, repeatable, message))
     }
 }
 

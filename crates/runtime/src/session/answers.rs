@@ -1,4 +1,4 @@
-//! Answers that wait in letters: to which question, and what they say.
+//! Answers that wait in messages: to which question, and what they say.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use pointsman_kernel::{agent::Answer, erased::AnyRun, event::Event, id::EffectId
 use super::{Session, SessionError};
 use crate::{
     clock::now_ms,
-    mail::counting,
+    mailbox::counting,
     observe::Question,
-    store::{Letter, RunId, RunRow},
+    store::{MailboxMessage, RunId, RunRow},
 };
 
-/// Returns the question that a letter answers, and whether it says yes.
-fn answer(run: &dyn AnyRun, letter: &Letter) -> Option<(EffectId, bool)> {
-    match letter.event().ok()? {
+/// Returns the question that a message answers, and whether it says yes.
+fn answer(run: &dyn AnyRun, message: &MailboxMessage) -> Option<(EffectId, bool)> {
+    match message.event().ok()? {
         Event::ApprovalAnswered { effect, granted, .. } => Some((effect, granted)),
         Event::Answered { effect, answer, .. } => {
             let yes = matches!(&answer, Answer::Own(report) if run.is_yes(report));
@@ -38,12 +38,12 @@ impl Session {
     /// Returns what was answered to a run's questions and not yet taken. Of several answers
     /// to one question the last counts.
     pub fn answers(&self, id: &RunId) -> Result<BTreeMap<EffectId, bool>, SessionError> {
-        let letters = self.block_on(self.store.letters(id))?;
-        if letters.is_empty() {
+        let messages = self.block_on(self.store.messages(id))?;
+        if messages.is_empty() {
             return Ok(BTreeMap::new());
         }
         let run = self.program(id)?.start();
-        let counting = counting(&letters).filter(|(_, counts)| *counts);
-        Ok(counting.filter_map(|(letter, _)| answer(&*run, letter)).collect())
+        let counting = counting(&messages).filter(|(_, counts)| *counts);
+        Ok(counting.filter_map(|(message, _)| answer(&*run, message)).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Conversations: words go to a run at any time, and what happens is told to those who
 //! watch it.
 //!
-//! Whoever drives the run posts a word as soon as it is said: from then on it outlives the
+//! Whoever drives the run sends a word as soon as it is said: from then on it outlives the
 //! process, and the run hears it when it next listens.
 
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use tokio::{
 };
 
 use super::{
-    Decision, Outcome, Session, SessionError, Start,
+    ApprovalDecision, RunSummary, Session, SessionError, StartOptions,
     drive::{self, Pressed},
 };
 use crate::{
-    driver::{Beginning, Driver},
+    driver::{Driver, PreparedRun},
     host::Host,
-    mail::is_word,
+    mailbox::is_word,
     observe::Observer,
     store::RunId,
     task::Command,
@@ -33,24 +33,24 @@ const CLOSED: &str = "input_closed";
 /// Says things to a run. It can be cloned and sent about; when the last one is gone, the
 /// run is let go of.
 #[derive(Clone, Debug)]
-pub struct Speaker {
+pub struct CommandSender {
     commands: mpsc::UnboundedSender<Command>,
     closed: Option<u16>,
 }
 
-impl Speaker {
+impl CommandSender {
     pub(crate) fn new(commands: mpsc::UnboundedSender<Command>, agent: &AgentDecl) -> Self {
         Self { commands, closed: closed(agent) }
     }
 
     /// Says something in plain words. While the run is busy it waits its turn.
     pub fn say(&self, text: &str) -> Receipt {
-        self.post(said(text))
+        self.submit(said(text))
     }
 
     /// Says something that is more than words: the body of the agent's first event.
     pub fn give(&self, body: Body) -> Receipt {
-        self.post(giving(0, body))
+        self.submit(giving(0, body))
     }
 
     /// Stops what is under way; the conversation is kept, and the run listens again.
@@ -59,14 +59,14 @@ impl Speaker {
     }
 
     /// Answers a question.
-    pub fn decide(&self, effect: EffectId, decision: Decision) {
+    pub fn decide(&self, effect: EffectId, decision: ApprovalDecision) {
         self.send(Command::Decide(effect, decision));
     }
 
     /// Says that nothing more will be said: the run ends once it has heard everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
-            drop(self.post(closing(event)));
+            drop(self.submit(closing(event)));
         }
     }
 
@@ -81,10 +81,10 @@ impl Speaker {
         self.send(Command::Detach);
     }
 
-    fn post(&self, event: Event<Body>) -> Receipt {
-        let (kept, told) = oneshot::channel();
-        self.send(Command::Post(event, kept));
-        Receipt { told, kept: Kept::NotYet }
+    fn submit(&self, event: Event<Body>) -> Receipt {
+        let (persistence, told) = oneshot::channel();
+        self.send(Command::Send(event, persistence));
+        Receipt { told, persistence: Persistence::Pending }
     }
 
     pub(crate) fn send(&self, command: Command) {
@@ -97,31 +97,31 @@ impl Speaker {
 #[derive(Debug)]
 pub struct Receipt {
     told: oneshot::Receiver<()>,
-    kept: Kept,
+    persistence: Persistence,
 }
 
 /// What became of a word so far.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kept {
+pub enum Persistence {
     /// It is not on disk yet: whoever is killed now loses it.
-    NotYet,
+    Pending,
     /// It is on disk, and waits until the run hears it.
-    Yes,
+    Stored,
     /// Nobody drives the run any more who could have heard it.
-    Never,
+    Lost,
 }
 
 impl Receipt {
     /// Returns what became of the word so far.
-    pub fn kept(&mut self) -> Kept {
-        if self.kept == Kept::NotYet {
-            self.kept = match self.told.try_recv() {
-                Ok(()) => Kept::Yes,
-                Err(oneshot::error::TryRecvError::Empty) => Kept::NotYet,
-                Err(oneshot::error::TryRecvError::Closed) => Kept::Never,
+    pub fn persistence(&mut self) -> Persistence {
+        if self.persistence == Persistence::Pending {
+            self.persistence = match self.told.try_recv() {
+                Ok(()) => Persistence::Stored,
+                Err(oneshot::error::TryRecvError::Empty) => Persistence::Pending,
+                Err(oneshot::error::TryRecvError::Closed) => Persistence::Lost,
             };
         }
-        self.kept
+        self.persistence
     }
 }
 
@@ -157,36 +157,36 @@ pub(super) fn closed(agent: &AgentDecl) -> Option<u16> {
 
 /// A run that somebody talks with.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct ConversationHandle {
     run: RunId,
-    speaker: Speaker,
-    driving: JoinHandle<Result<Outcome, SessionError>>,
+    sender: CommandSender,
+    driving: JoinHandle<Result<RunSummary, SessionError>>,
     threads: Handle,
 }
 
-impl Conversation {
+impl ConversationHandle {
     /// Returns the run.
     pub const fn run(&self) -> &RunId {
         &self.run
     }
 
     /// Returns what says things to it.
-    pub fn speaker(&self) -> Speaker {
-        self.speaker.clone()
+    pub fn commands(&self) -> CommandSender {
+        self.sender.clone()
     }
 
     /// Waits until the run has ended or was let go of.
-    pub async fn outcome(self) -> Result<Outcome, SessionError> {
-        let Self { run, speaker, driving, .. } = self;
+    pub async fn outcome(self) -> Result<RunSummary, SessionError> {
+        let Self { run, sender, driving, .. } = self;
         // The caller may hold others; this one must not keep the run waiting.
-        drop(speaker);
+        drop(sender);
         driving
             .await
             .unwrap_or_else(|broken| Err(SessionError::Broke { run, why: broken.to_string() }))
     }
 
     /// The same, for callers that do not await.
-    pub fn wait(self) -> Result<Outcome, SessionError> {
+    pub fn wait(self) -> Result<RunSummary, SessionError> {
         let threads = self.threads.clone();
         threads.block_on(self.outcome())
     }
@@ -197,11 +197,11 @@ impl Session {
     pub fn converse(
         &self,
         host: &Host,
-        start: Start,
+        start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
-    ) -> Result<Conversation, SessionError> {
+    ) -> Result<ConversationHandle, SessionError> {
         let engine = self.engine(host);
-        let beginning = Beginning { words: Vec::new(), ..engine.beginning(start)? };
+        let beginning = PreparedRun { words: Vec::new(), ..engine.beginning(start)? };
         let driver = self.threads.block_on(engine.begin(beginning, observers))?;
         Ok(self.talk(host, driver))
     }
@@ -212,30 +212,30 @@ impl Session {
         host: &Host,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
-    ) -> Result<Conversation, SessionError> {
+    ) -> Result<ConversationHandle, SessionError> {
         let (program, engine) = (Arc::new(self.program(id)?), self.engine(host));
         let site = engine.site(observers);
         let driver = self.threads.block_on(async {
             let lease = engine.claim(id).await?;
             self.reopen(id, closed(program.agent())).await?;
             engine.unpause(id).await?;
-            let heard = !self.store.letters(id).await?.iter().any(is_word);
+            let heard = !self.store.messages(id).await?.iter().any(is_word);
             Ok::<_, SessionError>(Driver::rejoin(site, program, lease, heard).await?)
         })?;
         Ok(self.talk(host, driver))
     }
 
-    fn talk(&self, host: &Host, driver: Driver) -> Conversation {
+    fn talk(&self, host: &Host, driver: Driver) -> ConversationHandle {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
-        // The last speaker that goes detaches from the run, so the signals keep no sender.
+        // The last sender that goes detaches from the run, so the signals keep no sender.
         let (pressing, watch) = (commands.downgrade(), host.watch());
-        let speaker = Speaker::new(commands, driver.program().agent());
+        let sender = CommandSender::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
             let _pressed = Pressed::listen(pressing)?;
             drive::talked_with(driver, watch, taken).await
         });
         let threads = self.threads.clone();
-        Conversation { run, speaker, driving, threads }
+        ConversationHandle { run, sender, driving, threads }
     }
 }

@@ -9,12 +9,15 @@ use pointsman_kernel::{
 };
 use tokio::{runtime::Handle, sync::mpsc, task::AbortHandle};
 
-use super::{Asking, Attend, Decision, Outcome, Reply, SessionError, signals::Signals};
+use super::{
+    ApprovalDecision, ApprovalRequest, Approver, ApproverReply, RunSummary, SessionError,
+    signals::Signals,
+};
 use crate::{
     clock::Stopwatch,
     driver::{Driver, answered},
     engine::talking,
-    mail::about,
+    mailbox::about,
     observe::{Asked, Question},
     store::{RunId, Store},
     task::{Command, Rest, RunTask, Until},
@@ -62,11 +65,11 @@ pub(super) async fn attended(
     driver: Driver,
     watch: Option<Watch>,
     commands: mpsc::UnboundedReceiver<Command>,
-    attendant: &mut dyn Attend,
-) -> Result<Outcome, SessionError> {
+    approver: &mut dyn Approver,
+) -> Result<RunSummary, SessionError> {
     let mut task = talking(driver, Until::Waits, watch, commands).await?;
     while task.run().await? == Rest::Asking {
-        if !ask(&mut task, attendant).await? {
+        if !ask(&mut task, approver).await? {
             break;
         }
     }
@@ -78,7 +81,7 @@ pub(super) async fn talked_with(
     driver: Driver,
     watch: Option<Watch>,
     commands: mpsc::UnboundedReceiver<Command>,
-) -> Result<Outcome, SessionError> {
+) -> Result<RunSummary, SessionError> {
     let mut task = talking(driver, Until::Ends { answers: true }, watch, commands).await?;
     if !matches!(task.run().await?, Rest::Ended(_)) {
         task.keep_commands().await?;
@@ -87,10 +90,10 @@ pub(super) async fn talked_with(
 }
 
 /// Puts the open questions to who is there. Returns whether one was answered.
-async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, SessionError> {
+async fn ask(task: &mut RunTask, approver: &mut dyn Approver) -> Result<bool, SessionError> {
     let mut answered = false;
     for question in task.driver().questions() {
-        let (reply, disturbed) = put(task.driver(), &question, attendant);
+        let (reply, disturbed) = put(task.driver(), &question, approver);
         // Somebody else may have spoken meanwhile, and who speaks first is heard first.
         task.deliver().await?;
         let driver = task.driver_mut();
@@ -98,12 +101,12 @@ async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, Ses
         // What was taken back and is still open after all is put again.
         answered |= !open || disturbed;
         match reply {
-            Reply::Decided(decision) if open => {
+            ApproverReply::Decided(decision) if open => {
                 answered = true;
                 let event = approval(driver.run(), &question, &decision);
                 driver.give(event).await?;
             }
-            Reply::Cancel => {
+            ApproverReply::Cancel => {
                 driver.give(Event::Cancelled { scope: Scope::Run }).await?;
                 return Ok(true);
             }
@@ -114,7 +117,7 @@ async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, Ses
 }
 
 /// Puts a question. Returns what was said, and whether something came that may close it.
-fn put(driver: &Driver, question: &Question, attendant: &mut dyn Attend) -> (Reply, bool) {
+fn put(driver: &Driver, question: &Question, approver: &mut dyn Approver) -> (ApproverReply, bool) {
     let threads = Handle::current();
     let (disturbed, looked) = (Cell::new(false), Cell::new(Stopwatch::start()));
     let is_open = || {
@@ -127,25 +130,25 @@ fn put(driver: &Driver, question: &Question, attendant: &mut dyn Attend) -> (Rep
         !disturbed.get()
     };
     let (due, report) = (driver.due(question.effect), driver.run().report());
-    let asking = Asking { question, due, report, open: &is_open };
+    let asking = ApprovalRequest { question, due, report, open: &is_open };
     // Whoever is asked may take their time; nothing else is under way meanwhile.
-    let reply = tokio::task::block_in_place(|| attendant.decide(&asking));
+    let reply = tokio::task::block_in_place(|| approver.decide(&asking));
     (reply, disturbed.get())
 }
 
-/// Returns whether a letter waits that answers a question, or cancels what it is about. A
+/// Returns whether a message waits that answers a question, or cancels what it is about. A
 /// journal that cannot be read now has nothing to say; it is read again before the answer
 /// counts.
 async fn is_settled(store: &dyn Store, run: &RunId, question: &Question) -> bool {
-    store.letters(run).await.unwrap_or_default().iter().any(|letter| {
-        let cancels = matches!(letter.event(), Ok(Event::Cancelled { .. }));
-        cancels || about(letter) == Some(question.effect)
+    store.messages(run).await.unwrap_or_default().iter().any(|message| {
+        let cancels = matches!(message.event(), Ok(Event::Cancelled { .. }));
+        cancels || about(message) == Some(question.effect)
     })
 }
 
 /// Returns the event by which a decision reaches the run.
-pub fn approval(run: &dyn AnyRun, question: &Question, decision: &Decision) -> Event<Body> {
-    let Decision { granted, reason, remember } = decision;
+pub fn approval(run: &dyn AnyRun, question: &Question, decision: &ApprovalDecision) -> Event<Body> {
+    let ApprovalDecision { granted, reason, remember } = decision;
     let Question { effect, asks, .. } = question;
     match asks {
         Asked::Call { identity, .. } => Event::ApprovalAnswered {
@@ -161,13 +164,13 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &Decision) -> E
 }
 
 /// Returns how a run stands that nobody drives any more.
-pub(crate) fn outcome(driver: &Driver) -> Outcome {
+pub(crate) fn outcome(driver: &Driver) -> RunSummary {
     let core = driver.run().core();
-    Outcome {
+    RunSummary {
         run: driver.id().clone(),
         state: driver.program().state_name(core.state).into(),
         steps: core.next.0.saturating_sub(1),
-        standing: driver.left_standing(),
+        status: driver.detached_status(),
         paused: core.paused,
         questions: driver.left_questions(),
         elapsed_ms: core.now.0,

@@ -11,7 +11,7 @@ use pointsman_kernel::{
 use super::{SessionError, program};
 use crate::{
     driver::{Driver, Site},
-    perform::{Doing, Perform, Permit, Shown, Task},
+    effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{Lease, RunId, Store},
 };
 
@@ -45,7 +45,7 @@ async fn taken_up(site: &Site, lease: Lease) -> Result<Driver, SessionError> {
 /// Returns a site at which nobody acts or watches.
 pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> Site {
     let (agents, store) = (Arc::clone(agents), Arc::clone(store));
-    Site { agents, store, performer: Arc::new(Idle), observers: Vec::new() }
+    Site { agents, store, executor: Arc::new(Idle), observers: Vec::new() }
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one
@@ -75,12 +75,12 @@ async fn end_child(site: &Site, child: &RunId) -> Result<(), SessionError> {
 /// Does nothing: for a run that is only to be ended.
 struct Idle;
 
-impl Perform for Idle {
+impl EffectExecutor for Idle {
     fn model(&self) -> &'static str {
         "nobody"
     }
 
-    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
         Box::pin(std::future::pending())
     }
 }

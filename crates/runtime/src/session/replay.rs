@@ -9,16 +9,19 @@ use pointsman_kernel::{
     id::Seq,
 };
 
-use super::{Recalled, SessionError, cut, program};
+use super::{RecalledRun, SessionError, cut, program};
 use crate::{
     driver::{Derived, fold_each},
-    store::{Beside, Damage, KeptPrompt, PromptRow, RunId, RunRow, Store, StoreError, Whole},
+    store::{
+        EntryColumns, NewPrompt, PromptRow, RunId, RunRecord, RunRow, Store, StoreDamage,
+        StoreError,
+    },
 };
 
 /// A run that was replayed and found to be as it was written.
 pub struct Replayed {
     /// The run.
-    pub recalled: Recalled,
+    pub recalled: RecalledRun,
     /// Prompts that were rendered again.
     pub prompts: usize,
 }
@@ -32,8 +35,8 @@ pub async fn replay(
     until: Option<Seq>,
 ) -> Result<Replayed, SessionError> {
     let program = program(agents, store, id).await?;
-    let Whole { row, mut lines, beside, prompts } =
-        store.whole(id, until.unwrap_or(Seq(u64::MAX))).await?;
+    let RunRecord { row, mut lines, columns, prompts } =
+        store.record(id, until.unwrap_or(Seq(u64::MAX))).await?;
     cut(&mut lines, id, until)?;
     let kept = by_entry(prompts.as_deref().unwrap_or_default());
     let (mut seq, mut count) = (Seq(0), 0);
@@ -43,7 +46,7 @@ pub async fn replay(
         let derived = Derived::again(&program, run, stepped);
         count += derived.prompts.len();
         let at = usize::try_from(seq.0).unwrap_or(usize::MAX).saturating_sub(1);
-        let columns = || compare(beside.get(at)?, &derived);
+        let columns = || compare(columns.get(at)?, &derived);
         wrong = wrong.take().or_else(|| Some((seq, columns()?)));
         let prompts = || rendered(kept.get(&seq).map_or(&[], |it| it), &derived.prompts);
         unlike = unlike.take().or_else(|| Some((seq, prompts()?)));
@@ -54,7 +57,7 @@ pub async fn replay(
     if let Some(wrong) = wrong {
         return Err(of_entry(wrong).into());
     }
-    let whole = lines.len() == beside.len();
+    let whole = lines.len() == columns.len();
     if let Some(damage) = last.filter(|_| whole).and_then(|last| of_run(&row, &program, &last)) {
         return Err(damaged((None, damage)).into());
     }
@@ -62,7 +65,7 @@ pub async fn replay(
     if let Some(unlike) = unlike {
         return Err(of_entry(unlike).into());
     }
-    Ok(Replayed { recalled: Recalled { program, lines, loaded }, prompts: count })
+    Ok(Replayed { recalled: RecalledRun { program, lines, loaded }, prompts: count })
 }
 
 fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {
@@ -74,7 +77,7 @@ fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {
 }
 
 /// Returns the first column beside a line that is not what the lines lead to.
-fn compare(has: &Beside, derived: &Derived) -> Option<Damage> {
+fn compare(has: &EntryColumns, derived: &Derived) -> Option<StoreDamage> {
     let ended = derived.ended.map(Disposition::name);
     let prompts = u64::try_from(derived.prompts.len()).unwrap_or(u64::MAX);
     column("entry.state", &has.state, &derived.state)
@@ -82,11 +85,11 @@ fn compare(has: &Beside, derived: &Derived) -> Option<Damage> {
         .or_else(|| maybe("entry.wake", has.wake, derived.wake))
         .or_else(|| column("entry.prompts", has.prompts, prompts))
         // What has no other trace: the seal itself, or a number that no run has.
-        .or_else(|| (!has.sealed).then_some(Damage::Beside))
+        .or_else(|| (!has.intact).then_some(StoreDamage::EntryColumns))
 }
 
 /// Returns the first column of a run's row that is not what the lines lead to.
-fn of_run(has: &RunRow, program: &Program, derived: &Derived) -> Option<Damage> {
+fn of_run(has: &RunRow, program: &Program, derived: &Derived) -> Option<StoreDamage> {
     let ended = derived.ended.map(Disposition::name);
     column("run.agent", &*has.agent, program.agent().name)
         .or_else(|| column("run.chart", &*has.chart, program.name()))
@@ -95,7 +98,11 @@ fn of_run(has: &RunRow, program: &Program, derived: &Derived) -> Option<Damage> 
         .or_else(|| maybe("run.wake", has.wake, derived.wake))
 }
 
-fn column<T: fmt::Display + PartialEq>(column: &'static str, has: T, derived: T) -> Option<Damage> {
+fn column<T: fmt::Display + PartialEq>(
+    column: &'static str,
+    has: T,
+    derived: T,
+) -> Option<StoreDamage> {
     maybe(column, Some(has), Some(derived))
 }
 
@@ -103,28 +110,28 @@ fn maybe<T: fmt::Display + PartialEq>(
     column: &'static str,
     has: Option<T>,
     derived: Option<T>,
-) -> Option<Damage> {
+) -> Option<StoreDamage> {
     if has == derived {
         return None;
     }
     let [has, derived] = [has, derived]
         .map(|value| value.map_or_else(|| "nothing".into(), |value| format!("`{value}`")));
-    Some(Damage::Column { column, has, derived })
+    Some(StoreDamage::Column { column, has, derived })
 }
 
 /// Returns what differs between the prompts that are kept with an entry and those that this
 /// build renders.
-fn rendered(kept: &[&PromptRow], derived: &[KeptPrompt]) -> Option<Damage> {
+fn rendered(kept: &[&PromptRow], derived: &[NewPrompt]) -> Option<StoreDamage> {
     if kept.len() != derived.len() {
-        return Some(Damage::Prompts);
+        return Some(StoreDamage::Prompts);
     }
     kept.iter().zip(derived).find_map(|(kept, derived)| {
-        let KeptPrompt { effect, parts } = derived;
+        let NewPrompt { effect, parts } = derived;
         if kept.effect != *effect {
-            return Some(Damage::Prompts);
+            return Some(StoreDamage::Prompts);
         }
         let part = differs(kept, parts)?;
-        Some(Damage::Rendered { index: effect.index, part })
+        Some(StoreDamage::Rendered { index: effect.index, part })
     })
 }
 

@@ -20,8 +20,8 @@ pub enum Change {
         /// The entry.
         seq: Seq,
     },
-    /// A letter was posted to the run.
-    Letter {
+    /// A message was sent to the run.
+    Message {
         /// The run.
         run: RunId,
     },
@@ -30,10 +30,10 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns whether there may be a letter for this run.
-    pub fn is_letter_for(&self, run: &RunId) -> bool {
+    /// Returns whether there may be a message for this run.
+    pub fn is_message_for(&self, run: &RunId) -> bool {
         match self {
-            Self::Letter { run: to } => to == run,
+            Self::Message { run: to } => to == run,
             Self::Lagged => true,
             Self::Entry { .. } => false,
         }
@@ -85,9 +85,9 @@ impl Changes {
         }
     }
 
-    /// Waits until a letter may have come for a run.
-    pub async fn letter_for(&mut self, run: &RunId) {
-        while !self.next().await.is_letter_for(run) {}
+    /// Waits until a message may have come for a run.
+    pub async fn message_for(&mut self, run: &RunId) {
+        while !self.next().await.is_message_for(run) {}
     }
 }
 

@@ -5,7 +5,7 @@ use std::{error, io, path::PathBuf};
 use pointsman_kernel::id::{Digest, Seq};
 use thiserror::Error;
 
-use super::{LetterId, RunId};
+use super::{MessageId, RunId};
 use crate::plural::counted;
 
 /// What can go wrong with the store. Reads of what is whole go on working after every
@@ -88,7 +88,7 @@ pub enum StoreError {
         /// The entry, where one is known.
         seq: Option<Seq>,
         /// What is wrong.
-        damage: Damage,
+        damage: StoreDamage,
     },
     /// The journal lacks what its mark says was written.
     #[error("the journal {} has lost what was written to it{}", path.display(), last_known(last.as_ref()))]
@@ -211,11 +211,11 @@ pub enum StoreError {
         /// The digest of the content.
         digest: Digest,
     },
-    /// The letter was taken or discarded before.
-    #[error("letter {letter} is not there any more")]
-    NoSuchLetter {
-        /// The letter.
-        letter: LetterId,
+    /// The message was taken or discarded before.
+    #[error("message {message} is not there any more")]
+    NoSuchMessage {
+        /// The message.
+        message: MessageId,
     },
     /// A run cannot be claimed.
     #[error("cannot claim run {run} with the file {}: {source}", path.display())]
@@ -242,7 +242,7 @@ pub enum StoreError {
 /// What is wrong with a damaged journal.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Damage {
+pub enum StoreDamage {
     /// SQLite cannot read the file, or a value is not of its kind.
     #[error("{0}")]
     File(String),
@@ -284,7 +284,7 @@ pub enum Damage {
     },
     /// The columns beside a line do not have their seal.
     #[error("the columns beside its line do not have their seal")]
-    Beside,
+    EntryColumns,
     /// A prompt that has its seal is not the one that this build renders.
     #[error("the {part} of the prompt for effect {index} is not what this build renders")]
     Rendered {
@@ -299,9 +299,9 @@ pub enum Damage {
     /// Its place in the queue does not have its seal.
     #[error("its place in the queue does not have its seal")]
     Queue,
-    /// Letters are missing or do not have their seal.
+    /// Messages are missing or do not have their seal.
     #[error("its letters are not those that were written")]
-    Letters,
+    Messages,
 }
 
 fn place(run: Option<&RunId>, seq: Option<Seq>) -> String {
@@ -332,7 +332,7 @@ impl StoreError {
             Self::Tables { .. } => "it is damaged, or another build wrote it: put it back from \
                                     a copy, use that build, or give another file"
                 .into(),
-            Self::Damaged { damage: Damage::Rendered { .. }, .. } => {
+            Self::Damaged { damage: StoreDamage::Rendered { .. }, .. } => {
                 "replay it with the build that ran it; if this is that build, put the file back \
                  from a copy"
                     .into()
@@ -373,7 +373,7 @@ impl StoreError {
     }
 
     #[cfg(feature = "sqlite")]
-    pub(super) const fn damaged(run: Option<RunId>, seq: Option<Seq>, damage: Damage) -> Self {
+    pub(super) const fn damaged(run: Option<RunId>, seq: Option<Seq>, damage: StoreDamage) -> Self {
         Self::Damaged { run, seq, damage }
     }
 }

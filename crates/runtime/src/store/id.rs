@@ -1,4 +1,4 @@
-//! Names of what is kept: runs and letters.
+//! Names of what is kept: runs and messages.
 
 use std::{fmt, str::FromStr};
 
@@ -54,12 +54,12 @@ impl FromStr for RunId {
     }
 }
 
-/// A letter, by a number that is never given twice.
+/// A message, by a number that is never given twice.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct LetterId(pub(super) i64);
+pub struct MessageId(pub(super) i64);
 
-impl LetterId {
-    /// Takes a number that a store has given to a letter: for stores.
+impl MessageId {
+    /// Takes a number that a store has given to a message: for stores.
     pub const fn new(number: i64) -> Self {
         Self(number)
     }
@@ -70,7 +70,7 @@ impl LetterId {
     }
 }
 
-impl fmt::Display for LetterId {
+impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

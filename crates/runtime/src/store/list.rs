@@ -10,7 +10,7 @@ use super::{RunId, RunRow, StoreError};
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
     /// By their names.
-    pub among: Among,
+    pub scope: RunScope,
     /// Their agent.
     pub agent: Option<Box<str>>,
     /// Their chart.
@@ -18,7 +18,7 @@ pub struct Filter {
     /// The state that they are in.
     pub state: Option<Box<str>>,
     /// Whether they have ended, and how.
-    pub stands: Option<Stands>,
+    pub status: Option<StatusFilter>,
     /// What their goal contains, in whatever case.
     pub text: Option<Box<str>>,
     /// Made at this time or later, in milliseconds since 1970.
@@ -29,27 +29,27 @@ pub struct Filter {
 
 /// Which runs are listed, by their names.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub enum Among {
+pub enum RunScope {
     /// All.
     #[default]
     All,
     /// Those that are nobody's children.
     Roots,
     /// The children of a run, and theirs.
-    Under(RunId),
+    Descendants(RunId),
     /// Those whose names begin so.
-    Named(Box<str>),
+    Prefix(Box<str>),
 }
 
 /// Whether a run has ended, and how.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Stands {
+pub enum StatusFilter {
     /// It has not ended.
     Open,
     /// It has ended.
     Ended,
     /// It has ended so.
-    As(Disposition),
+    EndedAs(Disposition),
 }
 
 /// A part of a list.
@@ -72,7 +72,7 @@ pub struct Cursor {
 
 /// The runs of a store, or a page of them.
 #[derive(Debug, Default)]
-pub struct Listed {
+pub struct RunList {
     /// Those that are whole, the newest first.
     pub runs: Vec<RunRow>,
     /// What is damaged: the rows of runs, or the list itself. The others are as they were
@@ -95,23 +95,23 @@ impl Filter {
         let is =
             |wanted: &Option<Box<str>>, has: &str| wanted.as_deref().is_none_or(|it| it == has);
         let (id, made) = (row.id.as_str(), row.made_ms());
-        let among = match &self.among {
-            Among::All => true,
-            Among::Roots => !row.id.is_child(),
-            Among::Under(run) => {
+        let scope = match &self.scope {
+            RunScope::All => true,
+            RunScope::Roots => !row.id.is_child(),
+            RunScope::Descendants(run) => {
                 id.strip_prefix(run.as_str()).is_some_and(|rest| rest.starts_with('-'))
             }
-            Among::Named(begin) => id.starts_with(&**begin),
+            RunScope::Prefix(begin) => id.starts_with(&**begin),
         };
-        let stands = match self.stands {
+        let status = match self.status {
             None => true,
-            Some(Stands::Open) => row.ended.is_none(),
-            Some(Stands::Ended) => row.ended.is_some(),
-            Some(Stands::As(how)) => row.ended.as_deref() == Some(how.name()),
+            Some(StatusFilter::Open) => row.ended.is_none(),
+            Some(StatusFilter::Ended) => row.ended.is_some(),
+            Some(StatusFilter::EndedAs(how)) => row.ended.as_deref() == Some(how.name()),
         };
         let says = |text: &str| row.goal.to_lowercase().contains(&text.to_lowercase());
-        among
-            && stands
+        scope
+            && status
             && is(&self.agent, &row.agent)
             && is(&self.chart, &row.chart)
             && is(&self.state, &row.state)
@@ -121,13 +121,13 @@ impl Filter {
     }
 
     /// Returns the page of these runs, in whatever order they come.
-    pub(super) fn page(&self, mut runs: Vec<RunRow>, page: &Page) -> Listed {
+    pub(super) fn page(&self, mut runs: Vec<RunRow>, page: &Page) -> RunList {
         let later = |row: &RunRow| page.after.as_ref().is_none_or(|after| row.cursor() < *after);
         runs.retain(|row| self.fits(row) && later(row));
         runs.sort_by_cached_key(|row| Reverse(row.cursor()));
         let more = runs.len() > page.limit;
         runs.truncate(page.limit);
         let next = runs.last().filter(|_| more).map(RunRow::cursor);
-        Listed { runs, damaged: Vec::new(), next }
+        RunList { runs, damaged: Vec::new(), next }
     }
 }

@@ -18,11 +18,11 @@ use pointsman_kernel::{
 };
 
 use super::{
-    Append, Beside, Change, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed,
-    Opening, Page, PromptRow, Prune, Pruned, Release, Removed, RunId, RunRow, Store, StoreError,
-    Whole, Worker,
+    Append, Change, Changes, EntryColumns, Feed, Filter, Health, Lease, MailboxMessage, MessageId,
+    NewRun, Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
+    RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
     link::Link,
-    queue::{self, Waiting},
+    queue::{self, QueuedRun},
     row::part,
 };
 use crate::clock::now_ms;
@@ -39,13 +39,13 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Shelf {
     runs: BTreeMap<RunId, Record>,
-    letters: BTreeMap<LetterId, Letter>,
+    messages: BTreeMap<MessageId, MailboxMessage>,
     /// The runs that requests have made.
     requests: BTreeMap<Box<str>, RunId>,
     /// How far the clock was set ahead: for tests.
     ahead_ms: u64,
-    /// The last letter's number: none is given twice.
-    letter: i64,
+    /// The last message's number: none is given twice.
+    message: i64,
 }
 
 /// All that is kept of a run.
@@ -54,9 +54,9 @@ struct Record {
     row: RunRow,
     source: String,
     lines: Vec<String>,
-    beside: Vec<Beside>,
+    columns: Vec<EntryColumns>,
     prompts: Vec<PromptRow>,
-    snapshot: Option<Kept>,
+    snapshot: Option<Snapshot>,
     blobs: BTreeMap<[u8; 32], Arc<[u8]>>,
     /// The epoch of its last lease.
     epoch: u64,
@@ -75,7 +75,7 @@ struct Queued {
     key: Box<str>,
     rank: i64,
     needs: Option<Box<str>>,
-    /// When it is ready; nothing while it waits for a letter.
+    /// When it is ready; nothing while it waits for a message.
     at_ms: Option<u64>,
 }
 
@@ -130,16 +130,16 @@ impl Shelf {
         }
     }
 
-    fn post(&mut self, run: &RunId, body: &str, at_ms: u64) -> LetterId {
-        self.letter = self.letter.saturating_add(1);
-        let id = LetterId::new(self.letter);
-        self.letters.insert(id, Letter { id, run: run.clone(), body: body.into(), at_ms });
+    fn send(&mut self, run: &RunId, body: &str, at_ms: u64) -> MessageId {
+        self.message = self.message.saturating_add(1);
+        let id = MessageId::new(self.message);
+        self.messages.insert(id, MailboxMessage { id, run: run.clone(), body: body.into(), at_ms });
         id
     }
 
     fn remove(&mut self, run: &RunId) {
         self.runs.remove(run);
-        self.letters.retain(|_, letter| letter.run != *run);
+        self.messages.retain(|_, message| message.run != *run);
         self.requests.retain(|_, made| made != run);
     }
 
@@ -152,7 +152,7 @@ impl Shelf {
 }
 
 impl Record {
-    fn new(run: RunId, opening: &Opening) -> Self {
+    fn new(run: RunId, opening: &NewRun) -> Self {
         let row = RunRow {
             id: run,
             agent: opening.agent.clone(),
@@ -171,7 +171,7 @@ impl Record {
             row,
             source: opening.source.to_string(),
             lines: Vec::new(),
-            beside: Vec::new(),
+            columns: Vec::new(),
             prompts: Vec::new(),
             snapshot: None,
             blobs: BTreeMap::new(),
@@ -193,15 +193,15 @@ impl Record {
         let Append { seq, line, state, ended, wake, snapshot, prompts, .. } = append;
         let (ended, link) = (ended.map(Disposition::name), line.digest());
         self.lines.push(line.to_string());
-        self.beside.push(Beside {
+        self.columns.push(EntryColumns {
             state: state.clone(),
             ended: ended.map(Into::into),
             wake,
             prompts: prompts.len() as u64,
-            sealed: true,
+            intact: true,
         });
         if let Some(body) = snapshot {
-            self.snapshot = Some(Kept { seq, link, body });
+            self.snapshot = Some(Snapshot { seq, link, body });
         }
         self.prompts.extend(prompts.into_iter().map(|kept| PromptRow {
             seq,
@@ -278,7 +278,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
         Link::checked(&first, true)?;
         queue::check(&first, &opening)?;
         let (run, seq) = (first.run.clone(), first.seq);
@@ -296,8 +296,8 @@ impl Store for MemoryStore {
             record.wrote = 1;
             runs.runs.insert(run.clone(), record);
             runs.requests.extend(opening.request.map(|request| (request, run.clone())));
-            for letter in &opening.letters {
-                runs.post(&run, letter, opening.created_ms);
+            for message in &opening.messages {
+                runs.send(&run, message, opening.created_ms);
             }
             self.grant(&mut runs, &run)?
         };
@@ -321,7 +321,7 @@ impl Store for MemoryStore {
             let queued =
                 record.queued.as_ref().filter(|it| it.at_ms.is_some_and(|at| at <= now))?;
             let (run, key) = (record.row.id.clone(), queued.key.clone());
-            Some(Waiting { run, key, rank: queued.rank, needs: queued.needs.clone() })
+            Some(QueuedRun { run, key, rank: queued.rank, needs: queued.needs.clone() })
         });
         let ready = queue::in_turn(ready.collect(), worker);
         ready.iter().take(most).map(|run| self.grant(&mut runs, run)).collect()
@@ -343,7 +343,7 @@ impl Store for MemoryStore {
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
         let link = Link::checked(&append, false)?;
-        let (run, seq, letter) = (append.run.clone(), append.seq, append.letter);
+        let (run, seq, message) = (append.run.clone(), append.seq, append.message);
         {
             let mut runs = self.lock();
             let record = runs.record(&run)?;
@@ -357,10 +357,10 @@ impl Store for MemoryStore {
                 let why = "it does not follow the run's last line".into();
                 return Err(StoreError::Unfit { run, seq, why });
             }
-            if let Some(letter) = letter
-                && runs.letters.remove(&letter).is_none()
+            if let Some(message) = message
+                && runs.messages.remove(&message).is_none()
             {
-                return Err(StoreError::NoSuchLetter { letter });
+                return Err(StoreError::NoSuchMessage { message });
             }
             let record = runs.record_mut(&run)?;
             record.add(Arc::unwrap_or_clone(append));
@@ -372,7 +372,7 @@ impl Store for MemoryStore {
             if record.row.ended.is_some() {
                 record.queued = None;
                 // Nobody will take what still waits for it.
-                runs.letters.retain(|_, letter| letter.run != run);
+                runs.messages.retain(|_, message| message.run != run);
             }
         }
         self.feed.send(Change::Entry { run, seq });
@@ -382,8 +382,9 @@ impl Store for MemoryStore {
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
         if let Release::Parked { read } = how {
             let mut runs = self.lock();
-            let unread = |letter: &Letter| letter.run == *lease.run() && Some(letter.id) > read;
-            let ready = runs.letters.values().any(unread);
+            let unread =
+                |message: &MailboxMessage| message.run == *lease.run() && Some(message.id) > read;
+            let ready = runs.messages.values().any(unread);
             let owner = runs.is_owner(&lease);
             if let Some(record) = runs.runs.get_mut(lease.run()).filter(|_| owner) {
                 let wake = record.row.wake.map(|wake| record.row.created_ms.saturating_add(wake));
@@ -411,8 +412,8 @@ impl Store for MemoryStore {
             let mut record = runs.record(parent)?.clone();
             let shared = usize::try_from(at.0).unwrap_or(usize::MAX);
             let last = shared.checked_sub(1);
-            let last = last.and_then(|last| record.lines.get(last).zip(record.beside.get(last)));
-            let Some((line, beside)) = last else {
+            let last = last.and_then(|last| record.lines.get(last).zip(record.columns.get(last)));
+            let Some((line, columns)) = last else {
                 let (run, has) = (parent.clone(), record.row.seq);
                 return Err(StoreError::NoSuchEntry { run, has, asked: at });
             };
@@ -422,13 +423,13 @@ impl Store for MemoryStore {
                 forked: Some((parent.clone(), at)),
                 seq: at,
                 link: Digest::of(line.as_bytes()),
-                state: beside.state.clone(),
-                ended: beside.ended.clone(),
-                wake: beside.wake,
+                state: columns.state.clone(),
+                ended: columns.ended.clone(),
+                wake: columns.wake,
                 ..record.row
             };
             record.lines.truncate(shared);
-            record.beside.truncate(shared);
+            record.columns.truncate(shared);
             record.prompts.retain(|prompt| prompt.seq <= at);
             (record.snapshot, record.epoch, record.claimed) = (None, 0, false);
             (record.wrote, record.queued) = (0, None);
@@ -438,28 +439,28 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError> {
-        let letter = {
+    async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
+        let message = {
             let mut runs = self.lock();
             runs.record(run)?;
             runs.ready(run);
-            runs.post(run, body, now_ms())
+            runs.send(run, body, now_ms())
         };
-        self.feed.send(Change::Letter { run: run.clone() });
-        Ok(letter)
+        self.feed.send(Change::Message { run: run.clone() });
+        Ok(message)
     }
 
-    async fn discard(&self, letter: LetterId) -> Result<(), StoreError> {
-        let found = self.lock().letters.remove(&letter);
-        found.map(drop).ok_or(StoreError::NoSuchLetter { letter })
+    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
+        let found = self.lock().messages.remove(&message);
+        found.map(drop).ok_or(StoreError::NoSuchMessage { message })
     }
 
-    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
-        Ok(self.lock().letters.values().filter(|letter| letter.run == *run).cloned().collect())
+    async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
+        Ok(self.lock().messages.values().filter(|message| message.run == *run).cloned().collect())
     }
 
-    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
-        Ok(self.lock().letters.values().cloned().collect())
+    async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
+        Ok(self.lock().messages.values().cloned().collect())
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
@@ -470,7 +471,7 @@ impl Store for MemoryStore {
         Ok(self.lock().record(run)?.row.clone())
     }
 
-    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
         let runs = self.lock().runs.values().map(|record| record.row.clone()).collect();
         Ok(filter.page(runs, page))
     }
@@ -481,8 +482,8 @@ impl Store for MemoryStore {
 
     async fn health(&self) -> Result<Health, StoreError> {
         let runs = self.lock();
-        let (letters, runs) = (runs.letters.len() as u64, runs.runs.len() as u64);
-        Ok(Health { runs, letters, unwritable: None })
+        let (messages, runs) = (runs.messages.len() as u64, runs.runs.len() as u64);
+        Ok(Health { runs, messages, unwritable: None })
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
@@ -499,7 +500,7 @@ impl Store for MemoryStore {
         Ok((record.row.clone(), record.lines.clone()))
     }
 
-    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
         Ok(self.lock().record(run)?.snapshot.clone())
     }
 
@@ -507,13 +508,13 @@ impl Store for MemoryStore {
         Ok(self.lock().record(run)?.prompts.clone())
     }
 
-    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
+    async fn record(&self, run: &RunId, until: Seq) -> Result<RunRecord, StoreError> {
         let runs = self.lock();
         let record = runs.record(run)?;
-        Ok(Whole {
+        Ok(RunRecord {
             row: record.row.clone(),
             lines: record.lines.clone(),
-            beside: record.beside.clone(),
+            columns: record.columns.clone(),
             prompts: Ok(record.prompts(until)),
         })
     }
@@ -536,10 +537,10 @@ impl Store for MemoryStore {
         Ok(part(found.ok_or_else(missing)?, &range))
     }
 
-    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
+    async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
         let picked =
             prune.pick(self.list(&Filter::default(), &Page::first(usize::MAX)).await?.runs);
-        let mut pruned = Pruned::default();
+        let mut pruned = PruneReport::default();
         {
             let mut runs = self.lock();
             for row in picked {
@@ -561,8 +562,8 @@ impl Store for MemoryStore {
         Ok(pruned)
     }
 
-    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError> {
-        let mut removed = Removed::default();
+    async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
+        let mut removed = RemovedRuns::default();
         {
             let mut runs = self.lock();
             let family: Vec<&Record> =

@@ -6,7 +6,7 @@ use super::{RunId, RunRow};
 
 /// Which runs are to go. Only runs that have ended and that nobody holds ever do.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Prune {
+pub struct PruneOptions {
     /// Runs made before this time may go, in milliseconds since 1970; without it, runs
     /// of any age.
     pub before_ms: Option<u64>,
@@ -18,7 +18,7 @@ pub struct Prune {
 
 /// What was removed, or would be.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Pruned {
+pub struct PruneReport {
     /// The runs, the newest first.
     pub runs: Vec<RunRow>,
     /// Runs that were left because somebody holds them.
@@ -33,14 +33,14 @@ pub struct Pruned {
 
 /// What was removed with a run.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Removed {
+pub struct RemovedRuns {
     /// The run and its children.
     pub runs: Vec<RunId>,
     /// Whether artifacts had to be left, because what refers to them is damaged.
     pub unswept: bool,
 }
 
-impl Prune {
+impl PruneOptions {
     /// Without a word about which, none: a slip must not empty the journal.
     pub(super) const fn is_nothing(&self) -> bool {
         self.before_ms.is_none() && self.keep.is_none()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Append, LetterId, Opening, RunId, StoreError};
+use super::{Append, MessageId, NewRun, RunId, StoreError};
 
 /// How much earlier a run counts as queued for each level of its priority, in milliseconds. A run
 /// that waits ages, so what is urgent never keeps the others waiting for ever.
@@ -10,7 +10,7 @@ const LEVEL_MS: i64 = 60_000;
 
 /// How a run waits for an owner.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Queue {
+pub struct QueueOptions {
     /// Whose it is: runs of many keys take turns.
     pub key: Box<str>,
     /// How urgent it is: a higher number goes first.
@@ -33,23 +33,23 @@ pub struct Worker {
 pub enum Release {
     /// It has something to do, and anybody may go on with it.
     Ready,
-    /// It waits for its wake-up time, and for letters that its owner has not read.
+    /// It waits for its wake-up time, and for messages that its owner has not read.
     Parked {
-        /// The last letter that its owner has read.
-        read: Option<LetterId>,
+        /// The last message that its owner has read.
+        read: Option<MessageId>,
     },
 }
 
 /// A run that is ready.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting {
+pub(super) struct QueuedRun {
     pub(super) run: RunId,
     pub(super) key: Box<str>,
     pub(super) rank: i64,
     pub(super) needs: Option<Box<str>>,
 }
 
-impl Queue {
+impl QueueOptions {
     /// Returns the place among others of its key, fixed when it is queued: ageing changes no order.
     pub(super) fn rank(&self, queued_ms: u64) -> i64 {
         let queued = i64::try_from(queued_ms).unwrap_or(i64::MAX);
@@ -58,7 +58,7 @@ impl Queue {
 }
 
 /// Refuses to queue a child: its parent drives it.
-pub(super) fn check(first: &Append, opening: &Opening) -> Result<(), StoreError> {
+pub(super) fn check(first: &Append, opening: &NewRun) -> Result<(), StoreError> {
     if opening.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
@@ -67,13 +67,13 @@ pub(super) fn check(first: &Append, opening: &Opening) -> Result<(), StoreError>
 }
 
 /// Puts runs in the order in which a worker takes them: the first of each key, then the second.
-pub(super) fn in_turn(mut waiting: Vec<Waiting>, worker: &Worker) -> Vec<RunId> {
+pub(super) fn in_turn(mut waiting: Vec<QueuedRun>, worker: &Worker) -> Vec<RunId> {
     let able = |needs: &str| worker.labels.iter().any(|label| **label == *needs);
     waiting.retain(|it| it.needs.as_deref().is_none_or(able));
     waiting.sort_by(|one, two| (one.rank, &one.run).cmp(&(two.rank, &two.run)));
     let mut seen: BTreeMap<Box<str>, usize> = BTreeMap::new();
     let mut turns: Vec<(usize, RunId)> = Vec::with_capacity(waiting.len());
-    for Waiting { run, key, .. } in waiting {
+    for QueuedRun { run, key, .. } in waiting {
         let turn = seen.entry(key).or_default();
         *turn += 1;
         turns.push((*turn, run));

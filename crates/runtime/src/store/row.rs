@@ -60,8 +60,8 @@ pub(super) fn made(id: &RunId, forked: bool, created_ms: u64) -> u64 {
 pub struct Health {
     /// How many runs there are.
     pub runs: u64,
-    /// How many letters wait.
-    pub letters: u64,
+    /// How many messages wait.
+    pub messages: u64,
     /// Why it takes no entries, if it takes none.
     pub unwritable: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(super) fn part(bytes: &[u8], range: &Range<u64>) -> Vec<u8> {
 
 /// A snapshot, as it was kept.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Kept {
+pub struct Snapshot {
     /// The entry after which it was taken.
     pub seq: Seq,
     /// The digest of that entry's line, which the next entry holds.
@@ -96,20 +96,20 @@ pub struct PromptRow {
 
 /// A run with all that is kept of it, as it was at one moment.
 #[derive(Debug)]
-pub struct Whole {
+pub struct RunRecord {
     /// Its row.
     pub row: RunRow,
     /// Its lines, whose chain was checked.
     pub lines: Vec<String>,
     /// What is kept beside each line.
-    pub beside: Vec<Beside>,
+    pub columns: Vec<EntryColumns>,
     /// Its prompts up to the entry that was asked for, or what is wrong with them.
     pub prompts: Result<Vec<PromptRow>, StoreError>,
 }
 
 /// What is kept beside an entry's line.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Beside {
+pub struct EntryColumns {
     /// The state that the run was in after the entry.
     pub state: Box<str>,
     /// How the run had ended.
@@ -119,5 +119,5 @@ pub struct Beside {
     /// How many prompts were kept with the entry.
     pub prompts: u64,
     /// Whether the columns have their seal.
-    pub sealed: bool,
+    pub intact: bool,
 }

@@ -2,7 +2,7 @@
 //!
 //! Every row is sealed and every line is chained: a byte that changed on the disk is found when
 //! it is read, and the error names the run and the entry. What is derived can be compared with
-//! the lines again: see [`Store::whole`].
+//! the lines again: see [`Store::record`].
 
 mod anchor;
 mod artifact;
@@ -11,9 +11,9 @@ mod book;
 mod chain;
 mod error;
 mod hold;
-mod letter;
 mod list;
 mod mark;
+mod message;
 mod only_read;
 mod options;
 mod poll;
@@ -23,10 +23,10 @@ mod queue;
 mod read;
 mod reader;
 mod ready;
+mod record;
 mod schema;
 mod seal;
 mod term;
-mod whole;
 mod writer;
 
 use std::{
@@ -40,16 +40,17 @@ use pointsman_kernel::id::{Digest, Seq};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
-    Append, Change, Changes, Damage, Feed, Filter, Health, Kept, KeptPrompt, Lease, Letter,
-    LetterId, Listed, Opening, Page, PromptRow, Prune, Pruned, Queue, Release, Removed, RunId,
-    RunRow, Store, StoreError, Whole, Worker, link::Link, row::made,
+    Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewPrompt,
+    NewRun, Page, PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId,
+    RunList, RunRecord, RunRow, Snapshot, Store, StoreDamage, StoreError, Worker, link::Link,
+    row::made,
 };
 use crate::{clock::now_ms, private};
 use artifact::Packed;
 use hold::Hold;
 #[doc(hidden)]
 pub use options::Fault;
-pub use options::Options;
+pub use options::SqliteOptions;
 use poll::Polled;
 pub use reader::Reader;
 use ready::Ready;
@@ -69,7 +70,7 @@ pub struct SqliteStore {
     writer: Option<Arc<Desk>>,
     feed: Feed,
     polled: Polled,
-    options: Options,
+    options: SqliteOptions,
     /// Why it can only be read, if it can.
     unwritable: Option<String>,
 }
@@ -83,12 +84,12 @@ struct Claimed {
 impl SqliteStore {
     /// Opens the file, or makes it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with(path, &Options::default())
+        Self::open_with(path, &SqliteOptions::default())
     }
 
     /// Opens the file, or makes it, with settings. One that cannot be written to, on a full disk
     /// or where everything is read-only, can be read if it was closed in good order.
-    pub fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
+    pub fn open_with(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         if rusqlite::version_number() < 3_051_003 {
             return Err(StoreError::OldLibrary { found: rusqlite::version() });
         }
@@ -158,7 +159,7 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
         let run = first.run.clone();
         let exists = || StoreError::RunExists { run: run.clone() };
         let hold = self.hold(&run)?.ok_or_else(exists)?;
@@ -227,25 +228,25 @@ impl Store for SqliteStore {
         self.ask(Work::Fork(Box::new(forking))).await.map(drop)
     }
 
-    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError> {
+    async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
         let work = Work::Post { run: run.clone(), body: body.into(), at_ms: now_ms() };
         match self.ask(work).await? {
-            Answer::Posted(letter) => Ok(letter),
+            Answer::Posted(message) => Ok(message),
             _ => Err(gone()),
         }
     }
 
-    async fn discard(&self, letter: LetterId) -> Result<(), StoreError> {
-        self.ask(Work::Discard(letter)).await.map(drop)
+    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
+        self.ask(Work::Discard(message)).await.map(drop)
     }
 
-    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
+    async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
         let run = run.clone();
-        self.read(move |reader| reader.letters(&run)).await
+        self.read(move |reader| reader.messages(&run)).await
     }
 
-    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
-        self.read(Reader::all_letters).await
+    async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
+        self.read(Reader::all_messages).await
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
@@ -258,7 +259,7 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.run(&run)).await
     }
 
-    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
         let (filter, page) = (filter.clone(), page.clone());
         self.read(move |reader| reader.list(&filter, &page)).await
     }
@@ -288,7 +289,7 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.journal(&run)).await
     }
 
-    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
         let run = run.clone();
         self.read(move |reader| reader.snapshot(&run)).await
     }
@@ -298,9 +299,9 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.prompts(&run)).await
     }
 
-    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
+    async fn record(&self, run: &RunId, until: Seq) -> Result<RunRecord, StoreError> {
         let run = run.clone();
-        self.read(move |reader| reader.whole(&run, until)).await
+        self.read(move |reader| reader.record(&run, until)).await
     }
 
     async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
@@ -321,11 +322,11 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.blob(&run, &digest, &range)).await
     }
 
-    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
+    async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
         self.prune_runs(prune).await
     }
 
-    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError> {
+    async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
         self.remove_run(run).await
     }
 }

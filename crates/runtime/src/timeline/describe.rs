@@ -119,13 +119,13 @@ mod tests {
     use pointsman_agents::chat;
 
     use super::*;
-    use crate::perform::Done;
+    use crate::effect::Completion;
 
     #[test]
     fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
         let long = format!("{} the remedy", "x".repeat(400));
         let run = pointsman_agents::all().verify(chat::CHART).expect("it ships").start();
-        let came = |ok: bool| answer(&*run, &Done::tool(ok, &long).answer, false).what;
+        let came = |ok: bool| answer(&*run, &Completion::tool(ok, &long).answer, false).what;
         let short = came(true);
         assert_eq!(short.chars().count(), SHOWN);
         assert!(short.ends_with('…'), "{short}");

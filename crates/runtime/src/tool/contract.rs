@@ -15,7 +15,7 @@ use super::{
     edit::EditTool, fts_search::FtsSearchTool, git::GitTool, http::HttpGetTool, list::ListTool,
     plan::PlanTool, read::ReadTool, search::SearchTool, shell::ShellTool, write::WriteTool,
 };
-use crate::perform::{Done, Permit, Shown};
+use crate::effect::{Completion, Permit, ProgressSink};
 
 /// Returns the tools that ship, by name: one line for each.
 #[cfg(feature = "tools")]
@@ -77,7 +77,7 @@ pub trait Tool: Send + Sync {
 
     /// Returns the result of a call that was started before a crash and never answered, where the
     /// world shows it. A failed result means that it was not done. May block.
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
         let _ = (tools, arguments);
         None
     }
@@ -118,7 +118,7 @@ pub trait Tool: Send + Sync {
 }
 
 /// The future of a call.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Completion> + Send + 'a>>;
 
 /// A call, with all that a tool is given beside the arguments.
 #[derive(Clone, Copy)]
@@ -131,7 +131,7 @@ pub struct Calling<'a> {
     /// takes such keys can tell.
     pub permit: &'a Permit,
     /// Shows progress.
-    pub shown: &'a Shown,
+    pub shown: &'a ProgressSink,
 }
 
 /// What a tool does, for editors and for rules.

@@ -21,7 +21,7 @@ use super::{
     schema::{self, flag, known_digest, spec, words},
     text::Text,
 };
-use crate::perform::Done;
+use crate::effect::Completion;
 use ends::Plain;
 
 const NAME: &str = "edit";
@@ -68,7 +68,7 @@ impl Tool for EditTool {
         planned.err().map(|said| said.output)
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
         let arguments = Edit::deserialize(arguments).ok()?;
         was_edited(tools.folder(), tools.limits(), &arguments).map(done)
     }

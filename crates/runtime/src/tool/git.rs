@@ -25,7 +25,7 @@ use super::{
     shared::Shared,
     shell::refused,
 };
-use crate::perform::Shown;
+use crate::effect::ProgressSink;
 pub use author::Author;
 use drivers::Drivers;
 pub(crate) use drivers::unfiltered;
@@ -201,7 +201,7 @@ fn ready(
 
 impl Tools {
     /// Runs a call of git that a model makes.
-    async fn git(&self, git: Git, limit: Duration, shown: &Shown) -> Said {
+    async fn git(&self, git: Git, limit: Duration, shown: &ProgressSink) -> Said {
         if let Err(said) = git.asked(self.0.folder.root()) {
             return said;
         }

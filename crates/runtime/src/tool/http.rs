@@ -28,7 +28,7 @@ use super::{
     schema::{spec, words},
     stream::cut,
 };
-use crate::perform::Shown;
+use crate::effect::ProgressSink;
 
 /// Bytes after which those who watch are told how far a page has come.
 const TOLD_EVERY: usize = 64 << 10;
@@ -148,7 +148,13 @@ impl Http {
     }
 
     /// Fetches a page. Dropping the future closes the connection.
-    async fn call(&self, limits: &Limits, arguments: &HttpGet, key: &str, shown: &Shown) -> Said {
+    async fn call(
+        &self,
+        limits: &Limits,
+        arguments: &HttpGet,
+        key: &str,
+        shown: &ProgressSink,
+    ) -> Said {
         let limit = Duration::from_millis(limits.http_ms);
         let fetching = self.fetch(limits, &arguments.url, key, shown);
         let fetched = tokio::time::timeout(limit, fetching).await;
@@ -163,7 +169,7 @@ impl Http {
         limits: &Limits,
         url: &str,
         key: &str,
-        progress: &Shown,
+        progress: &ProgressSink,
     ) -> Result<Said, HttpError> {
         let shown: String = url.chars().take(200).collect();
         let mut url = Url::parse(url).map_err(|error| HttpError::Url(shown, error.to_string()))?;
@@ -220,7 +226,7 @@ async fn page(
     mut response: Response,
     url: &Url,
     limits: &Limits,
-    progress: &Shown,
+    progress: &ProgressSink,
 ) -> Result<Said, HttpError> {
     let status = response.status();
     let kind = content_type(response.headers());

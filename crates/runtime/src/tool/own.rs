@@ -13,7 +13,7 @@ use super::{
     shell::{Shell, ended},
     stream::Kept,
 };
-use crate::perform::Shown;
+use crate::effect::ProgressSink;
 
 /// Bytes of a command's output that are kept to say why it failed.
 const KEPT: usize = 4 << 10;
@@ -104,7 +104,7 @@ impl Tools {
         bytes: usize,
     ) -> Result<Ran, Said> {
         let confined = self.ready(ready).await?;
-        let ran = process::run(confined, limit, bytes, &Shown::nobody()).await;
+        let ran = process::run(confined, limit, bytes, &ProgressSink::nobody()).await;
         ran.map_err(|error| Said::no(format!("it cannot be started: {error}")))
     }
 }

@@ -32,7 +32,7 @@ use super::{
     },
     stream::{Kept, Pieces},
 };
-use crate::perform::Shown;
+use crate::effect::ProgressSink;
 use watch::Watch;
 
 /// How long a helper may take to stop all that a command has started: it gives up by itself
@@ -100,7 +100,7 @@ pub(super) async fn run(
     confined: Confined,
     limit: Duration,
     bytes: usize,
-    shown: &Shown,
+    shown: &ProgressSink,
 ) -> io::Result<Ran> {
     let mut group = Group::start(confined)?;
     let (mut stdout, mut stderr) = (Kept::new(bytes), Kept::new(bytes));
@@ -289,7 +289,11 @@ impl Drop for Group {
     }
 }
 
-async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept, shown: &Shown) {
+async fn drain(
+    stream: Option<&mut (impl AsyncRead + Unpin)>,
+    kept: &mut Kept,
+    shown: &ProgressSink,
+) {
     let Some(stream) = stream else { return };
     let mut buffer = vec![0; 16 << 10];
     let mut pieces = Pieces::default();

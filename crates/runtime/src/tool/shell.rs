@@ -20,7 +20,7 @@ use super::{
     shared::Shared,
     toolchains,
 };
-use crate::perform::Shown;
+use crate::effect::ProgressSink;
 
 const NAME: &str = "shell";
 
@@ -124,7 +124,12 @@ pub(super) fn refused(error: SandboxError) -> Said {
 }
 
 /// Runs a confined command and says what it came to.
-pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize, shown: &Shown) -> Said {
+pub(super) async fn run(
+    confined: Confined,
+    limit: Duration,
+    bytes: usize,
+    shown: &ProgressSink,
+) -> Said {
     let ran = match process::run(confined, limit, bytes, shown).await {
         Ok(ran) => ran,
         Err(error) => return Said::no(format!("the command cannot be started: {error}")),

@@ -21,7 +21,7 @@ use super::{
     shared::{Shared, Stop},
     shell, stream, veil,
 };
-use crate::perform::{Done, Shown};
+use crate::effect::{Completion, ProgressSink};
 
 /// Bytes of the lines below a file's own: where to go on, and its digest.
 const SLACK: usize = 200;
@@ -63,7 +63,7 @@ impl Tools {
     pub(super) async fn command(
         &self,
         limit: Duration,
-        shown: &Shown,
+        shown: &ProgressSink,
         ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
     ) -> Said {
         match self.ready(ready).await {
@@ -144,7 +144,7 @@ impl<'a> Calling<'a> {
                     }
                     done(said)
                 }
-                Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
+                Ok(Err(error)) => Completion::fault(FaultClass::Other, true, &error.to_string()),
                 Err(_) => {
                     let ms = limits.look_ms;
                     let output =
@@ -157,14 +157,14 @@ impl<'a> Calling<'a> {
 }
 
 /// Reads arguments that fit the schema; numbers that no machine holds do not.
-pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Done> {
+pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Completion> {
     serde_json::from_value(arguments)
         .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
 }
 
-pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Done {
+pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Completion {
     if short {
-        return Done::fault(FaultClass::Resource, false, &output);
+        return Completion::fault(FaultClass::Resource, false, &output);
     }
-    Done::result(ToolResult { ok, output, mutated })
+    Completion::result(ToolResult { ok, output, mutated })
 }

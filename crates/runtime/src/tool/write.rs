@@ -15,7 +15,7 @@ use super::{
     limits::Limits,
     schema::{known_digest, spec, text, words},
 };
-use crate::{perform::Done, plural::counted};
+use crate::{effect::Completion, plural::counted};
 
 const NAME: &str = "write";
 
@@ -55,7 +55,7 @@ impl Tool for WriteTool {
         })
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
         let arguments = WriteFile::deserialize(arguments).ok()?;
         Some(done(was_written(tools.folder(), tools.limits(), &arguments)))
     }

@@ -13,9 +13,9 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::{Standing, fold},
+    driver::{RunStatus, fold},
     observe::{Asked, LiveNotice, Notice, Observer, Question},
-    session::{Attend, Decision, Nobody, Outcome, Posted, Start},
+    session::{ApprovalDecision, Approver, Delivery, RunSummary, StartOptions, Unattended},
     store::RunId,
     timeline::TimelineKind,
 };
@@ -79,10 +79,10 @@ on.stuck = "failed""#,
     )
 }
 
-fn start(source: &str, goal: &str, permissions: Permissions) -> Start {
+fn start(source: &str, goal: &str, permissions: Permissions) -> StartOptions {
     let program = crate::program(source);
     let config = json!({ "goal": goal });
-    Start {
+    StartOptions {
         program,
         source: source.into(),
         config: config.into(),
@@ -97,8 +97,8 @@ fn asks(attended: bool) -> Permissions {
     Permissions { otherwise: Level::Ask, rules: Vec::new(), attended }
 }
 
-fn run(desk: &Desk, start: Start, attendant: &mut dyn Attend) -> Outcome {
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), attendant);
+fn run(desk: &Desk, start: StartOptions, approver: &mut dyn Approver) -> RunSummary {
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), approver);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -109,7 +109,7 @@ fn text(question: &Question) -> &str {
     }
 }
 
-const ENDED: fn(Disposition) -> Standing = Standing::Ended;
+const ENDED: fn(Disposition) -> RunStatus = RunStatus::Ended;
 
 #[test]
 fn a_person_who_is_there_says_yes_or_no() {
@@ -117,7 +117,7 @@ fn a_person_who_is_there_says_yes_or_no() {
         let desk = Desk::new(if yes { "asking-yes" } else { "asking-no" });
         let mut person = Says(yes, 0);
         let outcome = run(&desk, start(&question("60s"), "it", asks(true)), &mut person);
-        assert_eq!((outcome.standing, person.1), (ENDED(ended), 1));
+        assert_eq!((outcome.status, person.1), (ENDED(ended), 1));
         assert_eq!(outcome.result.as_deref(), Some("as I said"));
     }
 }
@@ -126,20 +126,20 @@ fn a_person_who_is_there_says_yes_or_no() {
 fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
     let desk = Desk::new("asking-letter");
     let source = question("1h");
-    let outcome = run(&desk, start(&source, "it", asks(true)), &mut Nobody);
-    assert_eq!(outcome.standing, Standing::Asking);
+    let outcome = run(&desk, start(&source, "it", asks(true)), &mut Unattended);
+    assert_eq!(outcome.status, RunStatus::Asking);
     let [asked] = &outcome.questions[..] else { panic!("one question: {outcome:?}") };
     assert_eq!(text(asked), "Ship it?");
-    let again = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!((again.standing, again.steps), (Standing::Asking, outcome.steps), "asked again");
+    let again = desk.resume(&outcome.run, &mut Unattended);
+    assert_eq!((again.status, again.steps), (RunStatus::Asking, outcome.steps), "asked again");
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     let [kept] = &recalled.loaded.questions()[..] else { panic!("the journal knows it") };
     assert_eq!((text(kept), kept.effect), ("Ship it?", asked.effect));
-    let yes = Decision { granted: true, reason: "go".into(), remember: None };
-    let posted = desk.session.decide(&outcome.run, kept, &yes);
-    assert!(matches!(posted, Ok(Posted::Waiting)));
-    let ended = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(ended.standing, ENDED(Disposition::Succeeded));
+    let yes = ApprovalDecision { granted: true, reason: "go".into(), remember: None };
+    let delivery = desk.session.decide(&outcome.run, kept, &yes);
+    assert!(matches!(delivery, Ok(Delivery::Waiting)));
+    let ended = desk.resume(&outcome.run, &mut Unattended);
+    assert_eq!(ended.status, ENDED(Disposition::Succeeded));
     assert_eq!((ended.result.as_deref(), ended.steps), (Some("go"), 2));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
@@ -161,9 +161,9 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
         told.lock().expect("nobody panicked").push(word);
     });
     let start = start(&question("1h"), "it", asks(false));
-    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+    assert_eq!(outcome.status, ENDED(Disposition::Denied));
     assert_eq!(outcome.result.as_deref(), Some("nobody is there to be asked"));
     assert_eq!(*seen.lock().expect("nobody panicked"), ["Ship it?", "no true"]);
 }
@@ -173,10 +173,10 @@ fn a_question_is_too_late_after_its_time_and_so_is_one_about_a_call() {
     let desk = Desk::new("asking-late");
     let call = program().replace("timeout = \"60s\"", "timeout = \"60s\"\nask_timeout = \"50ms\"");
     for (source, ended) in [(question("50ms"), Disposition::Failed), (call, Disposition::Denied)] {
-        let outcome = run(&desk, start(&source, "it", asks(true)), &mut Nobody);
+        let outcome = run(&desk, start(&source, "it", asks(true)), &mut Unattended);
         std::thread::sleep(Duration::from_millis(60));
         let outcome = desk.resume(&outcome.run, &mut Says(true, 0));
-        assert_eq!(outcome.standing, ENDED(ended), "nobody is asked any more");
+        assert_eq!(outcome.status, ENDED(ended), "nobody is asked any more");
     }
 }
 
@@ -191,8 +191,8 @@ fn a_program_runs_as_it_is_written_if_it_may() {
         until: None,
     };
     let may = |rule: Grant| Permissions { rules: vec![rule], ..asks(false) };
-    let outcome = run(&desk, start(&program(), hostile, may(grant("shell", &[]))), &mut Nobody);
-    assert_eq!(outcome.standing, ENDED(Disposition::Succeeded), "{:?}", outcome.result);
+    let outcome = run(&desk, start(&program(), hostile, may(grant("shell", &[]))), &mut Unattended);
+    assert_eq!(outcome.status, ENDED(Disposition::Succeeded), "{:?}", outcome.result);
     assert_eq!(outcome.result, Some(format!("[{hostile}][]")));
     assert!(!desk.work().join("ran").exists(), "a shell has read the words");
 
@@ -203,13 +203,13 @@ fn a_program_runs_as_it_is_written_if_it_may() {
         (grant("shell", &[("command", "sh -c 'exit 4' *")]), Disposition::Denied),
         (grant("read", &[]), Disposition::Denied),
     ] {
-        let outcome = run(&desk, start(&plain, "it", may(rule)), &mut Nobody);
-        assert_eq!(outcome.standing, ENDED(ended));
+        let outcome = run(&desk, start(&plain, "it", may(rule)), &mut Unattended);
+        assert_eq!(outcome.status, ENDED(ended));
     }
     let outcome = run(&desk, start(&program(), "it", asks(true)), &mut Says(false, 0));
-    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+    assert_eq!(outcome.status, ENDED(Disposition::Denied));
     let outcome = run(&desk, start(&program(), "it", asks(true)), &mut Says(true, 0));
-    assert_eq!(outcome.standing, ENDED(Disposition::Succeeded));
+    assert_eq!(outcome.status, ENDED(Disposition::Succeeded));
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn a_page_is_fetched_if_it_may_be() {
     let desk = Desk::new("asking-http");
     for (ended, result) in [(Disposition::Succeeded, Some("hello")), (Disposition::Failed, None)] {
         let start = start(&page(), &address, Permissions::allow_all());
-        let outcome = run(&desk, start, &mut Nobody);
-        assert_eq!((outcome.standing, outcome.result.as_deref()), (ENDED(ended), result));
+        let outcome = run(&desk, start, &mut Unattended);
+        assert_eq!((outcome.status, outcome.result.as_deref()), (ENDED(ended), result));
     }
     serving.join().expect("both were served");
-    let outcome = run(&desk, start(&page(), &address, asks(false)), &mut Nobody);
-    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+    let outcome = run(&desk, start(&page(), &address, asks(false)), &mut Unattended);
+    assert_eq!(outcome.status, ENDED(Disposition::Denied));
 }

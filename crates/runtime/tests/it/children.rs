@@ -9,17 +9,17 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::{Beginning, Driver, Site, Standing},
+    driver::{Driver, PreparedRun, RunStatus, Site},
+    effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     observe::Notice,
-    perform::{Doing, Perform, Permit, Shown, Task},
-    session::{Nobody, Posted, Start},
+    session::{Delivery, StartOptions, Unattended},
     store::{RunId, SqliteStore, Store as _},
     timeline::TimelineKind,
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
 
-use crate::session::{Desk, post};
+use crate::session::{Desk, send};
 
 /// Has another agent answer its goal.
 const PARENT: &str = r#"
@@ -47,9 +47,9 @@ final = "failed"
 final = "cancelled"
 "#;
 
-pub(crate) fn parent() -> Start {
+pub(crate) fn parent() -> StartOptions {
     let program = crate::program(PARENT);
-    Start {
+    StartOptions {
         program,
         source: PARENT.into(),
         config: json!({ "goal": "When is the oven lit?" }).into(),
@@ -66,7 +66,7 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
     let program = crate::program(PARENT);
     let goal = "When is the oven lit?";
-    let start = Start {
+    let start = StartOptions {
         program,
         source: PARENT.into(),
         config: json!({ "goal": goal }).into(),
@@ -75,9 +75,9 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
     let store = desk.session.store();
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
@@ -111,7 +111,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
             *keeps.lock().expect("nobody panics") = Some(taken.join().expect("it is claimed"));
         }
     };
-    let start = Start {
+    let start = StartOptions {
         program,
         source: PARENT.into(),
         config: json!({ "goal": "What is it?" }).into(),
@@ -120,10 +120,10 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(held.lock().expect("nobody panics").is_some());
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
     let child = desk.session.block_on(desk.session.store().run(&child)).expect("it is there");
     assert_eq!((child.seq, child.ended), (Seq(1), None), "nobody here has driven it");
@@ -140,10 +140,10 @@ fn the_children_of_a_run_end_with_it() {
         let mut told = told.lock().expect("nobody panics");
         if matches!(notice.kind(), Some(TimelineKind::Started { .. })) && !*told {
             *told = true;
-            post(&journal, run, &json!({ "cancelled": { "scope": "run" } }));
+            send(&journal, run, &json!({ "cancelled": { "scope": "run" } }));
         }
     };
-    let start = Start {
+    let start = StartOptions {
         program,
         source: PARENT.into(),
         config: json!({ "goal": "What is it?" }).into(),
@@ -152,9 +152,9 @@ fn the_children_of_a_run_end_with_it() {
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert!(matches!(outcome.standing, Standing::Ended(_)), "{:?}", outcome.standing);
+    assert!(matches!(outcome.status, RunStatus::Ended(_)), "{:?}", outcome.status);
     let runs = desk.session.block_on(desk.session.store().runs()).expect("readable");
     assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
 }
@@ -183,13 +183,13 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
         }
     };
     let host = desk.host();
-    let ran = desk.session.run(&host, parent(), vec![Arc::new(began)], &mut Nobody);
+    let ran = desk.session.run(&host, parent(), vec![Arc::new(began)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
     let lines =
         desk.session.block_on(desk.session.store().lines(&child, Seq(0))).expect("readable");
     assert!(lines.iter().any(|line| line.contains("interrupted")), "{lines:#?}");
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{lines:#?}");
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{lines:#?}");
 }
 
 /// Begins a run of another chart, and drops it as it is.
@@ -202,10 +202,10 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
         store,
-        performer: Arc::new(Mute),
+        executor: Arc::new(Mute),
         observers: Vec::new(),
     };
-    let beginning = Beginning {
+    let beginning = PreparedRun {
         id,
         program: Arc::new(program),
         source: source.into(),
@@ -222,12 +222,12 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
 /// Never answers.
 struct Mute;
 
-impl Perform for Mute {
+impl EffectExecutor for Mute {
     fn model(&self) -> &'static str {
         "nobody"
     }
 
-    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
         Box::pin(std::future::pending())
     }
 }
@@ -235,7 +235,7 @@ impl Perform for Mute {
 #[test]
 fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
     let desk = Desk::new("session-child-cancelled");
-    let outcome = desk.run(&mut Nobody);
+    let outcome = desk.run(&mut Unattended);
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
     // A child that was left open: as good as any is one that shares its parent's past.
     let store = desk.session.store();
@@ -243,8 +243,8 @@ fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
     forked.expect("it is made");
     let open = desk.session.block_on(store.open_children(&outcome.run));
     assert_eq!(open.expect("readable"), [child]);
-    let posted = desk.session.cancel(&outcome.run);
-    assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Taken);
+    let delivery = desk.session.cancel(&outcome.run);
+    assert_eq!(delivery.unwrap_or_else(|error| panic!("{error}")), Delivery::Taken);
     let runs = desk.session.block_on(store.runs()).expect("readable");
     assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }

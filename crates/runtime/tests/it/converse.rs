@@ -15,12 +15,15 @@ use pointsman_kernel::{
     turn::TurnErrorKind,
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     engine::EngineConfig,
     host::Host,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer, Progress},
-    session::{Conversation, Decision, Kept, Nobody, Outcome, Receipt, Session, Start},
+    session::{
+        ApprovalDecision, ConversationHandle, Persistence, Receipt, RunSummary, Session,
+        StartOptions, Unattended,
+    },
     store::{RunId, SqliteStore},
     timeline::TimelineKind,
     tool,
@@ -60,10 +63,10 @@ impl Room {
         self.folder.0.join("work")
     }
 
-    fn start() -> Start {
+    fn start() -> StartOptions {
         let source = pointsman_agents::chat::CHART;
         let program = crate::program(source);
-        Start {
+        StartOptions {
             program,
             source: source.into(),
             config: json!({}).into(),
@@ -74,13 +77,13 @@ impl Room {
         }
     }
 
-    fn begin(&self) -> (Conversation, Heard) {
+    fn begin(&self) -> (ConversationHandle, Heard) {
         let (observer, heard) = Heard::new();
         let begun = self.session.converse(&self.host(), Self::start(), vec![observer]);
         (begun.unwrap_or_else(|error| panic!("it begins: {error}")), heard)
     }
 
-    fn rejoin(&self, id: &RunId) -> (Conversation, Heard) {
+    fn rejoin(&self, id: &RunId) -> (ConversationHandle, Heard) {
         let (observer, heard) = Heard::new();
         let joined = self.session.rejoin(&self.host(), id, vec![observer]);
         (joined.unwrap_or_else(|error| panic!("it goes on: {error}")), heard)
@@ -146,7 +149,7 @@ fn discarded(notice: &Notice) -> Option<EffectId> {
     }
 }
 
-fn ended(conversation: Conversation) -> Outcome {
+fn ended(conversation: ConversationHandle) -> RunSummary {
     conversation.wait().unwrap_or_else(|error| panic!("it ends: {error}"))
 }
 
@@ -155,14 +158,14 @@ fn words_are_answered_in_turn_and_closing_ends_it() {
     let room = Room::new("talk", "[[turn]]\ntext = 'one'\n[[turn]]\ntext = 'two'\n");
     let (talk, heard) = room.begin();
     assert_eq!(heard.listens(), None);
-    let speaker = talk.speaker();
-    speaker.say("first");
-    speaker.say("second");
-    speaker.close();
+    let commands = talk.commands();
+    commands.say("first");
+    commands.say("second");
+    commands.close();
     assert_eq!(heard.answer(), "one");
     assert_eq!(heard.answer(), "two");
     let outcome = ended(talk);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(outcome.state.as_ref(), "shutting_down");
 }
 
@@ -174,61 +177,61 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
                   [[turn]]\nwhen = 'third'\ntext = 'three'\n";
     let room = Room::new("busy", script);
     let (talk, heard) = room.begin();
-    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    let (run, commands) = (talk.run().clone(), talk.commands());
     heard.listens();
-    speaker.say("first");
+    commands.say("first");
     heard.until(is_start);
-    speaker.say("second");
-    speaker.leave();
+    commands.say("second");
+    commands.leave();
     // What is said while it is being let go of is kept too, unless it has gone by then.
-    let mut third = speaker.say("third");
+    let mut third = commands.say("third");
     let outcome = ended(talk);
-    if became(&mut third) == Kept::Never {
+    if became(&mut third) == Persistence::Lost {
         room.session.say(&run, "third").expect("it is posted");
     }
-    assert_eq!(outcome.standing, Standing::Moving, "it was let go of in the middle");
+    assert_eq!(outcome.status, RunStatus::Moving, "it was let go of in the middle");
     assert_eq!(
-        room.session.block_on(room.session.store().letters(&run)).expect("they can be read").len(),
+        room.session.block_on(room.session.store().messages(&run)).expect("they can be read").len(),
         2
     );
 
     // Whoever comes back stops the first turn, and the second word is heard.
     let (talk, heard) = room.rejoin(&run);
-    let speaker = talk.speaker();
+    let commands = talk.commands();
     heard.until(is_start);
-    speaker.cancel_turn();
+    commands.cancel_turn();
     assert_eq!(heard.listens(), Some(TurnErrorKind::Cancelled));
     assert_eq!(heard.listens(), None, "the second turn went well");
     assert_eq!(heard.listens(), None, "and so did the third");
-    speaker.close();
-    assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
+    commands.close();
+    assert_eq!(ended(talk).status, RunStatus::Ended(Disposition::Succeeded));
 }
 
 #[test]
 fn what_is_told_to_be_kept_is_on_disk_and_nobody_hears_what_comes_too_late() {
     let room = Room::new("kept", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     let (talk, heard) = room.begin();
-    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    let (run, commands) = (talk.run().clone(), talk.commands());
     heard.listens();
-    speaker.say("first");
+    commands.say("first");
     heard.until(is_start);
-    let mut receipt = speaker.say("second");
-    assert_eq!(became(&mut receipt), Kept::Yes);
+    let mut receipt = commands.say("second");
+    assert_eq!(became(&mut receipt), Persistence::Stored);
     assert_eq!(room.session.unheard(&run).expect("they can be read"), ["second"]);
-    speaker.leave();
+    commands.leave();
     ended(talk);
-    assert_eq!(became(&mut speaker.say("third")), Kept::Never);
-    assert_eq!(receipt.kept(), Kept::Yes, "it stays so");
+    assert_eq!(became(&mut commands.say("third")), Persistence::Lost);
+    assert_eq!(receipt.persistence(), Persistence::Stored, "it stays so");
 }
 
 /// Waits until it is known what became of a word.
-fn became(receipt: &mut Receipt) -> Kept {
+fn became(receipt: &mut Receipt) -> Persistence {
     let since = Instant::now();
-    while receipt.kept() == Kept::NotYet {
+    while receipt.persistence() == Persistence::Pending {
         assert!(since.elapsed() < SOON, "it is not told");
         std::thread::sleep(Duration::from_millis(5));
     }
-    receipt.kept()
+    receipt.persistence()
 }
 
 #[test]
@@ -237,23 +240,23 @@ fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
     let room = Room::new("unattended", script);
     let (talk, _heard) = room.begin();
-    let (run, speaker) = (talk.run().clone(), talk.speaker());
-    speaker.unattended();
-    speaker.say("write it");
-    assert_eq!(ended(talk).standing, Standing::Asking);
+    let (run, commands) = (talk.run().clone(), talk.commands());
+    commands.unattended();
+    commands.say("write it");
+    assert_eq!(ended(talk).status, RunStatus::Asking);
     // It asked before; whoever comes back and answers nothing need not wait for it.
     let (talk, _heard) = room.rejoin(&run);
-    talk.speaker().unattended();
-    assert_eq!(ended(talk).standing, Standing::Asking);
+    talk.commands().unattended();
+    assert_eq!(ended(talk).status, RunStatus::Asking);
     // While somebody answers, it waits; and it says when the question is closed.
     let (talk, heard) = room.rejoin(&run);
-    let speaker = talk.speaker();
+    let commands = talk.commands();
     let question = room.session.recall(&run, None).expect("it is known").loaded.questions();
     let effect = question.first().expect("it asks").effect;
     let (granted, reason) = (false, "no".to_owned());
-    speaker.decide(effect, Decision { granted, reason, remember: None });
+    commands.decide(effect, ApprovalDecision { granted, reason, remember: None });
     heard.until(|notice| (discarded(notice)? == effect).then_some(()));
-    speaker.leave();
+    commands.leave();
     ended(talk);
 }
 
@@ -265,19 +268,19 @@ fn a_question_is_answered_by_who_talks() {
                   arguments = { path = 'b.txt', content = 'x' }\n[[turn]]\ntext = 'well'\n";
     let room = Room::new("asks", script);
     let (talk, heard) = room.begin();
-    let speaker = talk.speaker();
+    let commands = talk.commands();
     heard.listens();
     for (granted, file) in [(true, "a.txt"), (false, "b.txt")] {
-        speaker.say("write it");
+        commands.say("write it");
         let effect = heard.until(asked);
         let reason = "because".to_owned();
-        speaker.decide(effect, Decision { granted, reason, remember: None });
+        commands.decide(effect, ApprovalDecision { granted, reason, remember: None });
         assert_eq!(heard.listens(), None);
         assert_eq!(room.work().join(file).exists(), granted);
     }
     // Whoever drops everything has left; the run is as it was.
-    drop(speaker);
-    assert_eq!(ended(talk).standing, Standing::Waiting);
+    drop(commands);
+    assert_eq!(ended(talk).status, RunStatus::Waiting);
 }
 
 /// A run that was killed right after its first entry must still know what it is for.
@@ -291,16 +294,16 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
             && seq.0 == 1
         {
             let store = SqliteStore::open(&journal).expect("it opens");
-            let letters = store.reader().letters(run).expect("they can be read").len();
+            let messages = store.reader().messages(run).expect("they can be read").len();
             let sender = sender.lock().expect("nobody panics");
-            sender.send(letters).expect("somebody waits for it");
+            sender.send(messages).expect("somebody waits for it");
         }
     };
     let start =
-        Start { words: vec![Body::canonical(&json!({ "text": "hello" }))], ..Room::start() };
-    let outcome = room.session.run(&room.host(), start, vec![Arc::new(observer)], &mut Nobody);
+        StartOptions { words: vec![Body::canonical(&json!({ "text": "hello" }))], ..Room::start() };
+    let outcome = room.session.run(&room.host(), start, vec![Arc::new(observer)], &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     // The word, and that there are no more.
     assert_eq!(waiting.recv_timeout(SOON), Ok(2));
 }
@@ -316,13 +319,13 @@ fn progress_is_told_every_ten_calls() {
     }
     script.push_str("[[turn]]\ntext = 'done'\n");
     let room = Room::new("progress", &script);
-    let start = Start {
+    let start = StartOptions {
         words: vec![Body::canonical(&json!({ "text": "write them" }))],
         permissions: Permissions::allow_all(),
         ..Room::start()
     };
     let (observer, heard) = Heard::new();
-    let ran = room.session.run(&room.host(), start, vec![observer], &mut Nobody);
+    let ran = room.session.run(&room.host(), start, vec![observer], &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let told = heard.until(|notice| match notice {
         Notice::Live(LiveNotice::Progressed(progress)) => Some(progress.clone()),
@@ -339,8 +342,8 @@ fn text_of_an_attempt_that_failed_is_taken_back() {
                   [[turn]]\ntext = 'the whole'\n";
     let room = Room::new("unsaid", script);
     let (talk, heard) = room.begin();
-    let speaker = talk.speaker();
-    speaker.say("tell me");
+    let commands = talk.commands();
+    commands.say("tell me");
     let half = heard.until(|notice| match notice {
         Notice::Live(LiveNotice::Delta { effect, .. }) => Some(*effect),
         _ => None,
@@ -352,8 +355,8 @@ fn text_of_an_attempt_that_failed_is_taken_back() {
         _ => None,
     });
     assert_eq!((attempt, heard.answer()), (2, "the whole".to_owned()));
-    speaker.close();
-    assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
+    commands.close();
+    assert_eq!(ended(talk).status, RunStatus::Ended(Disposition::Succeeded));
 }
 
 #[test]
@@ -362,24 +365,24 @@ fn whoever_joins_is_told_what_a_run_waits_for() {
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
     let room = Room::new("joined", script);
     let (talk, heard) = room.begin();
-    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    let (run, commands) = (talk.run().clone(), talk.commands());
     heard.listens();
-    speaker.leave();
+    commands.leave();
     ended(talk);
 
     let (talk, heard) = room.rejoin(&run);
     assert_eq!(heard.listens(), None, "it waits for a word");
-    talk.speaker().say("write it");
+    talk.commands().say("write it");
     let effect = heard.until(asked);
-    talk.speaker().leave();
+    talk.commands().leave();
     ended(talk);
 
     let (talk, heard) = room.rejoin(&run);
     assert_eq!(heard.until(asked), effect, "it waits for an answer");
     let reason = "because".to_owned();
-    talk.speaker().decide(effect, Decision { granted: true, reason, remember: None });
+    talk.commands().decide(effect, ApprovalDecision { granted: true, reason, remember: None });
     assert_eq!(heard.listens(), None);
-    talk.speaker().leave();
+    talk.commands().leave();
     ended(talk);
     let again = heard.0.try_iter().filter(|it| asked(it).is_some() || it.listens());
     assert_eq!(again.count(), 0, "each is told once");

@@ -24,8 +24,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Beginning, Driver, Site, Standing, fold},
-    perform::{Doing, Done, Perform, Permit, Shown, Task},
+    driver::{Driver, PreparedRun, RunStatus, Site, fold},
+    effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{RunId, SqliteStore, Store as _, StoreError},
 };
 use pointsman_testing::script;
@@ -47,30 +47,34 @@ impl World {
     }
 }
 
-impl Perform for World {
+impl EffectExecutor for World {
     fn model(&self) -> &'static str {
         "a script"
     }
 
-    fn perform(&self, _: Permit, task: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, task: EffectTask, _: ProgressSink) -> EffectFuture {
         let at = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         if at == self.hangs_at {
             return Box::pin(std::future::pending());
         }
         let done = match task {
-            Task::Model(prompt) if prompt.schema.is_none() => Done::text("It names a file."),
-            Task::Model(_) => Done::text(r#"{"action": "finish", "final": "In main.rs."}"#),
-            Task::Tool(call) => {
-                self.tools.lock().expect("nobody panicked").push(call.arguments.get().to_owned());
-                Done::tool(true, "main.rs:1: fn main()")
+            EffectTask::Model(prompt) if prompt.schema.is_none() => {
+                Completion::text("It names a file.")
             }
-            Task::Own(task) => {
+            EffectTask::Model(_) => {
+                Completion::text(r#"{"action": "finish", "final": "In main.rs."}"#)
+            }
+            EffectTask::Tool(call) => {
+                self.tools.lock().expect("nobody panicked").push(call.arguments.get().to_owned());
+                Completion::tool(true, "main.rs:1: fn main()")
+            }
+            EffectTask::Own(task) => {
                 let Ok(research::Task::Assemble { text, .. }) = task.read() else {
                     panic!("it only assembles: {}", task.get());
                 };
-                Done::own(&research::Report::Assembled { text })
+                Completion::own(&research::Report::Assembled { text })
             }
-            _ => Done::fault(FaultClass::Contract, false, "not in this world"),
+            _ => Completion::fault(FaultClass::Contract, false, "not in this world"),
         };
         Box::pin(async move { done })
     }
@@ -87,18 +91,18 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
 }
 
 fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
-    let performer = Arc::<World>::clone(world);
+    let executor = Arc::<World>::clone(world);
     Site {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::<SqliteStore>::clone(store),
-        performer,
+        executor,
         observers: Vec::new(),
     }
 }
 
 async fn begin_with(site: Site, program: (Arc<Program>, &str), id: RunId, begun: Begun) -> Driver {
     let (program, source) = program;
-    let beginning = Beginning {
+    let beginning = PreparedRun {
         id,
         program,
         source: source.into(),
@@ -119,9 +123,9 @@ async fn begin(store: &Arc<SqliteStore>, world: &Arc<World>, id: RunId) -> Drive
 /// Drives a run until it ends or waits.
 async fn to_the_end(driver: &mut Driver) -> Option<Disposition> {
     loop {
-        match driver.standing() {
-            Standing::Ended(ended) => return Some(ended),
-            Standing::Moving => {}
+        match driver.status() {
+            RunStatus::Ended(ended) => return Some(ended),
+            RunStatus::Moving => {}
             _ if driver.is_idle() => return None,
             _ => {}
         }
@@ -203,7 +207,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     assert_eq!(to_the_end(&mut driver).await, None);
     let said = body(&json!({ "text": "hello" })).expect("it is JSON");
     let said = Event::Given { event: 0, body: said };
-    driver.inbox().send(said.into()).expect("it listens");
+    driver.give(said).await.expect("the run listens");
     let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
     assert_eq!(rests.await.expect("it does not hang"), None);
     assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");

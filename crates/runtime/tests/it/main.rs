@@ -1,8 +1,8 @@
 //! What this crate promises, through its public face.
 #![expect(clippy::disallowed_methods, reason = "a test waits with a limit of its own")]
 
+mod approver;
 mod asking;
-mod attend;
 mod children;
 mod config;
 mod converse;
@@ -10,17 +10,17 @@ mod decode;
 mod driver;
 mod examples;
 mod fts;
-mod letters;
 mod mcp;
+mod messages;
 mod model;
 mod pausing;
 mod remember;
+mod scheduler;
 mod session;
 mod store;
 mod stranger;
 mod timeline;
 mod tool;
-mod yard;
 
 use pointsman_kernel::agents::Program;
 

@@ -12,8 +12,8 @@ use std::{
 
 use pointsman_kernel::agent::{Answer, FaultClass};
 use pointsman_runtime::{
+    effect::Completion,
     mcp::{Config, Connected, McpLimits, Servers},
-    perform::Done,
 };
 use serde_json::{Value, json, value::RawValue};
 
@@ -60,24 +60,24 @@ impl Project {
     }
 }
 
-async fn call(servers: &Servers, name: &str, arguments: Value) -> Done {
+async fn call(servers: &Servers, name: &str, arguments: Value) -> Completion {
     let arguments = RawValue::from_string(arguments.to_string()).expect("it is JSON");
     servers.call(name, &arguments).await
 }
 
 /// Returns whether a tool did what was asked, and what it said.
-fn said(done: &Done) -> (bool, &str) {
+fn said(done: &Completion) -> (bool, &str) {
     let Answer::Tool(tool) = &done.answer else { panic!("no result: {done:?}") };
     (tool.ok, &tool.output)
 }
 
 /// Returns whether a tool may have changed something.
-fn mutated(done: &Done) -> bool {
+fn mutated(done: &Completion) -> bool {
     matches!(&done.answer, Answer::Tool(result) if result.mutated)
 }
 
 /// Returns a fault's class, whether to try again, and what it says.
-fn fault(done: &Done) -> (FaultClass, bool, &str) {
+fn fault(done: &Completion) -> (FaultClass, bool, &str) {
     let Answer::Fault(fault) = &done.answer else { panic!("no fault: {done:?}") };
     (fault.class, fault.repeatable, &fault.message)
 }

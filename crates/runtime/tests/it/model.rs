@@ -15,8 +15,8 @@ use pointsman_kernel::{
     prompt::{Message, Prompt},
 };
 use pointsman_runtime::{
-    model::{Model, Protocol, Question, Settings, Shown},
-    perform::Done,
+    effect::Completion,
+    model::{Model, ProgressSink, Protocol, Question, Settings},
     tool::ToolSpec,
 };
 use serde_json::json;
@@ -59,29 +59,29 @@ fn question(text: &str) -> Question {
 }
 
 /// Asks, and returns the answer.
-async fn ask(settings: Settings) -> Done {
+async fn ask(settings: Settings) -> Completion {
     let model = Model::new(settings).expect("it can be set up");
-    model.ask(question("hello"), Shown::nobody()).await
+    model.ask(question("hello"), ProgressSink::nobody()).await
 }
 
-fn reply(done: &Done) -> Reply {
+fn reply(done: &Completion) -> Reply {
     let Answer::Model(reply) = &done.answer else { panic!("no reply: {done:?}") };
     reply.clone()
 }
 
-fn fault(done: &Done) -> Fault {
+fn fault(done: &Completion) -> Fault {
     let Answer::Fault(fault) = &done.answer else { panic!("no fault: {done:?}") };
     fault.clone()
 }
 
 /// Returns a fault's class, and whether another attempt is worth it.
-fn kind(done: &Done) -> (FaultClass, bool) {
+fn kind(done: &Completion) -> (FaultClass, bool) {
     let fault = fault(done);
     (fault.class, fault.repeatable)
 }
 
 /// Returns the calls of a reply: id, tool, arguments.
-fn calls(done: &Done) -> Vec<(String, String, String)> {
+fn calls(done: &Completion) -> Vec<(String, String, String)> {
     let calls = reply(done).calls.into_iter();
     calls.map(|call| (call.id, call.tool, call.arguments.get().to_owned())).collect()
 }

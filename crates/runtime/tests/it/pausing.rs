@@ -1,14 +1,14 @@
 //! Pauses: a person's, the watch's, and those that a child shares with its parent; and
-//! letters to a child.
+//! messages to a child.
 
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     model::{Settings, Spec},
     observe::Notice,
-    session::{Nobody, Posted, Start},
+    session::{Delivery, StartOptions, Unattended},
     store::{RunId, SqliteStore},
     timeline::TimelineKind,
     watch::Limits,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     children::parent,
-    session::{Desk, Says, post},
+    session::{Desk, Says, send},
 };
 
 /// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
@@ -37,42 +37,42 @@ fn the_watch_does_not_undo_a_persons_pause() {
     let journal = desk.session.journal().to_owned();
     let pauses = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
-            post(&journal, run, &json!({ "paused": { "why": "tea" } }));
+            send(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
     let host = desk.host_of(Settings::new(Spec::quote()), Some(nervous()));
-    let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
-    let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Nobody);
+    let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!((outcome.standing, &*outcome.state), (Standing::Waiting, "reading"));
+    assert_eq!((outcome.status, &*outcome.state), (RunStatus::Waiting, "reading"));
     assert!(outcome.paused);
     // Whoever goes on with it lets it go on: the watch with its own judgement, or nobody.
-    let resumed = desk.session.resume(&host, &outcome.run, Vec::new(), &mut Nobody);
+    let resumed = desk.session.resume(&host, &outcome.run, Vec::new(), &mut Unattended);
     let resumed = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
-    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
 }
 
 #[test]
 fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
     let desk = Desk::new("pause-idle");
-    let outcome = desk.run(&mut Nobody);
-    assert_eq!((outcome.standing, outcome.paused), (Standing::Asking, false));
+    let outcome = desk.run(&mut Unattended);
+    assert_eq!((outcome.status, outcome.paused), (RunStatus::Asking, false));
     let paused = desk.session.pause(&outcome.run, "tea").unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(paused, Posted::Taken);
+    assert_eq!(paused, Delivery::Taken);
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     assert!(recalled.loaded.run.core().paused);
     // One that nobody has heard is taken back, too.
-    post(desk.session.journal(), &outcome.run, &json!({ "paused": { "why": "more tea" } }));
+    send(desk.session.journal(), &outcome.run, &json!({ "paused": { "why": "more tea" } }));
     let resumed = desk.resume(&outcome.run, &mut Says(true, 0));
-    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(!resumed.paused);
 }
 
 #[test]
 fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
     let desk = Desk::new("pause-interrupted");
-    let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
     let whole = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     // With its first entry a call was started, and nobody has answered it.
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
@@ -81,8 +81,8 @@ fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[1].contains("forked"), "{lines:#?}");
     assert!(lines[2].contains(r#""under_way":[]"#) && lines[3].contains("tea"), "{lines:#?}");
-    let resumed = desk.resume(&run, &mut Nobody);
-    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+    let resumed = desk.resume(&run, &mut Unattended);
+    assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
 }
 
 /// Waits until the journal of a run holds something.
@@ -123,7 +123,7 @@ pub(crate) fn while_the_child_waits(
             let child: RunId = format!("{run}-1-0").parse().expect("an id");
             say(&journal, &run, &child);
         });
-        desk.session.run(&host, parent(), vec![Arc::new(watch)], &mut Nobody)
+        desk.session.run(&host, parent(), vec![Arc::new(watch)], &mut Unattended)
     });
     let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let child: RunId = format!("{run}-1-0").parse().expect("an id");
@@ -142,11 +142,11 @@ fn a_child_is_paused_with_its_parent() {
     let [_, child] = while_the_child_waits("pause-child", |journal, run, child| {
         let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
-        post(journal, run, &json!({ "paused": { "why": "tea" } }));
+        send(journal, run, &json!({ "paused": { "why": "tea" } }));
         until(&store, child, r#""paused":{"why":"its parent is paused","by":"parent"}"#);
-        post(journal, run, &json!("resumed"));
+        send(journal, run, &json!("resumed"));
         until(&store, child, r#""lifted":{"by":"parent"}"#);
-        post(journal, run, &cancel());
+        send(journal, run, &cancel());
     });
     assert!(child.contains("cancelled"), "it ends with its parent: {child}");
 }
@@ -157,16 +157,16 @@ fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
         let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
         let pause = json!({ "paused": { "why": "tea" } });
-        post(journal, child, &pause);
+        send(journal, child, &pause);
         until(&store, child, r#""paused":{"why":"tea","by":"person"}"#);
-        post(journal, run, &pause);
+        send(journal, run, &pause);
         until(&store, child, r#""by":"parent""#);
-        post(journal, run, &json!("resumed"));
+        send(journal, run, &json!("resumed"));
         until(&store, child, r#""lifted":{"by":"parent"}"#);
         // It is still paused, or this would be ignored.
-        post(journal, child, &json!("resumed"));
+        send(journal, child, &json!("resumed"));
         until(&store, child, r#""resumed""#);
-        post(journal, run, &cancel());
+        send(journal, run, &cancel());
     });
     // A build that does not know the author of a pause must refuse these lines.
     let format =
@@ -185,7 +185,7 @@ fn a_child_is_cancelled_by_a_letter() {
     let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
         let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
-        post(journal, child, &cancel());
+        send(journal, child, &cancel());
     });
     assert!(child.contains("cancelled"), "{child}");
     assert!(parent.contains(r#""child":{"ended":"cancelled""#), "{parent}");

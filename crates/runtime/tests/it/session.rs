@@ -12,12 +12,15 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::{Standing, fold},
+    driver::{RunStatus, fold},
     engine::EngineConfig,
     host::Host,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer},
-    session::{Asking, Attend, Decision, Nobody, Outcome, Reply, Session, SessionError, Start},
+    session::{
+        ApprovalDecision, ApprovalRequest, Approver, ApproverReply, RunSummary, Session,
+        SessionError, StartOptions, Unattended,
+    },
     store::{RunId, SqliteStore, Store as _},
     timeline::{TimelineItem, TimelineKind},
     tool, watch,
@@ -117,9 +120,9 @@ impl Desk {
         EngineConfig { watch, ..EngineConfig::new(model, tools) }
     }
 
-    pub(crate) fn start(attended: bool) -> Start {
+    pub(crate) fn start(attended: bool) -> StartOptions {
         let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended };
-        Start {
+        StartOptions {
             program: crate::program(CHART),
             source: CHART.into(),
             config: json!({ "goal": "hello" }).into(),
@@ -130,15 +133,15 @@ impl Desk {
         }
     }
 
-    pub(crate) fn run(&self, attendant: &mut dyn Attend) -> Outcome {
-        let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), attendant);
+    pub(crate) fn run(&self, approver: &mut dyn Approver) -> RunSummary {
+        let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
     /// Asks `research` something, with such a model.
-    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> Outcome {
+    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> RunSummary {
         let source = pointsman_agents::all().chart("research").expect("it ships");
-        let start = Start {
+        let start = StartOptions {
             program: crate::program(source),
             source: source.into(),
             config: json!({ "goal": goal }).into(),
@@ -148,12 +151,12 @@ impl Desk {
             seed: Some(7),
         };
         let host = self.host_of(model, None);
-        let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
+        let ran = self.session.run(&host, start, Vec::new(), &mut Unattended);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
-    pub(crate) fn resume(&self, id: &RunId, attendant: &mut dyn Attend) -> Outcome {
-        let ran = self.session.resume(&self.host(), id, Vec::new(), attendant);
+    pub(crate) fn resume(&self, id: &RunId, approver: &mut dyn Approver) -> RunSummary {
+        let ran = self.session.resume(&self.host(), id, Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
     }
 }
@@ -161,10 +164,14 @@ impl Desk {
 /// Says the same to every question, and counts them.
 pub(crate) struct Says(pub(crate) bool, pub(crate) usize);
 
-impl Attend for Says {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+impl Approver for Says {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
         self.1 += 1;
-        Reply::Decided(Decision { granted: self.0, reason: "as I said".into(), remember: None })
+        ApproverReply::Decided(ApprovalDecision {
+            granted: self.0,
+            reason: "as I said".into(),
+            remember: None,
+        })
     }
 }
 
@@ -177,12 +184,12 @@ fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
     let desk = Desk::new("session-yes");
     let mut yes = Says(true, 0);
     let outcome = desk.run(&mut yes);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(yes.1, 2, "writing and reading were asked for");
     assert!(has_note(&desk.work()));
     let desk = Desk::new("session-no");
     let outcome = desk.run(&mut Says(false, 0));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Denied));
     assert!(!has_note(&desk.work()));
 }
 
@@ -192,7 +199,7 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
     let outcome = desk.run(&mut Says(true, 0));
     let fork = desk.session.fork(&outcome.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     let ended = desk.resume(&fork, &mut Says(false, 0));
-    assert_eq!(ended.standing, Standing::Ended(Disposition::Denied));
+    assert_eq!(ended.status, RunStatus::Ended(Disposition::Denied));
     let store = desk.session.store();
     let lines = |run| desk.session.block_on(store.lines(run, Seq(0))).expect("readable");
     let (old, new) = (lines(&outcome.run), lines(&fork));
@@ -209,19 +216,19 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
     assert!(refused, "{end:?}");
     let whole = desk.session.fork(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     let again = desk.resume(&whole, &mut Says(true, 0));
-    assert_eq!(again.standing, Standing::Ended(Disposition::Succeeded), "it can end again");
+    assert_eq!(again.status, RunStatus::Ended(Disposition::Succeeded), "it can end again");
 }
 
 #[test]
 fn nobody_else_may_drive_a_run_that_is_held() {
     let desk = Desk::new("session-held");
-    let outcome = desk.run(&mut Nobody);
+    let outcome = desk.run(&mut Unattended);
     let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
     let lease = lease.expect("it can be claimed").expect("it is free");
-    let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Nobody);
+    let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Unattended);
     assert!(matches!(other, Err(SessionError::Held { .. })));
     drop(lease);
-    assert_eq!(desk.resume(&outcome.run, &mut Nobody).standing, Standing::Asking);
+    assert_eq!(desk.resume(&outcome.run, &mut Unattended).status, RunStatus::Asking);
 }
 
 #[test]
@@ -229,8 +236,8 @@ fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
     let desk = Desk::new("session-refused");
     // As if a build had begun it that knew a job which this one does not.
     let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
-    let start = Start { source: source.into(), ..Desk::start(true) };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let start = StartOptions { source: source.into(), ..Desk::start(true) };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let Err(error) = desk.session.recall(&run, None) else { panic!("the chart is not refused") };
     assert!(matches!(error, SessionError::Chart { .. }), "{error}");
@@ -298,14 +305,14 @@ ended Succeeded"
     );
 }
 
-/// Posts a letter as another process would.
-pub(crate) fn post(journal: &Path, run: &RunId, event: &impl Serialize) {
+/// Sends a message as another process would.
+pub(crate) fn send(journal: &Path, run: &RunId, event: &impl Serialize) {
     let event = serde_json::to_string(event).expect("it is JSON");
     let store = SqliteStore::open(journal).expect("it opens");
     std::thread::scope(|threads| {
         let posting = threads.spawn(|| {
             let threads = tokio::runtime::Runtime::new().expect("threads");
-            threads.block_on(store.post(run, &event))
+            threads.block_on(store.send(run, &event))
         });
         posting.join().expect("nobody panics").expect("it is posted");
     });
@@ -335,6 +342,6 @@ fn a_run_waits_for_another_writer_and_says_so() {
     let start = Desk::start(true);
     let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Says(true, 0));
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(has_note(&desk.work()));
 }

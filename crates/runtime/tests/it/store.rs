@@ -6,9 +6,9 @@ mod conformance;
 mod exports;
 mod faults;
 mod flips;
-mod letters;
 mod lists;
 mod lost;
+mod messages;
 mod prunes;
 mod seals;
 
@@ -19,7 +19,7 @@ use pointsman_kernel::{
     id::{Digest, Seq},
 };
 use pointsman_runtime::store::{
-    Append, Filter, LetterId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
+    Append, Filter, MessageId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
 };
 pub(crate) use pointsman_testing::folder::Folder;
 use pointsman_testing::script::{Script, id, opening, write};
@@ -30,7 +30,7 @@ pub(crate) trait Plain {
     async fn write(&self, append: Append) -> Result<(), StoreError>;
     /// Returns all runs, or the first damage.
     fn runs(&self) -> Result<Vec<RunRow>, StoreError>;
-    fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError>;
+    fn has_message(&self, message: MessageId) -> Result<bool, StoreError>;
 }
 
 impl Plain for SqliteStore {
@@ -45,8 +45,8 @@ impl Plain for SqliteStore {
         damaged.next().map_or(Ok(listed.runs), Err)
     }
 
-    fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {
-        Ok(self.reader().all_letters()?.iter().any(|found| found.id == letter))
+    fn has_message(&self, message: MessageId) -> Result<bool, StoreError> {
+        Ok(self.reader().all_messages()?.iter().any(|found| found.id == message))
     }
 }
 

@@ -18,13 +18,13 @@ use pointsman_kernel::{
     job::{AgentDecl, Influence, JobDecl, job_id},
 };
 use pointsman_runtime::{
-    driver::Standing,
-    executor::{Executing, Executor, Executors},
+    driver::RunStatus,
+    effect::{CleanupFuture, Permit},
+    executor::{Executor, Executors, TaskFuture},
     host::Host,
     model::{self, Spec},
     observe::Asked,
-    perform::{Farewell, Permit},
-    session::{Decision, Nobody, Outcome as Ran, Posted, Start, replay},
+    session::{ApprovalDecision, Delivery, RunSummary, StartOptions, Unattended, replay},
     store::RunId,
     timeline::{Projector, TimelineKind},
 };
@@ -191,7 +191,7 @@ struct Dog {
 }
 
 impl Executor<Shepherd> for Dog {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
         assert_eq!(permit.agent, "shepherd");
         self.performed.fetch_add(1, Ordering::Relaxed);
         let report = match task {
@@ -207,7 +207,7 @@ impl Executor<Shepherd> for Dog {
         Box::pin(async move { report })
     }
 
-    fn ended(&self, _: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, _: &RunId, how: Disposition) -> CleanupFuture {
         self.ended.lock().expect("nobody panicked").push(how);
         Box::pin(std::future::ready(()))
     }
@@ -223,8 +223,8 @@ fn host(desk: &Desk, executors: Executors) -> Host {
     desk.host_from(pointsman_runtime::engine::EngineConfig { executors, ..settings })
 }
 
-fn run(desk: &Desk, host: &Host) -> Ran {
-    let start = Start {
+fn run(desk: &Desk, host: &Host) -> RunSummary {
+    let start = StartOptions {
         program: desk.session.agents().verify(CHART).expect("it is sound"),
         source: CHART.into(),
         config: json!({}).into(),
@@ -233,7 +233,7 @@ fn run(desk: &Desk, host: &Host) -> Ran {
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
         seed: Some(7),
     };
-    let ran = desk.session.run(host, start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(host, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -244,17 +244,17 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     let host = host(&desk, Executors::default().with::<Shepherd>(dog.clone()));
     let asked = run(&desk, &host);
     // What looks like a form's task and like a question went to its executor, and nowhere else.
-    assert_eq!((asked.standing, dog.performed.load(Ordering::Relaxed)), (Standing::Asking, 2));
+    assert_eq!((asked.status, dog.performed.load(Ordering::Relaxed)), (RunStatus::Asking, 2));
     let [question] = &asked.questions[..] else { panic!("one question: {asked:?}") };
     assert!(matches!(&question.asks, Asked::Plain(text) if text == "Shear 7 sheep?"));
-    let yes = Decision { granted: true, reason: "Gently.".into(), remember: None };
-    let posted = desk.session.decide(&asked.run, question, &yes);
-    assert!(matches!(posted, Ok(Posted::Waiting)), "{posted:?}");
+    let yes = ApprovalDecision { granted: true, reason: "Gently.".into(), remember: None };
+    let delivery = desk.session.decide(&asked.run, question, &yes);
+    assert!(matches!(delivery, Ok(Delivery::Waiting)), "{delivery:?}");
     let answers = desk.session.answers(&asked.run).expect("they are read");
     assert_eq!(answers.get(&question.effect), Some(&true));
-    let resumed = desk.session.resume(&host, &asked.run, Vec::new(), &mut Nobody);
+    let resumed = desk.session.resume(&host, &asked.run, Vec::new(), &mut Unattended);
     let ended = resumed.unwrap_or_else(|error| panic!("it is resumed: {error}"));
-    assert_eq!(ended.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(ended.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(ended.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
     assert_eq!(*dog.ended.lock().expect("nobody panicked"), [Disposition::Succeeded]);
     let (agents, store) = (desk.session.agents(), &**desk.session.store());
@@ -277,7 +277,7 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
 fn a_task_that_nobody_carries_out_fails_at_once() {
     let desk = Desk::with("stranger-alone", agents());
     let outcome = run(&desk, &host(&desk, Executors::default()));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
     assert!(

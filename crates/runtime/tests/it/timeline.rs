@@ -12,7 +12,7 @@ use pointsman_runtime::{
     entry::event,
     model::{Settings, Spec},
     observe::{Notice, Observer},
-    session::{Nobody, Start},
+    session::{StartOptions, Unattended},
     store::{RunId, import},
     timeline::{Projector, Timeline, TimelineItem, TimelineKind},
 };
@@ -96,7 +96,7 @@ fn a_research_run_is_told_alike_with_its_models_and_tools() {
         .expect("it is written");
     let (observer, told) = watching();
     let source = pointsman_agents::all().chart("research").expect("it ships");
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(source),
         source: source.into(),
         config: serde_json::json!({ "goal": "What sets the points?" }).into(),
@@ -106,7 +106,7 @@ fn a_research_run_is_told_alike_with_its_models_and_tools() {
         seed: Some(7),
     };
     let host = desk.host_of(Settings::new(Spec::quote()), None);
-    let ran = desk.session.run(&host, start, vec![observer], &mut Nobody);
+    let ran = desk.session.run(&host, start, vec![observer], &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     check(&desk, &run, &told);
 }

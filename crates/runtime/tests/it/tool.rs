@@ -22,7 +22,7 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
 };
 use pointsman_runtime::{
-    perform::{Done, Permit, Shown},
+    effect::{Completion, Permit, ProgressSink},
     tool::{Settings, Tools},
 };
 use serde_json::{Value, value::to_raw_value};
@@ -65,7 +65,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments), &permit(), &Shown::nobody()).await)
+        result(self.tools.call(&call(tool, arguments), &permit(), &ProgressSink::nobody()).await)
     }
 
     /// Calls a tool that must do what it is asked.
@@ -98,7 +98,7 @@ fn call(tool: &str, arguments: Value) -> ToolCall {
 }
 
 #[track_caller]
-fn result(done: Done) -> ToolResult {
+fn result(done: Completion) -> ToolResult {
     let Answer::Tool(result) = done.answer else { panic!("no result: {done:?}") };
     result
 }

@@ -12,8 +12,9 @@ use std::{
 use async_trait::async_trait;
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
-    Append, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed, Opening, Page,
-    PromptRow, Prune, Pruned, Release, Removed, RunId, RunRow, Store, StoreError, Whole, Worker,
+    Append, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun, Page,
+    PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList, RunRecord, RunRow,
+    Snapshot, Store, StoreError, Worker,
 };
 
 /// What a store does wrong.
@@ -25,8 +26,8 @@ pub enum Fault {
     SecondOwner,
     /// It announces nothing.
     Silent,
-    /// It loses the letters that come while a run is released.
-    LostLetter,
+    /// It loses the messages that come while a run is released.
+    LostMessage,
     /// It takes a conflict for a success: what it is not sure of it writes again, unread.
     Blind,
     /// It loses the wake-ups that come while a run is released.
@@ -87,7 +88,7 @@ fn unknown(append: &Append) -> StoreError {
 
 #[async_trait]
 impl Store for Planted {
-    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
         match self.loses() {
             Some(true) => {
                 drop(self.inner.create(Arc::clone(&first), opening).await?);
@@ -145,7 +146,7 @@ impl Store for Planted {
         let run = lease.run().clone();
         if self.fault == Fault::LostWake && how != Release::Ready {
             tokio::task::yield_now().await;
-            let read = self.inner.letters(&run).await?.last().map(|letter| letter.id);
+            let read = self.inner.messages(&run).await?.last().map(|message| message.id);
             how = Release::Parked { read };
         }
         let own = lease.guard::<Arc<Lease>>().map(Arc::clone);
@@ -153,10 +154,10 @@ impl Store for Planted {
         if let Some(own) = own.and_then(Arc::into_inner) {
             self.inner.release(own, how).await?;
         }
-        if self.fault == Fault::LostLetter {
+        if self.fault == Fault::LostMessage {
             tokio::task::yield_now().await;
-            for letter in self.inner.letters(&run).await? {
-                self.inner.discard(letter.id).await?;
+            for message in self.inner.messages(&run).await? {
+                self.inner.discard(message.id).await?;
             }
         }
         Ok(())
@@ -172,20 +173,20 @@ impl Store for Planted {
         self.inner.fork(parent, at, child, created_ms).await
     }
 
-    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError> {
-        self.inner.post(run, body).await
+    async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
+        self.inner.send(run, body).await
     }
 
-    async fn discard(&self, letter: LetterId) -> Result<(), StoreError> {
-        self.inner.discard(letter).await
+    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
+        self.inner.discard(message).await
     }
 
-    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
-        self.inner.letters(run).await
+    async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
+        self.inner.messages(run).await
     }
 
-    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
-        self.inner.all_letters().await
+    async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
+        self.inner.all_messages().await
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
@@ -199,7 +200,7 @@ impl Store for Planted {
         self.inner.run(run).await
     }
 
-    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
         self.inner.list(filter, page).await
     }
 
@@ -223,7 +224,7 @@ impl Store for Planted {
         self.inner.journal(run).await
     }
 
-    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
         self.inner.snapshot(run).await
     }
 
@@ -231,8 +232,8 @@ impl Store for Planted {
         self.inner.prompts(run).await
     }
 
-    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
-        self.inner.whole(run, until).await
+    async fn record(&self, run: &RunId, until: Seq) -> Result<RunRecord, StoreError> {
+        self.inner.record(run, until).await
     }
 
     async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
@@ -251,11 +252,11 @@ impl Store for Planted {
         self.inner.blob(run, digest, range).await
     }
 
-    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
+    async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
         self.inner.prune(prune).await
     }
 
-    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError> {
+    async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
         self.inner.remove(run).await
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
     clock::now_ms,
-    store::{Lease, Opening, Queue, Release, Store, StoreError, Worker},
+    store::{Lease, NewRun, QueueOptions, Release, Store, StoreError, Worker},
 };
 
 use super::{
@@ -22,19 +22,19 @@ async fn queued(
     store: &dyn Store,
     name: &str,
     created_ms: u64,
-    queue: Queue,
+    queue: QueueOptions,
 ) -> Result<(Script, Lease), StoreError> {
     let mut script = Script::new(name);
     let mut first = script.next("it begins");
     first.wake = None;
-    let opening = Opening { queue: Some(queue), ..opening(created_ms) };
+    let opening = NewRun { queue: Some(queue), ..opening(created_ms) };
     let lease = store.create(Arc::new(first), opening).await?;
     Ok((script, lease))
 }
 
 /// A worker that alone can do what a rule's own runs need, so that rules leave each other alone.
-fn worker(label: &str) -> (Worker, Queue) {
-    let queue = Queue { needs: Some(label.into()), ..Queue::default() };
+fn worker(label: &str) -> (Worker, QueueOptions) {
+    let queue = QueueOptions { needs: Some(label.into()), ..QueueOptions::default() };
     (Worker { labels: vec![label.into()] }, queue)
 }
 
@@ -44,7 +44,7 @@ fn names(leases: &[Lease]) -> Vec<&str> {
 
 pub(super) async fn requested(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
-    let said = |request: &str| Opening { request: Some(request.into()), ..opening(5) };
+    let said = |request: &str| NewRun { request: Some(request.into()), ..opening(5) };
     let create = async |store: &dyn Store, name: &str, request: &str| {
         let first = Script::new(name).next("it begins");
         store.create(first.into(), said(request)).await.map(drop)
@@ -69,7 +69,7 @@ pub(super) async fn requested(bench: &dyn Bench) -> Checked {
 pub(super) async fn in_turn(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let (one, queue) = worker("in turn");
-    let with = |key: &str, priority, not_before_ms| Queue {
+    let with = |key: &str, priority, not_before_ms| QueueOptions {
         key: key.into(),
         priority,
         not_before_ms,
@@ -125,12 +125,12 @@ pub(super) async fn woken(bench: &dyn Bench) -> Checked {
     let (mut script, mut lease) = queued(&*ours, "woken", created, queue).await.map_err(failed)?;
     let mut read = None;
     for race in 0..RACES {
-        let (released, posted) = tokio::join!(
+        let (released, delivery) = tokio::join!(
             ours.release(lease, Release::Parked { read }),
-            theirs.post(&script.run, "hello")
+            theirs.send(&script.run, "hello")
         );
         released.map_err(failed)?;
-        read = Some(posted.map_err(failed)?);
+        read = Some(delivery.map_err(failed)?);
         let ready = theirs.claim_ready(1, &one).await.map_err(failed)?;
         lease =
             ready.into_iter().next().ok_or_else(|| format!("a wake-up is lost in race {race}"))?;

@@ -8,8 +8,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::clock::new_run_id;
 use pointsman_runtime::store::{
-    Among, Append, Change, Changes, Filter, KeptPrompt, Lease, Opening, Page, PromptRow, Prune,
-    Release, RunId, RunRow, Stands, Store, StoreError,
+    Append, Change, Changes, Filter, Lease, NewPrompt, NewRun, Page, PromptRow, PruneOptions,
+    Release, RunId, RunRow, RunScope, StatusFilter, Store, StoreError,
 };
 use tokio::time::timeout;
 
@@ -25,7 +25,7 @@ pub(super) const ALL: [Rule; 18] = [
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
     ("entries follow each other along the chain", |bench| Box::pin(chained(bench))),
     ("the columns beside a line are read with it", |bench| Box::pin(kept(bench))),
-    ("a letter waits until one entry takes it", |bench| Box::pin(letters(bench))),
+    ("a letter waits until one entry takes it", |bench| Box::pin(messages(bench))),
     ("a change is announced to other owners", |bench| Box::pin(announced(bench))),
     ("a letter that comes between two owners is not lost", |bench| Box::pin(handed_over(bench))),
     ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
@@ -48,8 +48,8 @@ async fn created(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let mut script = Script::new("created");
     let first = script.next("it begins");
-    let letters = vec!["hello".into(), "and farewell".into()];
-    let said = Opening { letters, ..opening(5) };
+    let messages = vec!["hello".into(), "and farewell".into()];
+    let said = NewRun { messages, ..opening(5) };
     let lease = ours.create(Arc::new(first.clone()), said.clone()).await.map_err(failed)?;
     expect(*lease.run() == script.run, || "the lease is for another run".into())?;
     let row = theirs.run(&script.run).await.map_err(failed)?;
@@ -62,8 +62,8 @@ async fn created(bench: &dyn Bench) -> Checked {
     expect(*line == *first.line, || format!("the first line is {line}"))?;
     let source = theirs.chart_source(&script.run).await.map_err(failed)?;
     expect(source == *said.source, || format!("the chart is {source}"))?;
-    let letters = theirs.letters(&script.run).await.map_err(failed)?;
-    let bodies: Vec<&str> = letters.iter().map(|letter| &*letter.body).collect();
+    let messages = theirs.messages(&script.run).await.map_err(failed)?;
+    let bodies: Vec<&str> = messages.iter().map(|message| &*message.body).collect();
     expect(bodies == ["hello", "and farewell"], || format!("the letters are {bodies:?}"))?;
     drop(lease);
     let again = Script::new("created").next("again");
@@ -171,7 +171,7 @@ async fn kept(bench: &dyn Bench) -> Checked {
     let effect = EffectId { seq: Seq(2), index: 1 };
     let mut second = script.next("asks a model");
     second.snapshot = Some("{\"a\":1}".into());
-    second.prompts = vec![KeptPrompt { effect, parts: vec!["system".into(), "message".into()] }];
+    second.prompts = vec![NewPrompt { effect, parts: vec!["system".into(), "message".into()] }];
     ours.append(&lease, second.into()).await.map_err(failed)?;
     let link = script.prev;
     let mut third = script.next("ends");
@@ -189,49 +189,49 @@ async fn kept(bench: &dyn Bench) -> Checked {
         prompts.iter().map(|prompt| (prompt.effect, parts(prompt))).collect();
     let wants = [(effect, vec!["system".to_owned(), "message".to_owned()])];
     expect(has == wants, || format!("the prompts are {prompts:?}"))?;
-    let whole = theirs.whole(&script.run, Seq(1)).await.map_err(failed)?;
+    let whole = theirs.record(&script.run, Seq(1)).await.map_err(failed)?;
     let beside: Vec<(&str, u64, bool)> =
-        whole.beside.iter().map(|it| (&*it.state, it.prompts, it.sealed)).collect();
+        whole.columns.iter().map(|it| (&*it.state, it.prompts, it.intact)).collect();
     let wants = [("state1", 0, true), ("state2", 1, true), ("state3", 0, true)];
     expect(beside == wants, || format!("beside the lines is {beside:?}"))?;
     let none = whole.prompts.map_err(failed)?;
     expect(none.is_empty(), || format!("before entry 2 were shown {none:?}"))
 }
 
-async fn letters(bench: &dyn Bench) -> Checked {
+async fn messages(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let (mut script, lease) = Script::create("letters", &*ours, 5).await.map_err(failed)?;
     Script::begin("letters-other", &*ours, 6).await;
-    let first = theirs.post(&script.run, "first").await.map_err(failed)?;
-    let second = theirs.post(&script.run, "second").await.map_err(failed)?;
-    theirs.post(&id("letters-other"), "for another").await.map_err(failed)?;
-    let waiting = ours.letters(&script.run).await.map_err(failed)?;
-    let ids: Vec<_> = waiting.iter().map(|letter| letter.id).collect();
+    let first = theirs.send(&script.run, "first").await.map_err(failed)?;
+    let second = theirs.send(&script.run, "second").await.map_err(failed)?;
+    theirs.send(&id("letters-other"), "for another").await.map_err(failed)?;
+    let waiting = ours.messages(&script.run).await.map_err(failed)?;
+    let ids: Vec<_> = waiting.iter().map(|message| message.id).collect();
     expect(ids == [first, second], || format!("the letters are {waiting:?}"))?;
-    let all = ours.all_letters().await.map_err(failed)?;
-    expect(waiting.iter().all(|letter| all.contains(letter)), || format!("all are {all:?}"))?;
+    let all = ours.all_messages().await.map_err(failed)?;
+    expect(waiting.iter().all(|message| all.contains(message)), || format!("all are {all:?}"))?;
     let mut taking = script.next("takes a letter");
-    taking.letter = Some(first);
+    taking.message = Some(first);
     ours.append(&lease, taking.into()).await.map_err(failed)?;
     let mut again = script.clone().next("takes it again");
-    again.letter = Some(first);
+    again.message = Some(first);
     match ours.append(&lease, again.into()).await {
-        Err(StoreError::NoSuchLetter { .. }) => {}
+        Err(StoreError::NoSuchMessage { .. }) => {}
         other => return Err(format!("a letter is taken twice: {other:?}")),
     }
     let at = theirs.run(&script.run).await.map_err(failed)?.seq;
     expect(at == Seq(2), || format!("a refused entry was written: {at:?}"))?;
     ours.discard(second).await.map_err(failed)?;
-    let third = theirs.post(&script.run, "third").await.map_err(failed)?;
+    let third = theirs.send(&script.run, "third").await.map_err(failed)?;
     expect(third > second, || "a letter's number is given twice".into())?;
-    match theirs.post(&id("nobody"), "hello").await {
+    match theirs.send(&id("nobody"), "hello").await {
         Err(StoreError::NoSuchRun { .. }) => {}
         other => return Err(format!("nobody gets a letter: {other:?}")),
     }
     let mut last = script.next("ends");
     last.ended = Some(Disposition::Succeeded);
     ours.append(&lease, last.into()).await.map_err(failed)?;
-    let left = theirs.letters(&script.run).await.map_err(failed)?;
+    let left = theirs.messages(&script.run).await.map_err(failed)?;
     expect(left.is_empty(), || format!("a run that has ended has letters: {left:?}"))
 }
 
@@ -266,9 +266,9 @@ async fn announced(bench: &dyn Bench) -> Checked {
     for changes in [&mut here, &mut there] {
         hint(bench.limit(), changes, entry(&run, 2), "an entry").await?;
     }
-    theirs.post(&run, "hello").await.map_err(failed)?;
+    theirs.send(&run, "hello").await.map_err(failed)?;
     for changes in [&mut here, &mut there] {
-        hint(bench.limit(), changes, |change| change.is_letter_for(&run), "a letter").await?;
+        hint(bench.limit(), changes, |change| change.is_message_for(&run), "a letter").await?;
     }
     ours.fork(&run, Seq(1), fork.clone(), 7).await.map_err(failed)?;
     for changes in [&mut here, &mut there] {
@@ -294,20 +294,20 @@ async fn handed_over(bench: &dyn Bench) -> Checked {
         let lease = claim(&*ours, &script.run).await?;
         let mut changes = ours.changes().await.map_err(failed)?;
         ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
-        let none = ours.letters(&script.run).await.map_err(failed)?;
+        let none = ours.messages(&script.run).await.map_err(failed)?;
         expect(none.is_empty(), || format!("letters are left in race {race}: {none:?}"))?;
-        let (released, posted) =
-            tokio::join!(ours.release(lease, Release::Ready), theirs.post(&script.run, "hello"));
+        let (released, delivery) =
+            tokio::join!(ours.release(lease, Release::Ready), theirs.send(&script.run, "hello"));
         released.map_err(failed)?;
-        let letter = posted.map_err(failed)?;
-        hint(bench.limit(), &mut changes, |change| change.is_letter_for(&script.run), "a letter")
+        let message = delivery.map_err(failed)?;
+        hint(bench.limit(), &mut changes, |change| change.is_message_for(&script.run), "a letter")
             .await?;
         let lease = claim(&*theirs, &script.run).await?;
-        let waiting = theirs.letters(&script.run).await.map_err(failed)?;
-        let there = waiting.iter().any(|it| it.id == letter);
+        let waiting = theirs.messages(&script.run).await.map_err(failed)?;
+        let there = waiting.iter().any(|it| it.id == message);
         expect(there, || format!("the letter is lost in race {race}"))?;
         let mut taking = script.next("takes it");
-        taking.letter = Some(letter);
+        taking.message = Some(message);
         theirs.append(&lease, taking.into()).await.map_err(failed)?;
     }
     Ok(())
@@ -317,7 +317,7 @@ async fn forked(bench: &dyn Bench) -> Checked {
     let store = bench.open().await;
     let mut parent = Script::begin("forked", &*store, 5).await;
     parent.until(&*store, 3).await;
-    store.post(&parent.run, "for the parent").await.map_err(failed)?;
+    store.send(&parent.run, "for the parent").await.map_err(failed)?;
     let child = id("forked-child");
     store.fork(&parent.run, Seq(2), child.clone(), 9).await.map_err(failed)?;
     let row = store.run(&child).await.map_err(failed)?;
@@ -326,8 +326,8 @@ async fn forked(bench: &dyn Bench) -> Checked {
     expect(says == wants, || format!("the fork is {row:?}"))?;
     let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;
     expect(lines == parent.lines[..2], || format!("the fork has {lines:?}"))?;
-    let letters = store.letters(&child).await.map_err(failed)?;
-    expect(letters.is_empty(), || format!("the fork has letters: {letters:?}"))?;
+    let messages = store.messages(&child).await.map_err(failed)?;
+    expect(messages.is_empty(), || format!("the fork has letters: {messages:?}"))?;
     let mut own = Script { run: child.clone(), seq: Seq(2), prev: row.link, lines };
     write(&*store, own.next("its own way")).await.map_err(failed)?;
     let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;
@@ -394,29 +394,29 @@ async fn paged(bench: &dyn Bench) -> Checked {
     ] {
         let mut script = Script::new(&format!("paged_{name}"));
         let (agent, goal) = (if name == "p2" { "code" } else { "chat" }.into(), goal.into());
-        let opening = Opening { agent, goal, chart: "paged".into(), ..opening(made) };
+        let opening = NewRun { agent, goal, chart: "paged".into(), ..opening(made) };
         drop(store.create(script.next("it begins").into(), opening).await.map_err(failed)?);
         if name == "p3" {
             script.end(&*store).await;
         }
     }
     Script::begin("paged_p1-1-0", &*store, 150).await;
-    let all = Filter { among: Among::Named("paged_".into()), ..Filter::default() };
+    let all = Filter { scope: RunScope::Prefix("paged_".into()), ..Filter::default() };
     let chart = Filter { chart: Some("paged".into()), ..Filter::default() };
     let order = ["p2", "p4", "p3", "p1"];
     let talks = Filter { agent: Some("chat".into()), ..chart.clone() };
-    let open = Filter { stands: Some(Stands::Open), ..chart.clone() };
-    let ended = Filter { stands: Some(Stands::Ended), ..chart.clone() };
-    let how = Stands::As(Disposition::Succeeded);
-    let succeeded = Filter { stands: Some(how), ..chart.clone() };
-    let stuck = Filter { stands: Some(Stands::As(Disposition::Stuck)), ..chart.clone() };
+    let open = Filter { status: Some(StatusFilter::Open), ..chart.clone() };
+    let ended = Filter { status: Some(StatusFilter::Ended), ..chart.clone() };
+    let how = StatusFilter::EndedAs(Disposition::Succeeded);
+    let succeeded = Filter { status: Some(how), ..chart.clone() };
+    let stuck = Filter { status: Some(StatusFilter::EndedAs(Disposition::Stuck)), ..chart.clone() };
     let said = Filter { text: Some("FIND".into()), ..chart.clone() };
     let state = Filter { state: Some("state2".into()), ..chart.clone() };
     let since = Filter { from_ms: Some(200), ..chart.clone() };
     let before = Filter { before_ms: Some(200), ..chart.clone() };
     let between = Filter { from_ms: Some(150), before_ms: Some(300), ..chart.clone() };
-    let under = Filter { among: Among::Under(id("paged_p1")), ..Filter::default() };
-    let roots = Filter { among: Among::Roots, ..all.clone() };
+    let under = Filter { scope: RunScope::Descendants(id("paged_p1")), ..Filter::default() };
+    let roots = Filter { scope: RunScope::Roots, ..all.clone() };
     let roots = Filter { chart: Some("paged".into()), ..roots };
     for (filter, wants) in [
         (&all, &["p2", "p4", "p3", "p1-1-0", "p1"][..]),
@@ -514,12 +514,12 @@ async fn removed(bench: &dyn Bench) -> Checked {
         }
     }
     let lease = claim(&*theirs, &id("removed-c")).await?;
-    let prune = Prune { before_ms: Some(3), ..Prune::default() };
+    let prune = PruneOptions { before_ms: Some(3), ..PruneOptions::default() };
     let names = |rows: &[RunRow]| -> Vec<String> {
         let ids = rows.iter().map(|row| row.id.to_string());
         ids.filter(|id| id.starts_with("removed")).collect()
     };
-    let dry = ours.prune(Prune { dry_run: true, ..prune }).await.map_err(failed)?;
+    let dry = ours.prune(PruneOptions { dry_run: true, ..prune }).await.map_err(failed)?;
     let pruned = ours.prune(prune).await.map_err(failed)?;
     for pruned in [dry, pruned] {
         expect(names(&pruned.runs) == ["removed-a"], || format!("it prunes {pruned:?}"))?;

@@ -44,7 +44,7 @@ struct Check {
     joined: String,
     document: f64,
     live: String,
-    standing: Vec<String>,
+    status: Vec<String>,
 }
 
 impl Browser {
@@ -69,7 +69,7 @@ impl Browser {
         let kept = is_kept(field, wanted, &value);
         let complaint = Some(check.live.clone()).filter(|live| !live.is_empty()).or_else(|| {
             let before = self.before(&field.selector, check.document);
-            let new = check.standing.into_iter().filter(|words| !before.contains(words));
+            let new = check.status.into_iter().filter(|words| !before.contains(words));
             let new: Vec<String> = new.collect();
             (!new.is_empty()).then(|| new.join("; "))
         });

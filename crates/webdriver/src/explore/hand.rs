@@ -14,7 +14,7 @@ use pointsman_kernel::{
     event::Usage,
     id::Digest,
 };
-use pointsman_runtime::{perform::Permit, private};
+use pointsman_runtime::{effect::Permit, private};
 
 use crate::device::{
     self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, Gesture, Look,

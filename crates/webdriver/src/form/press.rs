@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
 use pointsman_agents::form::{Control, Report};
-use pointsman_runtime::perform::Permit;
+use pointsman_runtime::effect::Permit;
 use serde::Deserialize;
 
 use super::{

@@ -13,8 +13,8 @@ use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, 
 use pointsman_kernel::agent::{Fault, FaultClass};
 use pointsman_runtime::{
     clock::Stopwatch,
+    effect::Permit,
     entry::begun,
-    perform::Permit,
     store::{RunId, Store},
 };
 use tokio::sync::{Mutex, MutexGuard};

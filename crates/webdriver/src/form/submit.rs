@@ -4,7 +4,7 @@
 use pointsman_agents::form::SUBMIT_TOOL;
 use pointsman_kernel::{agent::FaultClass, governor::Grant};
 use pointsman_runtime::{
-    perform::Done,
+    effect::Completion,
     tool::{Answering, Arguments, Calling, Limits, Tool, ToolSpec, View},
 };
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl Tool for SubmitTool {
         Box::pin(async move {
             match &self.0 {
                 Some(forms) => forms.submit(calling.permit, calling.call).await,
-                None => Done::fault(
+                None => Completion::fault(
                     FaultClass::Contract,
                     false,
                     "`form.submit` needs a host with a browser",

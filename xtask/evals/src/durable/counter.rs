@@ -16,8 +16,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Beginning, Driver, Site},
-    perform::{Doing, Done, Perform, Permit, Shown, Task},
+    driver::{Driver, PreparedRun, Site},
+    effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::SqliteStore,
 };
 use pointsman_testing::script::begun;
@@ -27,18 +27,23 @@ use tokio::runtime::Runtime;
 /// Answers at once, so that nothing but the step is measured.
 pub(super) struct AtOnce;
 
-impl Perform for AtOnce {
+impl EffectExecutor for AtOnce {
     fn model(&self) -> &'static str {
         "nobody"
     }
 
-    fn perform(&self, _: Permit, task: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, task: EffectTask, _: ProgressSink) -> EffectFuture {
         Box::pin(async move {
             match task {
-                Task::Child(_) => {
-                    Done::child(ChildEnd { ended: Disposition::Succeeded, result: "one".into() })
-                }
-                _ => Done::fault(FaultClass::Contract, false, "the counter orders nothing else"),
+                EffectTask::Child(_) => Completion::child(ChildEnd {
+                    ended: Disposition::Succeeded,
+                    result: "one".into(),
+                }),
+                _ => Completion::fault(
+                    FaultClass::Contract,
+                    false,
+                    "the counter orders nothing else",
+                ),
             }
         })
     }
@@ -61,7 +66,7 @@ impl Plan {
     pub(super) async fn begin(&self, store: &Arc<SqliteStore>) -> Result<Driver> {
         let begun = begun(&self.program, Permissions::allow_all(), &json!({ "goal": "count" }));
         let (program, source) = (Arc::clone(&self.program), self.source.clone());
-        let beginning = Beginning {
+        let beginning = PreparedRun {
             id: new_run_id(),
             program,
             source,
@@ -76,7 +81,7 @@ impl Plan {
 /// Returns a site that answers at once and that nobody watches.
 pub(super) fn site(store: &Arc<SqliteStore>) -> Site {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
-    Site { agents, store, performer: Arc::new(AtOnce), observers: Vec::new() }
+    Site { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
 }
 
 /// One run of the counter.

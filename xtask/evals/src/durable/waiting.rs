@@ -1,4 +1,4 @@
-//! Memory of runs that wait: they lie on the disk, and a yard knows them by name.
+//! Memory of runs that wait: the store has them, and a scheduler holds nothing of them.
 
 use std::{
     fs,
@@ -9,7 +9,12 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 use pointsman_kernel::governor::Permissions;
-use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::SqliteStore, yard::Yard};
+use pointsman_runtime::{
+    clock::new_run_id,
+    driver::{Driver, PreparedRun, Site},
+    scheduler::{Scheduler, SchedulerOptions},
+    store::{Filter, QueueOptions, SqliteStore, Store},
+};
 use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -39,12 +44,15 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal)?);
     let (before, after) = threads.block_on(async {
-        let (yard, mut left) = Yard::open(site(&store), PLACES);
-        fill(&yard, WARM, WARM).await?;
+        let site = site(&store);
+        let options = SchedulerOptions { jobs: PLACES, ..SchedulerOptions::default() };
+        let opened = Scheduler::open(Arc::clone(&site.store), site.clone(), options).await;
+        let (scheduler, mut finished) = opened?;
+        fill(&site, &scheduler, WARM, WARM).await?;
         let before = resident()?;
-        fill(&yard, runs, WARM + runs).await?;
+        fill(&site, &scheduler, runs, WARM + runs).await?;
         let after = resident()?;
-        if let Ok(gone) = left.try_recv() {
+        if let Ok(gone) = finished.try_recv() {
             return Err(anyhow!("run {} did not wait: {:?}", gone.run, gone.how));
         }
         Ok((before, after))
@@ -56,7 +64,7 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
 }
 
 /// Begins so many more runs, and waits until that many are parked.
-async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
+async fn fill(site: &Site, scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
     let source = pointsman_agents::chat::CHART;
     let program = pointsman_agents::all().verify(source);
     let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
@@ -66,9 +74,8 @@ async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
         let (id, program) = (new_run_id(), Arc::clone(&program));
         let source = source.into();
         let beginning =
-            Beginning { id, program, source, goal: "talk".into(), words: Vec::new(), begun };
-        let yard = yard.clone();
-        all.spawn(async move { yard.begin(beginning).await });
+            PreparedRun { id, program, source, goal: "talk".into(), words: Vec::new(), begun };
+        all.spawn(Driver::submit(site.clone(), beginning, None, QueueOptions::default()));
         while all.len() >= PLACES {
             all.join_next().await.context("there is one")???;
         }
@@ -77,12 +84,19 @@ async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
         done??;
     }
     let since = Instant::now();
-    while yard.census() != (0, parked) {
-        let census = yard.census();
-        ensure!(since.elapsed() < SETTLES, "runs do not park: {census:?} of {parked}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    // A run that was driven has a second entry.
+    while scheduler.driven() > 0 || driven(&*site.store).await? < parked {
+        let driven = scheduler.driven();
+        ensure!(since.elapsed() < SETTLES, "{driven} of {parked} runs do not park");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     Ok(())
+}
+
+/// Returns the number of runs that were driven once.
+async fn driven(store: &dyn Store) -> Result<usize> {
+    let listed = store.all(&Filter::default()).await?;
+    Ok(listed.runs.iter().filter(|row| row.seq.0 > 1).count())
 }
 
 /// Returns the bytes of memory that this process has.

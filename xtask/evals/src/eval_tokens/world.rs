@@ -10,8 +10,8 @@ use pointsman_agents::research;
 use pointsman_kernel::{chart::Disposition, event::Begun, governor::Permissions, prompt::Prompt};
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Beginning, Driver, Site, Standing},
-    perform::{Doing, Done, Perform, Permit, Shown, Task},
+    driver::{Driver, PreparedRun, RunStatus, Site},
+    effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{SqliteStore, Store},
     tool::{self, Tools},
 };
@@ -66,11 +66,11 @@ impl World {
         let site = Site {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
-            performer: Arc::new(played),
+            executor: Arc::new(played),
             observers: Vec::new(),
         };
         let (source, goal) = (source.into(), case.goal.into());
-        let beginning = Beginning {
+        let beginning = PreparedRun {
             id: new_run_id(),
             program: Arc::new(program),
             source,
@@ -81,9 +81,9 @@ impl World {
         let ended = self.threads.block_on(async {
             let mut driver = Driver::begin(site, beginning).await?;
             loop {
-                match driver.standing() {
-                    Standing::Ended(ended) => return Ok(ended),
-                    Standing::Moving => driver.turn().await?,
+                match driver.status() {
+                    RunStatus::Ended(ended) => return Ok(ended),
+                    RunStatus::Moving => driver.turn().await?,
                     other => return Err(anyhow!("`{}` is {other:?}", case.goal)),
                 }
             }
@@ -92,24 +92,24 @@ impl World {
     }
 }
 
-impl Perform for Played {
+impl EffectExecutor for Played {
     fn model(&self) -> &str {
         self.persona.name()
     }
 
-    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing {
+    fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {
         match task {
-            Task::Model(prompt) => {
+            EffectTask::Model(prompt) => {
                 let reply = self.persona.reply(self.case, &prompt);
                 let spent = estimate(&prompt) + tokens(reply.len());
                 self.tokens.fetch_add(spent, Ordering::SeqCst);
-                Box::pin(async move { Done::text(&reply) })
+                Box::pin(async move { Completion::text(&reply) })
             }
-            Task::Tool(call) => {
+            EffectTask::Tool(call) => {
                 let tools = self.tools.clone();
                 Box::pin(async move { tools.call(&call, &permit, &shown).await })
             }
-            Task::Own(task) => {
+            EffectTask::Own(task) => {
                 let done = match task.read() {
                     Ok(research::Task::Summarise { draft }) => {
                         research::Report::Summarised { text: draft }
@@ -119,7 +119,7 @@ impl Perform for Played {
                     }
                     _ => return Box::pin(std::future::pending()),
                 };
-                Box::pin(async move { Done::own(&done) })
+                Box::pin(async move { Completion::own(&done) })
             }
             _ => Box::pin(std::future::pending()),
         }

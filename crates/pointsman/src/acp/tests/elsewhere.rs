@@ -5,7 +5,7 @@ use std::path::Path;
 use agent_client_protocol::v1::schema::StopReason;
 use pointsman_agents::chat;
 use pointsman_runtime::{
-    session::{Decision, Session},
+    session::{ApprovalDecision, Session},
     store::RunId,
 };
 
@@ -18,9 +18,9 @@ fn answer(journal: &Path, run: &RunId, granted: bool) {
         .unwrap_or_else(|error| panic!("{error}"));
     let recalled = session.recall(run, None).unwrap_or_else(|error| panic!("{error}"));
     let questions = recalled.loaded.questions();
-    let decision = Decision { granted, reason: "elsewhere".into(), remember: None };
-    let posted = session.decide(run, &questions[0], &decision);
-    posted.unwrap_or_else(|error| panic!("{error}"));
+    let decision = ApprovalDecision { granted, reason: "elsewhere".into(), remember: None };
+    let delivery = session.decide(run, &questions[0], &decision);
+    delivery.unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

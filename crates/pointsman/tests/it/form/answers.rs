@@ -23,7 +23,7 @@ fn a_form_that_was_not_taken_is_not_told_as_sent() {
         let (code, told, rig) = sent(answer);
         assert_eq!(code, Some(1), "{answer}: {told}");
         assert!(told.contains(words), "{answer}: {told}");
-        assert!(rig.site.posted("/sent").is_empty(), "{answer}");
+        assert!(rig.site.delivery("/sent").is_empty(), "{answer}");
     }
 }
 
@@ -44,7 +44,7 @@ fn a_page_that_goes_away_while_it_is_filled_takes_nothing_with_it() {
     let told = rig.told(&ran);
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("which is another site"), "{told}");
-    let touched: Vec<Value> = rig.elsewhere.posted("/note");
+    let touched: Vec<Value> = rig.elsewhere.delivery("/note");
     assert!(touched.is_empty(), "{touched:?}");
 }
 

@@ -56,7 +56,7 @@ fn did(rig: &Rig, more: &[&str]) -> Did {
         way,
         reports: reports(rig),
         clicks: clicks.map(|note| note["field"].clone()).collect(),
-        sent: rig.site.posted("/sent").len(),
+        sent: rig.site.delivery("/sent").len(),
     }
 }
 

@@ -18,8 +18,8 @@ fn asked_and_changed(name: &str, page: &str) -> (Rig, Terminal) {
 
 fn nothing_was_sent(rig: &Rig) {
     for path in ["/sent", "/paid", "/deleted", "/stolen"] {
-        let posted = [rig.site.posted(path), rig.elsewhere.posted(path)].concat();
-        assert!(posted.is_empty(), "{path}: {posted:?}");
+        let delivery = [rig.site.delivery(path), rig.elsewhere.delivery(path)].concat();
+        assert!(delivery.is_empty(), "{path}: {delivery:?}");
     }
 }
 
@@ -83,9 +83,9 @@ fn a_site_that_sends_its_visitors_on_is_told_with_where_it_led() {
     let rig = Rig::new("turns-later", ADA);
     let ran = rig.fill("turns?moved", &["--submit", "yes"]);
     let told = rig.told(&ran);
-    assert_eq!(rig.site.posted("/moved").len(), 1, "{told}");
+    assert_eq!(rig.site.delivery("/moved").len(), 1, "{told}");
     assert!(told.contains("it led to another site, http://ELSEWHERE"), "{told}");
-    assert!(rig.elsewhere.posted("/note").is_empty(), "nothing may be typed there");
+    assert!(rig.elsewhere.delivery("/note").is_empty(), "nothing may be typed there");
 }
 
 /// What the site has answered is judged after a death as it is without one.
@@ -94,7 +94,7 @@ fn a_site_that_sends_its_visitors_on_is_told_with_where_it_led() {
 fn a_form_that_was_refused_is_not_told_as_sent_after_a_death() {
     let rig = Rig::new("slowly-broken", ADA);
     let mut running = rig.start("turns?slowly-broken", &["--submit", "yes"], &[]);
-    running.until("it is sent", || !rig.site.posted("/slowly-broken").is_empty());
+    running.until("it is sent", || !rig.site.delivery("/slowly-broken").is_empty());
     running.kill();
     let since = std::time::Instant::now();
     while !rig.site.was_asked_for("/arrived") {
@@ -106,5 +106,5 @@ fn a_form_that_was_refused_is_not_told_as_sent_after_a_death() {
     assert_eq!(resumed.code, Some(1), "{told}");
     assert!(told.contains("the site answered with HTTP 500"), "{told}");
     assert!(!told.contains("Sent by"), "{told}");
-    assert_eq!(rig.site.posted("/slowly-broken").len(), 1, "it is sent once");
+    assert_eq!(rig.site.delivery("/slowly-broken").len(), 1, "it is sent once");
 }

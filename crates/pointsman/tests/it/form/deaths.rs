@@ -59,7 +59,7 @@ fn a_browser_that_is_killed_ends_the_run_with_a_clear_word() {
     let told = rig.told(&ran);
     assert!(told.contains("browser"), "{told}");
     assert_eq!(rig.state(), "error");
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     assert_eq!(rig.home.pointsman(&["replay", "last"]).0, 0);
 }
 
@@ -133,7 +133,7 @@ fn what_is_told_as_sent_after_a_death_was_sent_once() {
             assert_eq!(died.code, None, "{moment}: {}", rig.told(&died));
             let resumed = rig.command(&["resume", "last"], &[]).end();
             assert_eq!(resumed.code, Some(0), "{moment}: {}", rig.told(&resumed));
-            assert_eq!(rig.site.posted("/sent").len(), 1, "{moment}");
+            assert_eq!(rig.site.delivery("/sent").len(), 1, "{moment}");
         }
     }
 }
@@ -163,7 +163,7 @@ fn a_run_that_is_killed_at_any_time_goes_on() {
         assert_eq!(before.get(field), after.get(field), "{field}");
     }
     assert_eq!(rig.sent()["email"], "ada@example.org");
-    assert_eq!(rig.site.posted("/sent").len(), 1);
+    assert_eq!(rig.site.delivery("/sent").len(), 1);
 }
 
 #[test]

@@ -14,9 +14,9 @@ fn filled(trick: &str, more: &[&str]) -> (Rig, Ran, String) {
 }
 
 fn untouched(rig: &Rig, told: &str) {
-    let typed: Vec<Value> = rig.elsewhere.posted("/note");
+    let typed: Vec<Value> = rig.elsewhere.delivery("/note");
     assert!(typed.is_empty(), "{typed:?}\n{told}");
-    assert!(rig.elsewhere.posted("/sent").is_empty(), "{told}");
+    assert!(rig.elsewhere.delivery("/sent").is_empty(), "{told}");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_question_at_a_touch_is_dismissed_and_told() {
     let (rig, ran, told) = filled("confirm", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{told}");
     assert!(told.contains("a dialog said \"Send everything now?\" and was dismissed"), "{told}");
-    assert!(rig.site.posted("/sent").is_empty(), "{told}");
+    assert!(rig.site.delivery("/sent").is_empty(), "{told}");
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn a_page_that_loads_itself_anew_is_not_filled_as_the_one_that_was_read() {
     // How far it came by then is the moment's.
     let (rig, _, told) = filled("refresh", &["--submit", "never"]);
     assert!(told.contains("by itself") || told.contains("its document is another"), "{told}");
-    assert!(rig.site.posted("/sent").is_empty(), "{told}");
+    assert!(rig.site.delivery("/sent").is_empty(), "{told}");
     let (rig, ran, told) = filled("elsewhere", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(1), "{told}");
     untouched(&rig, &told);
-    assert!(rig.site.posted("/sent").is_empty(), "{told}");
+    assert!(rig.site.delivery("/sent").is_empty(), "{told}");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_form_that_is_answered_with_a_file_is_not_told_as_sent() {
     let (rig, ran, told) = filled("file", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("nothing on the page has changed"), "{told}");
-    assert_eq!(rig.site.posted("/file").len(), 1);
+    assert_eq!(rig.site.delivery("/file").len(), 1);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_a_worker_answers_in_the_place_of_the_site_is_told_as_it_is() {
     let told = rig.told(&ran);
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("HTTP 503"), "{told}");
-    assert!(rig.site.posted("/sent").is_empty(), "{told}");
+    assert!(rig.site.delivery("/sent").is_empty(), "{told}");
 }
 
 #[test]
@@ -130,5 +130,5 @@ fn a_terminal_that_is_closed_sends_nothing() {
     terminal.signal("HUP");
     let (code, shown) = terminal.ends();
     assert_ne!(code, 0, "{shown}");
-    assert!(rig.site.posted("/sent").is_empty(), "{shown}");
+    assert!(rig.site.delivery("/sent").is_empty(), "{shown}");
 }

@@ -196,7 +196,7 @@ fn a_code_in_boxes_is_one_field_and_filled_only_if_allowed() {
     let code = "one-time-code = \"271828\"\n";
     let rig = Rig::new("codes-left", &format!("{ADA}{code}"));
     assert_snapshot!("codes_left", rig.shown("codes", &[]));
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     assert!(rig.notes("input").iter().all(|note| note["field"] == "email"));
     let rig = Rig::new("codes", &format!("allow = [\"one-time-code\"]\n{ADA}{code}"));
     assert_snapshot!("codes_allowed", rig.shown("codes", SEND));

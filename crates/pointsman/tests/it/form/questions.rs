@@ -31,10 +31,10 @@ fn a_form_that_is_to_be_sent_is_told_of_and_not_left_for_later() {
         terminal.shows(&format!("not an answer: {line}"));
         terminal.asks();
     }
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     terminal.keys("y\r");
     let (code, shown) = terminal.ends();
-    assert_eq!((code, rig.site.posted("/sent").len()), (0, 1), "{shown}");
+    assert_eq!((code, rig.site.delivery("/sent").len()), (0, 1), "{shown}");
 }
 
 #[test]
@@ -47,11 +47,11 @@ fn whoever_leaves_the_question_cancels_or_says_no() {
     assert_eq!(code, 6, "{shown}");
     assert!(!shown.contains("pointsman approve"), "there is nothing to approve:\n{shown}");
     assert_eq!(rig.state(), "cancelled");
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
 
     let (rig, terminal, _) = asked("asked-no");
     terminal.keys(CTRL_D);
     let (_, shown) = terminal.ends();
     assert!(shown.contains("denied at the terminal"), "{shown}");
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
 }

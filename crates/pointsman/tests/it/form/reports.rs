@@ -22,7 +22,7 @@ fn a_next_that_sends_is_told_as_pressed() {
         let ran = rig.fill(page, &["--submit", mode]);
         let told = rig.told(&ran);
         assert_eq!(ran.code, Some(0), "{page} {mode}: {told}");
-        assert_eq!(rig.site.posted("/sent").len(), usize::from(sends), "{page} {mode}: {told}");
+        assert_eq!(rig.site.delivery("/sent").len(), usize::from(sends), "{page} {mode}: {told}");
         assert_eq!(ran.out.contains(PRESSED), sends, "{page} {mode}: {told}");
         assert_eq!(ran.out.contains("`Next` was not pressed"), !sends, "{page} {mode}: {told}");
         assert!(!ran.out.contains("Not sent"), "{page} {mode}: {told}");
@@ -36,7 +36,7 @@ fn a_page_that_sends_by_itself_is_told() {
         let rig = Rig::new("itself", &format!("{ADA}{REACH}"));
         let ran = rig.fill(page, &["--submit", "never"]);
         let told = rig.told(&ran);
-        assert_eq!(rig.site.posted("/sent").len(), 1, "{page}: {told}");
+        assert_eq!(rig.site.delivery("/sent").len(), 1, "{page}: {told}");
         assert!(ran.out.contains(BY_ITSELF), "{page}: {told}");
         assert!(!ran.out.contains("Not sent"), "{page}: {told}");
     }
@@ -50,7 +50,7 @@ fn what_nobody_can_see_is_not_denied() {
         let rig = Rig::new("unseen", ADA);
         let ran = rig.fill(page, &["--submit", "never"]);
         let told = rig.told(&ran);
-        assert!(!rig.site.posted("/sent").is_empty(), "{page}: {told}");
+        assert!(!rig.site.delivery("/sent").is_empty(), "{page}: {told}");
         let known = ["`Send` was not pressed, as you asked.", BY_ITSELF];
         assert!(known.iter().any(|it| ran.out.contains(it)), "{page}: {told}");
         assert!(!ran.out.contains("Not sent"), "{page}: {told}");
@@ -65,10 +65,10 @@ fn money_is_asked_for_even_where_sending_was_allowed() {
         let ran = rig.fill(page, &["--submit", "yes"]);
         let told = rig.told(&ran);
         assert_eq!(ran.code, Some(7), "{page}: {told}");
-        assert!(rig.site.posted("/sent").is_empty(), "{page}: {told}");
+        assert!(rig.site.delivery("/sent").is_empty(), "{page}: {told}");
     }
     // The same form without a price goes.
     let rig = Rig::new("money-none", ADA);
     let ran = rig.fill("sends", &["--submit", "yes"]);
-    assert_eq!(rig.site.posted("/sent").len(), 1, "{}", rig.told(&ran));
+    assert_eq!(rig.site.delivery("/sent").len(), 1, "{}", rig.told(&ran));
 }

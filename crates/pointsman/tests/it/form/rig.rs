@@ -71,7 +71,7 @@ impl Rig {
     pub(super) fn change(&self) {
         self.changes.store(true, Relaxed);
         let since = Instant::now();
-        while self.site.posted("/changed").is_empty() {
+        while self.site.delivery("/changed").is_empty() {
             assert!(since.elapsed() < LIMIT, "the page did not change");
             thread::sleep(BETWEEN_LOOKS);
         }
@@ -124,14 +124,14 @@ impl Rig {
 
     /// Returns the one form that was sent.
     pub(super) fn sent(&self) -> Value {
-        let mut sent = self.site.posted("/sent");
+        let mut sent = self.site.delivery("/sent");
         assert_eq!(sent.len(), 1, "{sent:?}");
         sent.remove(0)
     }
 
     /// Returns what reached the page's fields and controls, event by event.
     pub(super) fn notes(&self, kind: &str) -> Vec<Value> {
-        let mut notes = self.site.posted("/note");
+        let mut notes = self.site.delivery("/note");
         notes.retain(|note| note["kind"] == kind);
         notes
     }

@@ -33,7 +33,7 @@ fn a_captcha_is_left_to_the_person_and_nothing_is_sent() {
         format!("allow = [\"password\", \"file\"]\n{ADA}new-password = \"s3cret-Word\"\n");
     let rig = Rig::new("captcha", &profile);
     assert_snapshot!(rig.shown("captcha", SEND));
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     assert!(rig.notes("click").iter().all(|note| note["field"] != "robot"));
     // What the profile allows is filled; it never shows in what is kept.
     assert!(rig.notes("input").iter().any(|note| note["field"] == "new"));
@@ -46,12 +46,12 @@ fn a_captcha_is_left_to_the_person_and_nothing_is_sent() {
 fn a_box_of_the_browsers_own_is_never_agreed_to() {
     let rig = Rig::new("confirm", ADA);
     assert_snapshot!("dialog_confirm", rig.shown("dialog?confirm", &[]));
-    let answered = rig.site.posted("/answered");
+    let answered = rig.site.delivery("/answered");
     assert!(!answered.is_empty() && answered.iter().all(|it| it["yes"] == false), "{answered:?}");
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     let rig = Rig::new("alert", ADA);
     assert_snapshot!("dialog_alert", rig.shown("dialog", &[]));
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
 }
 
 #[test]
@@ -64,13 +64,13 @@ fn another_site_is_not_ours_to_fill() {
     // The button does not say it.
     let rig = Rig::new("leave", ADA);
     assert_snapshot!("elsewhere_unsaid", rig.shown("leave", SEND));
-    assert!(rig.elsewhere.posted("/note").is_empty(), "nothing may be typed there");
-    assert!(rig.elsewhere.posted("/sent").is_empty());
+    assert!(rig.elsewhere.delivery("/note").is_empty(), "nothing may be typed there");
+    assert!(rig.elsewhere.delivery("/sent").is_empty());
     // The very first page leads away.
     let rig = Rig::new("away", ADA);
     assert_snapshot!("elsewhere_first", rig.shown("away", SEND));
-    assert!(rig.elsewhere.posted("/note").is_empty(), "nothing may be typed there");
-    assert!(rig.elsewhere.posted("/sent").is_empty());
+    assert!(rig.elsewhere.delivery("/note").is_empty(), "nothing may be typed there");
+    assert!(rig.elsewhere.delivery("/sent").is_empty());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_page_that_never_stands_still_is_given_up() {
     }
     assert_snapshot!(plain);
     assert_eq!(rig.state(), "error");
-    assert!(rig.site.posted("/note").is_empty());
+    assert!(rig.site.delivery("/note").is_empty());
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn nothing_is_sent_unless_it_was_said() {
     assert_snapshot!("submit_unattended", rig.shown("plain", &["--unattended"]));
     // Without a terminal there is nobody to ask, and so the answer is no.
     assert_snapshot!("submit_ask", rig.shown("plain", &[]));
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     assert!(rig.notes("click").iter().all(|note| note["field"] != "button"));
 }
 
@@ -46,7 +46,7 @@ fn what_was_approved_is_sent_once() {
     assert_eq!(rig.home.pointsman(&["replay", "last"]).0, 0);
     // A run that is over is not done again.
     assert_eq!(rig.home.pointsman(&["resume", "last"]).0, 0);
-    assert_eq!(rig.site.posted("/sent").len(), 1);
+    assert_eq!(rig.site.delivery("/sent").len(), 1);
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn a_wizard_is_gone_through_to_its_last_step() {
         "note": "The piano is heavy.",
     });
     assert_eq!(rig.sent(), wanted);
-    assert_eq!(rig.site.posted("/step/1").len(), 1);
-    assert_eq!(rig.site.posted("/step/2").len(), 1);
+    assert_eq!(rig.site.delivery("/step/1").len(), 1);
+    assert_eq!(rig.site.delivery("/step/2").len(), 1);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn a_step_that_comes_back_is_an_error_with_the_pages_words() {
     assert!(shown.contains("We do not deliver to this postcode."), "{shown}");
     assert_snapshot!("wizard_bounce", shown);
     assert_eq!(rig.state(), "error");
-    assert_eq!(rig.site.posted("/step/2").len(), 1, "it is not pressed again and again");
-    assert!(rig.site.posted("/sent").is_empty());
+    assert_eq!(rig.site.delivery("/step/2").len(), 1, "it is not pressed again and again");
+    assert!(rig.site.delivery("/sent").is_empty());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn with_never_a_button_that_says_continue_is_not_pressed_either() {
     let ran = rig.fill("continue", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
     assert!(ran.out.contains("`Continue` was not pressed, as you asked."), "{}", ran.out);
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn answers_that_are_only_shown_are_sent_if_that_is_said() {
     let ran = rig.fill("check", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(7), "nobody knows what it sends: {}", rig.told(&ran));
     assert!(ran.out.contains("`Send application` was not pressed"), "{}", ran.out);
-    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.site.delivery("/sent").is_empty());
     let ran = rig.fill("check", &["--allow", "form.submit"]);
     assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
     assert_eq!(rig.sent(), json!({ "application": "4711" }));

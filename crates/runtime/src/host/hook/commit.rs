@@ -16,8 +16,8 @@ use super::{
     ledger::Account,
 };
 use crate::{
-    model::{Question, Shown},
-    perform::Permit,
+    effect::Permit,
+    model::{ProgressSink, Question},
     store::RunId,
     tool::{TRAILER, unfiltered},
 };
@@ -209,7 +209,7 @@ async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) 
         Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
     let question = Question { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
-    let asking = tokio::time::timeout(limit, host.0.model.ask(question, Shown::nobody()));
+    let asking = tokio::time::timeout(limit, host.0.model.ask(question, ProgressSink::nobody()));
     let Ok(done) = asking.await else {
         tracing::warn!(limit_ms = hooks.message_ms, "a model took too long over a message");
         return plain;

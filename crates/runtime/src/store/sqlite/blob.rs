@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::row::part,
-    Damage, Reader, RunId, StoreError, artifact, read,
+    Reader, RunId, StoreDamage, StoreError, artifact, read,
     seal::{self, Seal},
 };
 
@@ -37,11 +37,11 @@ impl Reader {
                 })
                 .map_err(|source| StoreError::reading(Some(run), source))?;
             let missing = || StoreError::NoSuchBlob { run: run.clone(), digest: *digest };
-            let (sealed, packed) = found.ok_or_else(missing)?;
-            let packed = packed.filter(|_| sealed == seal::blob(digest));
+            let (intact, packed) = found.ok_or_else(missing)?;
+            let packed = packed.filter(|_| intact == seal::blob(digest));
             // All of it is unpacked: only the whole has the digest.
             let bytes = packed.and_then(|(size, body)| artifact::unpack_bytes(digest, size, &body));
-            let damage = Damage::Artifact(*digest);
+            let damage = StoreDamage::Artifact(*digest);
             let bytes =
                 bytes.ok_or_else(|| StoreError::damaged(Some(run.clone()), None, damage))?;
             Ok(part(&bytes, range))

@@ -1,4 +1,4 @@
-//! The book: one sealed row that says which runs and how many letters there are.
+//! The book: one sealed row that says which runs and how many messages there are.
 //!
 //! A run's own seals cannot tell that a whole run has vanished from a damaged file. The
 //! book can: it holds the number of runs and the sum of their ids' digests.
@@ -7,7 +7,7 @@ use pointsman_kernel::id::Digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    Damage, RunId, StoreError,
+    RunId, StoreDamage, StoreError,
     seal::{Seal, Sealing},
 };
 
@@ -22,9 +22,9 @@ pub(super) struct Book {
     pub(super) runs: i64,
     /// The sum, without carry, of the digests of their ids.
     pub(super) sum: [u8; 32],
-    /// The last letter's number: none is given twice.
-    pub(super) letters: i64,
-    /// How many letters wait.
+    /// The last message's number: none is given twice.
+    pub(super) messages: i64,
+    /// How many messages wait.
     pub(super) waiting: i64,
 }
 
@@ -35,7 +35,7 @@ impl Book {
             .number(self.version)
             .number(self.runs)
             .bytes(&self.sum)
-            .number(self.letters)
+            .number(self.messages)
             .number(self.waiting)
             .seal()
     }
@@ -55,7 +55,7 @@ impl Book {
                             version: row.get(1)?,
                             runs: row.get(2)?,
                             sum: row.get(3)?,
-                            letters: row.get(4)?,
+                            messages: row.get(4)?,
                             waiting: row.get(5)?,
                         };
                         Ok((book, Seal(row.get(6)?)))
@@ -65,7 +65,7 @@ impl Book {
             .map_err(fail)?;
         match found {
             Some((book, seal)) if book.seal() == seal => Ok(book),
-            _ => Err(StoreError::damaged(None, None, Damage::Book)),
+            _ => Err(StoreError::damaged(None, None, StoreDamage::Book)),
         }
     }
 
@@ -81,7 +81,7 @@ impl Book {
                 self.version,
                 self.runs,
                 self.sum,
-                self.letters,
+                self.messages,
                 self.waiting,
                 self.seal().0,
             ])
@@ -112,7 +112,7 @@ impl Book {
         if (seen.runs, seen.sum) == (self.runs, self.sum) {
             return Ok(());
         }
-        let damage = Damage::Runs { has: seen.runs, wants: self.runs };
+        let damage = StoreDamage::Runs { has: seen.runs, wants: self.runs };
         Err(StoreError::damaged(None, None, damage))
     }
 }
@@ -136,7 +136,7 @@ impl OpenBook {
         }
         match &mut self.0 {
             Some((_, book)) => Ok(book),
-            None => Err(StoreError::damaged(None, None, Damage::Book)),
+            None => Err(StoreError::damaged(None, None, StoreDamage::Book)),
         }
     }
 

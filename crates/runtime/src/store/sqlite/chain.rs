@@ -8,7 +8,7 @@ use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    Damage, RunRow, StoreError, artifact,
+    RunRow, StoreDamage, StoreError, artifact,
     seal::{Seal, Tip, signed},
 };
 
@@ -32,7 +32,7 @@ impl Cells<'_> {
     }
 
     /// Returns the line, or that of the artifact.
-    pub(super) fn line(&self) -> rusqlite::Result<Result<String, Damage>> {
+    pub(super) fn line(&self) -> rusqlite::Result<Result<String, StoreDamage>> {
         let line: Option<String> = self.0.get(3)?;
         let artifact: Option<[u8; 32]> = self.0.get(4)?;
         Ok(match (line, artifact.map(Digest)) {
@@ -42,14 +42,14 @@ impl Cells<'_> {
                 let body: Option<Vec<u8>> = self.0.get(6)?;
                 size.zip(body)
                     .and_then(|(size, body)| artifact::unpack(&digest, size, &body))
-                    .ok_or(Damage::Artifact(digest))
+                    .ok_or(StoreDamage::Artifact(digest))
             }
-            _ => Err(Damage::Line),
+            _ => Err(StoreDamage::Line),
         })
     }
 
     /// Returns what is kept beside the line.
-    pub(super) fn beside(&self) -> rusqlite::Result<Columns> {
+    pub(super) fn columns(&self) -> rusqlite::Result<Columns> {
         Ok(Columns {
             state: self.0.get(7)?,
             ended: self.0.get(8)?,
@@ -61,7 +61,7 @@ impl Cells<'_> {
 
     /// Returns whether a line of this number is the one that the row was sealed with.
     pub(super) fn seals(&self, seq: Seq, link: &Digest) -> rusqlite::Result<bool> {
-        let Columns { state, ended, wake, prompts, tip } = self.beside()?;
+        let Columns { state, ended, wake, prompts, tip } = self.columns()?;
         let (seq, ended) = (signed(seq.0), ended.as_deref());
         Ok(Tip { seq, state: &state, ended, wake, prompts, link }.seal() == tip)
     }
@@ -103,7 +103,7 @@ pub(super) fn back_from(
 ) -> Result<(), StoreError> {
     let run = row.id.as_str();
     let fail = |seq, source| StoreError::sorted(Some(&row.id), Some(seq), source);
-    let missing = |seq| StoreError::damaged(Some(row.id.clone()), Some(seq), Damage::Missing);
+    let missing = |seq| StoreError::damaged(Some(row.id.clone()), Some(seq), StoreDamage::Missing);
     let mut seq = row.seq;
     let mut place = last(connection, row)?;
     let mut query = connection

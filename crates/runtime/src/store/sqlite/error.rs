@@ -3,7 +3,7 @@
 use pointsman_kernel::id::Seq;
 use rusqlite::ErrorCode;
 
-use super::super::{Damage, RunId, StoreError};
+use super::super::{RunId, StoreDamage, StoreError};
 
 impl StoreError {
     /// Sorts an error that came up while reading.
@@ -23,7 +23,7 @@ impl StoreError {
                 ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown,
             )
             // A value of another kind than was written.
-            | None => Self::damaged(run, seq, Damage::File(source.to_string())),
+            | None => Self::damaged(run, seq, StoreDamage::File(source.to_string())),
             Some(_) => Self::Other { run, seq, source: source.into() },
         }
     }

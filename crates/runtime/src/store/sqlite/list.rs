@@ -8,8 +8,8 @@
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::{
-    super::{Among, Cursor, Filter, Health, Listed, Page, RunRow, StoreError, row::made},
-    Damage, Reader, RunId,
+    super::{Cursor, Filter, Health, Page, RunList, RunRow, RunScope, StoreError, row::made},
+    Reader, RunId, StoreDamage,
     book::Book,
     queue,
     read::{COLUMNS, checked},
@@ -19,10 +19,10 @@ use super::{
 impl Reader {
     /// Returns a page of the runs that are whole, and the damage that was met on the way: one row
     /// must not hide all the others.
-    pub fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+    pub fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
         self.read(|connection| {
             let mut whole = Vec::new();
-            if let Some((from, to)) = range(&filter.among) {
+            if let Some((from, to)) = range(&filter.scope) {
                 if rows(connection, "WHERE id >= ?1 AND id < ?2", [from, to], &mut whole).is_ok() {
                     return Ok(filter.page(whole, page));
                 }
@@ -33,7 +33,7 @@ impl Reader {
                 }
             }
             let (runs, damaged) = all(connection)?;
-            Ok(Listed { damaged, ..filter.page(runs, page) })
+            Ok(RunList { damaged, ..filter.page(runs, page) })
         })
     }
 
@@ -56,7 +56,7 @@ impl Reader {
     /// Counts what there is, by the book.
     pub(super) fn health(&self) -> Result<Health, StoreError> {
         let Book { runs, waiting, .. } = self.read(Book::read)?;
-        Ok(Health { runs: unsigned(runs), letters: unsigned(waiting), unwritable: None })
+        Ok(Health { runs: unsigned(runs), messages: unsigned(waiting), unwritable: None })
     }
 
     /// Returns every run that is whole, the newest first.
@@ -67,18 +67,18 @@ impl Reader {
 }
 
 /// Returns the names between which such runs are found. A family is small, and read whole.
-fn range(among: &Among) -> Option<(String, String)> {
-    match among {
-        Among::All | Among::Roots => None,
-        // The children's names begin with their parent's: `.` is the letter after `-`.
-        Among::Under(run) => Some((format!("{run}-"), format!("{run}."))),
-        // No name has a letter as high as the last one.
-        Among::Named(begin) => Some((begin.to_string(), format!("{begin}\u{7f}"))),
+fn range(scope: &RunScope) -> Option<(String, String)> {
+    match scope {
+        RunScope::All | RunScope::Roots => None,
+        // The children's names begin with their parent's: `.` is the message after `-`.
+        RunScope::Descendants(run) => Some((format!("{run}-"), format!("{run}."))),
+        // No name has a message as high as the last one.
+        RunScope::Prefix(begin) => Some((begin.to_string(), format!("{begin}\u{7f}"))),
     }
 }
 
 /// Reads the page by the table that has the order.
-fn ordered(connection: &Connection, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+fn ordered(connection: &Connection, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection
         .prepare_cached(&format!(
@@ -94,14 +94,14 @@ fn ordered(connection: &Connection, filter: &Filter, page: &Page) -> Result<List
     };
     let from = filter.from_ms.map_or(i64::MIN, signed);
     let mut found = query.query(params![after.0, after.1, from]).map_err(fail)?;
-    let mut listed = Listed::default();
+    let mut listed = RunList::default();
     if page.limit == 0 {
         return Ok(listed);
     }
     while let Some(cells) = found.next().map_err(fail)? {
         let made_ms: i64 = cells.get(16).map_err(fail)?;
         let run = cells.get(17).map(RunId::from_row).map_err(fail)?;
-        let damaged = || StoreError::damaged(Some(run.clone()), None, Damage::Row);
+        let damaged = || StoreError::damaged(Some(run.clone()), None, StoreDamage::Row);
         let missing = cells.get_ref(0).map_err(fail)? == rusqlite::types::ValueRef::Null;
         let row = if missing { Err(damaged()) } else { checked(cells) }?;
         if row.made_ms() != unsigned(made_ms) {

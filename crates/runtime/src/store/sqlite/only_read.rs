@@ -3,13 +3,13 @@
 
 use std::{ffi::OsString, fs, io, path::Path, sync::Arc};
 
-use super::{Feed, Options, Polled, Reader, SqliteStore, StoreError, schema};
+use super::{Feed, Polled, Reader, SqliteOptions, SqliteStore, StoreError, schema};
 
 impl SqliteStore {
     /// Opens a journal to be read only, after it could not be opened to be written to.
     pub(super) fn only_read(
         path: &Path,
-        options: &Options,
+        options: &SqliteOptions,
         error: StoreError,
     ) -> Result<Self, StoreError> {
         let unwritable = matches!(

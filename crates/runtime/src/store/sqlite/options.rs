@@ -5,9 +5,9 @@ use std::{
     time::Duration,
 };
 
-/// How a store is opened. [`Options::default`] suits one machine with many runs.
+/// How a store is opened. [`SqliteOptions::default`] suits one machine with many runs.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SqliteOptions {
     /// The size that the journal may grow to, in bytes. An entry that would pass it is
     /// refused as on a full disk.
     pub max_bytes: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Options {
     pub ahead_ms: Arc<AtomicU64>,
 }
 
-impl Default for Options {
+impl Default for SqliteOptions {
     fn default() -> Self {
         Self {
             max_bytes: None,

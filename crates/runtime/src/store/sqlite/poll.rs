@@ -60,7 +60,7 @@ impl Place {
 }
 
 impl Polled {
-    /// Returns the poller, or starts one. It finds every entry and letter from now on.
+    /// Returns the poller, or starts one. It finds every entry and message from now on.
     pub(super) async fn poller(
         &self,
         reader: &Arc<Reader>,
@@ -117,7 +117,7 @@ struct Cursor {
     version: i64,
     /// The last entry that was seen, and its seal: places of removed entries are used again.
     last: Option<(i64, Seal)>,
-    letters: i64,
+    messages: i64,
     runs: i64,
 }
 
@@ -125,7 +125,7 @@ impl Cursor {
     /// Begins at the journal's end.
     fn open(reader: &Reader) -> Result<Self, StoreError> {
         let connection = reader.open_own()?;
-        let mut cursor = Self { connection, version: 0, last: None, letters: 0, runs: 0 };
+        let mut cursor = Self { connection, version: 0, last: None, messages: 0, runs: 0 };
         cursor.look()?;
         Ok(cursor)
     }
@@ -188,15 +188,15 @@ impl Cursor {
         let mut query =
             moment.prepare_cached("SELECT DISTINCT run FROM letter WHERE id > ?1").map_err(fail)?;
         let posted = query
-            .query_map(params![self.letters], |row| row.get(0).map(RunId::from_row))
+            .query_map(params![self.messages], |row| row.get(0).map(RunId::from_row))
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(fail)?;
-        changes.extend(posted.into_iter().map(|run| Change::Letter { run }));
+        changes.extend(posted.into_iter().map(|run| Change::Message { run }));
         let last = if last > 0 { seal(last)?.map(|seal| (last, seal)) } else { None };
         drop(query);
         drop(moment);
-        (self.version, self.last, self.letters, self.runs) =
-            (version, last, book.letters, book.runs);
+        (self.version, self.last, self.messages, self.runs) =
+            (version, last, book.messages, book.runs);
         Ok(changes)
     }
 }

@@ -6,7 +6,7 @@ use pointsman_kernel::id::{Digest, EffectId, Seq};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    super::{Damage, PromptRow, RunId, RunRow, StoreError},
+    super::{PromptRow, RunId, RunRow, StoreDamage, StoreError},
     Reader, artifact, chain, read,
     seal::{PromptCells, Seal, entry, signed},
 };
@@ -50,8 +50,8 @@ pub(super) fn prompts(
     while let Some(row) = found.next().map_err(fail)? {
         let seq = row.get(0).map(entry).map_err(fail)?;
         let damaged = |damage| StoreError::damaged(Some(id.clone()), Some(seq), damage);
-        let cells = cells(row).map_err(fail)?.ok_or_else(|| damaged(Damage::Prompts))?;
-        let left = wanted.get_mut(&seq).ok_or_else(|| damaged(Damage::Prompts))?;
+        let cells = cells(row).map_err(fail)?.ok_or_else(|| damaged(StoreDamage::Prompts))?;
+        let left = wanted.get_mut(&seq).ok_or_else(|| damaged(StoreDamage::Prompts))?;
         *left = left.saturating_sub(1);
         let mut parts = Vec::new();
         for digest in cells.parts.as_chunks::<32>().0 {
@@ -61,16 +61,18 @@ pub(super) fn prompts(
             }
             let part = artifact::read(connection, &Digest(*digest)).map_err(fail)?;
             let part: Arc<str> =
-                part.ok_or_else(|| damaged(Damage::Artifact(Digest(*digest))))?.into();
+                part.ok_or_else(|| damaged(StoreDamage::Artifact(Digest(*digest))))?.into();
             known.insert(*digest, Arc::clone(&part));
             parts.push(part);
         }
-        let index = u16::try_from(cells.effect_index).map_err(|_| damaged(Damage::Prompts))?;
+        let index = u16::try_from(cells.effect_index).map_err(|_| damaged(StoreDamage::Prompts))?;
         let effect = EffectId { seq: entry(cells.effect_seq), index };
         prompts.push(PromptRow { seq, effect, parts });
     }
     match wanted.into_iter().find(|(_, left)| *left != 0) {
-        Some((seq, _)) => Err(StoreError::damaged(Some(id.clone()), Some(seq), Damage::Prompts)),
+        Some((seq, _)) => {
+            Err(StoreError::damaged(Some(id.clone()), Some(seq), StoreDamage::Prompts))
+        }
         None => Ok(prompts),
     }
 }

@@ -5,7 +5,8 @@ use pointsman_kernel::id::Seq;
 use rusqlite::params;
 
 use super::{
-    Answer, Prune, Pruned, Reader, Removed, RunId, SqliteStore, StoreError, Work, gone, hold::Hold,
+    Answer, PruneOptions, PruneReport, Reader, RemovedRuns, RunId, SqliteStore, StoreError, Work,
+    gone, hold::Hold,
 };
 
 /// Runs that are held and removed at a time: every hold is an open file.
@@ -13,8 +14,8 @@ const PORTION: usize = 128;
 
 impl SqliteStore {
     /// Removes runs with all that is theirs, and gives the space back to the disk.
-    pub(super) async fn prune_runs(&self, prune: Prune) -> Result<Pruned, StoreError> {
-        let mut pruned = Pruned::default();
+    pub(super) async fn prune_runs(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
+        let mut pruned = PruneReport::default();
         let picked = prune.pick(self.read(Reader::runs).await?);
         for portion in picked.chunks(PORTION) {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
@@ -41,7 +42,7 @@ impl SqliteStore {
             if prune.dry_run {
                 continue;
             }
-            self.ask(Work::Prune { holds, whatever: false }).await?;
+            self.ask(Work::PruneOptions { holds, whatever: false }).await?;
         }
         // All of them can share artifacts, so the sweep comes once, at the end.
         if !prune.dry_run && !prune.is_nothing() {
@@ -60,8 +61,8 @@ impl SqliteStore {
 
     /// Removes one run with its children, whatever their state: also what is damaged, or what
     /// this build cannot read. Returns nothing if somebody holds one of them.
-    pub(super) async fn remove_run(&self, id: &RunId) -> Result<Option<Removed>, StoreError> {
-        let (mut holds, mut removed) = (Vec::new(), Removed::default());
+    pub(super) async fn remove_run(&self, id: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
+        let (mut holds, mut removed) = (Vec::new(), RemovedRuns::default());
         let family = id.clone();
         for run in self.read(move |reader| reader.family(&family)).await? {
             let Some(hold) = self.hold(&run)? else { return Ok(None) };
@@ -71,7 +72,7 @@ impl SqliteStore {
         if holds.is_empty() {
             return Err(StoreError::NoSuchRun { run: id.clone() });
         }
-        self.ask(Work::Prune { holds, whatever: true }).await?;
+        self.ask(Work::PruneOptions { holds, whatever: true }).await?;
         removed.unswept = self.sweep().await?.is_none();
         Ok(Some(removed))
     }
@@ -80,7 +81,7 @@ impl SqliteStore {
 impl Reader {
     /// Returns a run and its children by their names alone.
     fn family(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
-        // The children's names begin with its own: `.` is the letter after `-`.
+        // The children's names begin with its own: `.` is the message after `-`.
         let (from, to) = (format!("{id}-"), format!("{id}."));
         self.read(|connection| {
             let fail = |source| StoreError::reading(Some(id), source);

@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::{
-        Queue,
-        queue::{Waiting, in_turn},
+        QueueOptions,
+        queue::{QueuedRun, in_turn},
     },
-    Claimed, Damage, Lease, LetterId, Reader, RunId, SqliteStore, StoreError, Work, Worker,
+    Claimed, Lease, MessageId, Reader, RunId, SqliteStore, StoreDamage, StoreError, Work, Worker,
     seal::{Seal, Sealing, signed},
     term::Term,
 };
@@ -52,7 +52,7 @@ impl SqliteStore {
     pub(super) async fn park(
         &self,
         lease: &Lease,
-        read: Option<LetterId>,
+        read: Option<MessageId>,
     ) -> Result<(), StoreError> {
         let Some(claimed) = lease.guard::<Claimed>() else { return Ok(()) };
         let (run, term) = (lease.run().clone(), claimed.tenure.term());
@@ -66,7 +66,7 @@ impl SqliteStore {
 
 impl Reader {
     /// Returns the runs that are ready, whoever has them.
-    fn ready(&self, now_ms: u64) -> Result<Vec<Waiting>, StoreError> {
+    fn ready(&self, now_ms: u64) -> Result<Vec<QueuedRun>, StoreError> {
         self.read(|connection| rows(connection, Some(now_ms), |_| Ok(())))
     }
 
@@ -102,7 +102,7 @@ pub(super) fn rows(
     connection: &Connection,
     now_ms: Option<u64>,
     mut damaged: impl FnMut(StoreError) -> Result<(), StoreError>,
-) -> Result<Vec<Waiting>, StoreError> {
+) -> Result<Vec<QueuedRun>, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection
         .prepare_cached(
@@ -117,16 +117,16 @@ pub(super) fn rows(
             let run = RunId::from_row(cells.get(0)?);
             let (key, needs): (String, Option<String>) = (cells.get(1)?, cells.get(3)?);
             let rank = cells.get(2)?;
-            let sealed = fixed(&run, &key, rank, needs.as_deref()) == Seal(cells.get(4)?)
+            let intact = fixed(&run, &key, rank, needs.as_deref()) == Seal(cells.get(4)?)
                 && at(&run, cells.get(5)?) == Seal(cells.get(6)?);
             let (key, needs) = (key.into(), needs.map(Into::into));
-            Ok((Waiting { run, key, rank, needs }, sealed))
+            Ok((QueuedRun { run, key, rank, needs }, intact))
         };
-        let (row, sealed) = read().map_err(fail)?;
-        if sealed {
+        let (row, intact) = read().map_err(fail)?;
+        if intact {
             waiting.push(row);
         } else {
-            damaged(StoreError::damaged(Some(row.run), None, Damage::Queue))?;
+            damaged(StoreError::damaged(Some(row.run), None, StoreDamage::Queue))?;
         }
     }
     Ok(waiting)
@@ -136,7 +136,7 @@ pub(super) fn rows(
 pub(super) fn enter(
     connection: &Connection,
     run: &RunId,
-    queue: &Queue,
+    queue: &QueueOptions,
     queued_ms: u64,
 ) -> rusqlite::Result<()> {
     let (key, rank, needs) = (&*queue.key, queue.rank(queued_ms), queue.needs.as_deref());
@@ -163,19 +163,19 @@ pub(super) fn wake(connection: &Connection, run: &RunId) -> rusqlite::Result<()>
     set(connection, run, AT_ONCE)
 }
 
-/// Parks a run until its wake-up time, unless a letter came that its owner has not read.
+/// Parks a run until its wake-up time, unless a message came that its owner has not read.
 pub(super) fn park(
     connection: &Connection,
     run: &RunId,
     term: &Term,
-    read: Option<LetterId>,
+    read: Option<MessageId>,
 ) -> rusqlite::Result<()> {
     if term.is_over(connection, run)? {
         return Ok(());
     }
     let unread = connection
         .prepare_cached("SELECT 1 FROM letter WHERE run = ?1 AND id > ?2")?
-        .exists(params![run.as_str(), read.map_or(0, LetterId::number)])?;
+        .exists(params![run.as_str(), read.map_or(0, MessageId::number)])?;
     let wake: Option<i64> = connection
         .prepare_cached("SELECT created_ms + wake FROM run WHERE id = ?1")?
         .query_row(params![run.as_str()], |cells| cells.get(0))
@@ -205,7 +205,7 @@ pub(super) fn made_by(connection: &Connection, request: &str) -> Result<Option<R
         .map_err(|source| StoreError::reading(None, source))?;
     match found {
         Some((run, seal)) if requested(request, &run) != seal => {
-            Err(StoreError::damaged(Some(run), None, Damage::Queue))
+            Err(StoreError::damaged(Some(run), None, StoreDamage::Queue))
         }
         found => Ok(found.map(|(run, _)| run)),
     }

@@ -4,7 +4,7 @@ use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    super::{Damage, Kept, RunId, RunRow, StoreError},
+    super::{RunId, RunRow, Snapshot, StoreDamage, StoreError},
     Link, Reader, artifact,
     book::Book,
     chain,
@@ -27,7 +27,7 @@ impl Reader {
             artifact::read(connection, &digest)
                 .map_err(|source| StoreError::reading(Some(id), source))?
                 .ok_or_else(|| {
-                    StoreError::damaged(Some(id.clone()), None, Damage::Artifact(digest))
+                    StoreError::damaged(Some(id.clone()), None, StoreDamage::Artifact(digest))
                 })
         })
     }
@@ -67,7 +67,7 @@ impl Reader {
 
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A
     /// snapshot is a cache: one that is damaged counts as none.
-    pub fn snapshot(&self, id: &RunId) -> Result<Option<Kept>, StoreError> {
+    pub fn snapshot(&self, id: &RunId) -> Result<Option<Snapshot>, StoreError> {
         self.read(|connection| {
             let row = run(connection, id)?;
             match snapshot(connection, &row) {
@@ -96,7 +96,7 @@ pub(super) fn run(connection: &Connection, id: &RunId) -> Result<RunRow, StoreEr
         .map_err(fail)?;
     Book::read(connection)?.check(&ids)?;
     if ids.contains(id) {
-        return Err(StoreError::damaged(Some(id.clone()), None, Damage::Row));
+        return Err(StoreError::damaged(Some(id.clone()), None, StoreDamage::Row));
     }
     Err(StoreError::NoSuchRun { run: id.clone() })
 }
@@ -150,7 +150,7 @@ pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
     };
     match read() {
         Ok(Some(row)) => Ok(row),
-        Ok(None) => Err(StoreError::damaged(Some(id), None, Damage::Row)),
+        Ok(None) => Err(StoreError::damaged(Some(id), None, StoreDamage::Row)),
         Err(source) => Err(StoreError::reading(Some(&id), source)),
     }
 }
@@ -195,7 +195,7 @@ fn lines_until(
         };
         match Link::of(&line) {
             Some(it) if it.seq == seq && is_it => wanted = Some(it.prev),
-            _ => return Err(damaged(seq, Damage::Line)),
+            _ => return Err(damaged(seq, StoreDamage::Line)),
         }
         lines.push(line);
         Ok(())
@@ -207,7 +207,7 @@ fn lines_until(
     Ok(lines)
 }
 
-fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Kept>, StoreError> {
+fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Snapshot>, StoreError> {
     let run = row.id.as_str();
     let found = connection
         .prepare_cached("SELECT seq, link, body, seal FROM snapshot WHERE run = ?1")
@@ -220,11 +220,11 @@ fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Kept>, Store
                 .optional()
         })
         .map_err(|source| StoreError::reading(Some(&row.id), source))?;
-    let Some((seq, link, body, sealed)) = found else { return Ok(None) };
-    let fits = seal::snapshot(run, seq, &link, &body) == sealed
+    let Some((seq, link, body, intact)) = found else { return Ok(None) };
+    let fits = seal::snapshot(run, seq, &link, &body) == intact
         && entry(seq) <= row.seq
         && link_at(connection, row, entry(seq))? == link;
-    Ok(fits.then(|| Kept { seq: entry(seq), link, body: body.into() }))
+    Ok(fits.then(|| Snapshot { seq: entry(seq), link, body: body.into() }))
 }
 
 /// Returns the digest of one entry's line.

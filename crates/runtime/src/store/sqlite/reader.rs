@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{super::StoreError, Options, schema};
+use super::{super::StoreError, SqliteOptions, schema};
 
 /// Reads a journal on the caller's own thread. A store reads so in the background; a program
 /// without a runtime of tasks does it itself.
@@ -31,14 +31,14 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(path: &Path, options: &Options, ordered: bool) -> Self {
+    pub(super) fn new(path: &Path, options: &SqliteOptions, ordered: bool) -> Self {
         let (busy, most) = (options.busy, options.readers);
         let (idle, closed, reads) = (Mutex::default(), RwLock::default(), AtomicU64::new(0));
         Self { path: path.into(), busy, most, frozen: false, ordered, idle, closed, reads }
     }
 
     /// Reads from a file that cannot be written to.
-    pub(super) fn frozen(path: &Path, options: &Options, ordered: bool) -> Self {
+    pub(super) fn frozen(path: &Path, options: &SqliteOptions, ordered: bool) -> Self {
         Self { frozen: true, ..Self::new(path, options, ordered) }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pointsman_kernel::{chart::Disposition, id::Digest};
 
 use super::{
-    Append, Link, Opening, Queue, StoreError,
+    Append, Link, NewRun, QueueOptions, StoreError,
     artifact::{INLINE, Packed},
     seal::{Fixed, PromptCells, Seal, Tip, signed},
     term::Term,
@@ -33,7 +33,7 @@ pub(super) struct Ready {
 
 /// The first entry's part.
 pub(super) struct Opened {
-    pub(super) opening: Opening,
+    pub(super) opening: NewRun,
     pub(super) source: Digest,
     pub(super) fixed: Seal,
 }
@@ -42,7 +42,7 @@ impl Ready {
     pub(super) fn new(
         append: Arc<Append>,
         term: Term,
-        opening: Option<Opening>,
+        opening: Option<NewRun>,
     ) -> Result<Self, StoreError> {
         let Link { prev, .. } = Link::checked(&append, opening.is_some())?;
         let mut artifacts = Vec::new();
@@ -93,7 +93,7 @@ impl Ready {
     }
 
     /// Returns how it waits for an owner, where it begins a run that is queued.
-    pub(super) fn queued(&self) -> Option<(&Opening, &Queue)> {
+    pub(super) fn queued(&self) -> Option<(&NewRun, &QueueOptions)> {
         let opening = &self.opened.as_ref().filter(|_| self.ended.is_none())?.opening;
         opening.queue.as_ref().map(|queue| (opening, queue))
     }
@@ -105,7 +105,7 @@ impl Ready {
 }
 
 /// Returns the columns that say what a run was forked from.
-pub(super) fn forked(opening: &Opening) -> (Option<&str>, Option<i64>) {
+pub(super) fn forked(opening: &NewRun) -> (Option<&str>, Option<i64>) {
     match &opening.forked {
         Some((parent, seq)) => (Some(parent.as_str()), Some(signed(seq.0))),
         None => (None, None),

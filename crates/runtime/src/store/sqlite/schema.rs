@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path, thread, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig, ffi};
 
 use super::{
-    Options, StoreError,
+    SqliteOptions, StoreError,
     anchor::{self, Anchor},
     book::Book,
     list,
@@ -21,7 +21,7 @@ use crate::{
 pub(super) const FORMAT: i64 = 2;
 /// The format before: without leases.
 const LEASELESS: i64 = 1;
-/// `PRAGMA application_id`: the letters `Ptsm`, so that no other file is taken for ours.
+/// `PRAGMA application_id`: the messages `Ptsm`, so that no other file is taken for ours.
 const OURS: i64 = 0x5074_736d;
 /// The size of a page, in bytes.
 const PAGE: u64 = 4_096;
@@ -149,7 +149,7 @@ pub(super) struct Opened {
 
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, StoreError> {
+pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let reached = mark::reached(path);
     mark::check_emptied(path, reached.as_ref())?;
@@ -277,7 +277,7 @@ fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Every acknowledged entry survives a power loss: FULL, and a log written ahead.
-fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+fn settings(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     write_ahead(connection, options)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Soon enough that the log is written over and does not grow: a flush of what lies
@@ -294,7 +294,7 @@ fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> 
 
 /// Has the file written by a log. SQLite itself waits for nobody when it changes a file over,
 /// so whoever opens a new one together with others tries again.
-fn write_ahead(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+fn write_ahead(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     let began = Stopwatch::start();
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {

@@ -5,7 +5,7 @@
 
 use pointsman_kernel::id::{Digest, Seq};
 
-use super::{KeptPrompt, artifact};
+use super::{NewPrompt, artifact};
 
 /// The first half of a digest over columns, each with its length before it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -116,8 +116,8 @@ pub(super) fn snapshot(run: &str, seq: i64, link: &Digest, body: &str) -> Seal {
     Sealing::of("snapshot").text(run).number(seq).bytes(&link.0).text(body).seal()
 }
 
-/// Returns the seal of a letter.
-pub(super) fn letter(id: i64, run: &str, body: &str, at_ms: i64) -> Seal {
+/// Returns the seal of a message.
+pub(super) fn message(id: i64, run: &str, body: &str, at_ms: i64) -> Seal {
     Sealing::of("letter").number(id).text(run).text(body).number(at_ms).seal()
 }
 
@@ -137,7 +137,7 @@ pub(super) struct PromptCells {
 
 impl PromptCells {
     /// Returns the row of a prompt, and adds its parts to the artifacts to be kept.
-    pub(super) fn new(idx: usize, kept: &KeptPrompt, add: &mut Vec<artifact::Packed>) -> Self {
+    pub(super) fn new(idx: usize, kept: &NewPrompt, add: &mut Vec<artifact::Packed>) -> Self {
         let mut parts = Vec::with_capacity(kept.parts.len().saturating_mul(32));
         for part in &kept.parts {
             let packed = artifact::Packed::new(part.as_bytes());

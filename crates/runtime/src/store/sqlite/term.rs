@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    Damage, Reader, RunId, StoreError, queue, read,
+    Reader, RunId, StoreDamage, StoreError, queue, read,
     seal::{Seal, Sealing, signed, unsigned},
 };
 use crate::clock::entropy;
@@ -92,7 +92,7 @@ impl Reader {
                 .map_err(fail)?;
             match found {
                 Some((term, seal)) if term.seal(run.as_str()) != seal => {
-                    Err(StoreError::damaged(Some(run.clone()), None, Damage::Lease))
+                    Err(StoreError::damaged(Some(run.clone()), None, StoreDamage::Lease))
                 }
                 found => Ok(found.map_or(0, |(term, _)| term.epoch)),
             }

@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Change, Feed, LetterId, Options, RunId, StoreError,
+    Change, Feed, MessageId, RunId, SqliteOptions, StoreError,
     anchor::Anchor,
     artifact::{self, Packed},
     book::OpenBook,
@@ -57,13 +57,13 @@ pub(super) enum Work {
         body: Box<str>,
         at_ms: u64,
     },
-    Discard(LetterId),
+    Discard(MessageId),
     Fork(Box<Forking>),
     /// Parks a run of the queue.
     Park {
         run: RunId,
         term: Term,
-        read: Option<LetterId>,
+        read: Option<MessageId>,
     },
     /// Keeps content of a run.
     Keep {
@@ -71,7 +71,7 @@ pub(super) enum Work {
         packed: Packed,
     },
     /// Removes runs that have ended, or whatever their state.
-    Prune {
+    PruneOptions {
         holds: Vec<(RunId, Hold)>,
         whatever: bool,
     },
@@ -82,7 +82,7 @@ pub(super) enum Work {
 /// What became of it.
 pub(super) enum Answer {
     Appended,
-    Posted(LetterId),
+    Posted(MessageId),
     Done,
     /// How many artifacts were swept; nothing where that could not be told.
     Swept(Option<u64>),
@@ -97,7 +97,7 @@ impl Work {
                 (Some(run), None)
             }
             Self::Fork(forking) => (Some(forking.child()), None),
-            Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
+            Self::Discard(_) | Self::PruneOptions { .. } | Self::Sweep => (None, None),
         }
     }
 
@@ -122,11 +122,11 @@ impl Work {
             Self::Append(ready) => {
                 Change::Entry { run: ready.append.run.clone(), seq: ready.append.seq }
             }
-            Self::Post { run, .. } => Change::Letter { run: run.clone() },
+            Self::Post { run, .. } => Change::Message { run: run.clone() },
             Self::Fork(forking) => {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
-            Self::Prune { .. } => Change::Lagged,
+            Self::PruneOptions { .. } => Change::Lagged,
             Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
         })
     }
@@ -254,10 +254,10 @@ impl Writer {
         connection: Connection,
         mark: Mark,
         anchor: Anchor,
-        options: &Options,
+        options: &SqliteOptions,
         feed: Feed,
     ) -> Self {
-        let Options { together, fault, busy, .. } = *options;
+        let SqliteOptions { together, fault, busy, .. } = *options;
         Self { connection, mark, anchor, together, fault, commits: 0, broken: None, busy, feed }
     }
 

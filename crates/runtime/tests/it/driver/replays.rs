@@ -6,7 +6,7 @@ use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::{
     clock::new_run_id,
     session::{SessionError, replay},
-    store::{Damage, RunId, Store as _, StoreError},
+    store::{RunId, Store as _, StoreDamage, StoreError},
 };
 
 use super::{World, begin, to_the_end};
@@ -28,7 +28,7 @@ async fn replayed(
     folder: &Folder,
     id: &RunId,
     until: Option<Seq>,
-) -> Option<(Option<Seq>, Damage)> {
+) -> Option<(Option<Seq>, StoreDamage)> {
     match replay(&pointsman_agents::all(), &folder.store(), id, until).await {
         Ok(_) => None,
         Err(SessionError::Store(StoreError::Damaged { run, seq, damage })) => {
@@ -114,7 +114,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
         assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
         assert_eq!(
             replayed(&folder, &id, None).await,
-            Some((Some(Seq(2)), Damage::Prompts)),
+            Some((Some(Seq(2)), StoreDamage::Prompts)),
             "{change}"
         );
     }
@@ -125,7 +125,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
                   (SELECT substr(parts, 1, 32) FROM prompt WHERE seq = 3)";
     assert_eq!(folder.raw().execute(change, []).expect(change), 1);
     let damage = replayed(&folder, &id, None).await;
-    assert!(matches!(damage, Some((Some(Seq(3)), Damage::Artifact(_)))), "{damage:?}");
+    assert!(matches!(damage, Some((Some(Seq(3)), StoreDamage::Artifact(_)))), "{damage:?}");
 }
 
 #[tokio::test]
@@ -140,18 +140,18 @@ async fn a_prompt_that_another_build_rendered_is_told_apart() {
         .expect("it is there");
     assert!(parts.len() > 96, "a system part, messages and tools");
     parts[32..].rotate_left(32);
-    let mut sealed = Vec::new();
-    sealed.extend(6_u64.to_le_bytes());
-    sealed.extend(b"prompt");
+    let mut intact = Vec::new();
+    intact.extend(6_u64.to_le_bytes());
+    intact.extend(b"prompt");
     for number in [3, idx, effect_seq, effect_index] {
-        sealed.extend(number.to_le_bytes());
+        intact.extend(number.to_le_bytes());
     }
-    sealed.extend((parts.len() as u64).to_le_bytes());
-    sealed.extend(&parts);
-    let seal = &Digest::of(&sealed).0[..16];
+    intact.extend((parts.len() as u64).to_le_bytes());
+    intact.extend(&parts);
+    let seal = &Digest::of(&intact).0[..16];
     let update = "UPDATE prompt SET parts = ?1, seal = ?2 WHERE seq = 3";
     assert_eq!(raw.execute(update, rusqlite::params![parts, seal]).expect("it is changed"), 1);
     drop(raw);
-    let damage = Damage::Rendered { index: 0, part: "message 1".into() };
+    let damage = StoreDamage::Rendered { index: 0, part: "message 1".into() };
     assert_eq!(replayed(&folder, &id, None).await, Some((Some(Seq(3)), damage)));
 }

@@ -19,7 +19,7 @@ async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::clone(&store),
-        performer: Arc::<World>::clone(&world),
+        executor: Arc::<World>::clone(&world),
         observers: Vec::new(),
     };
     let program = research();

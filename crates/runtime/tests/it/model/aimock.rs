@@ -11,8 +11,8 @@ use pointsman_kernel::{
     prompt::Message,
 };
 use pointsman_runtime::{
-    model::{Model, Secret, Settings, Shown},
-    perform::Done,
+    effect::Completion,
+    model::{Model, ProgressSink, Secret, Settings},
 };
 use tokio::sync::mpsc;
 
@@ -34,8 +34,8 @@ fn model(spec: &str, path: &str) -> Model {
     Model::new(settings).expect("it can be set up")
 }
 
-async fn asked(spec: &str, path: &str, text: &str) -> Done {
-    model(spec, path).ask(question(text), Shown::nobody()).await
+async fn asked(spec: &str, path: &str, text: &str) -> Completion {
+    model(spec, path).ask(question(text), ProgressSink::nobody()).await
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn asked(spec: &str, path: &str, text: &str) -> Done {
 async fn aimock_says_a_text() {
     for (spec, path) in SERVED {
         let (sender, mut shown) = mpsc::unbounded_channel();
-        let done = model(spec, path).ask(question("say hello"), Shown::to(sender)).await;
+        let done = model(spec, path).ask(question("say hello"), ProgressSink::to(sender)).await;
         assert_eq!(reply(&done).text, "Hello from the mock.", "{spec}");
         let mut text = String::new();
         while let Ok(delta) = shown.try_recv() {
@@ -80,7 +80,7 @@ async fn aimock_calls_tools_in_parallel() {
         next.prompt.messages.push(Message::Assistant { text: String::new(), calls: proposed });
         next.prompt.messages.extend(results);
         next.prompt.messages.push(Message::User("say hello".into()));
-        let done = model(spec, path).ask(next, Shown::nobody()).await;
+        let done = model(spec, path).ask(next, ProgressSink::nobody()).await;
         assert_eq!(reply(&done).text, "Hello from the mock.", "{spec}");
     }
 }

@@ -1,7 +1,7 @@
 //! Good answers of all four protocols, whole and in pieces of every size.
 
 use pointsman_kernel::event::Usage;
-use pointsman_runtime::model::{Model, Prices, Protocol, Shown};
+use pointsman_runtime::model::{Model, Prices, ProgressSink, Protocol};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -116,7 +116,7 @@ async fn text_arrives_whole_however_it_was_cut() {
             settings.prices = Some(Prices { input: 1_000_000, output: 2_500_000 });
             let (sender, mut shown) = mpsc::unbounded_channel();
             let model = Model::new(settings).expect("it can be set up");
-            let done = model.ask(question("hello"), Shown::to(sender)).await;
+            let done = model.ask(question("hello"), ProgressSink::to(sender)).await;
             assert_eq!(reply(&done).text, "Hello there.", "{protocol} by {size}");
             // 7 tokens at 1 and 3 at 2.5 are 14.5 millionths, rounded up.
             assert_eq!(done.usage, Usage { tokens: 10, money: 15, ..Usage::default() });
@@ -174,7 +174,7 @@ async fn a_schema_is_answered_by_text_also_where_a_tool_carries_it() {
     asked.prompt.schema = Some(json!({ "type": "object", "properties": {} }));
     let (sender, mut shown) = mpsc::unbounded_channel();
     let model = Model::new(at("anthropic:m", &server.url)).expect("it can be set up");
-    let done = model.ask(asked, Shown::to(sender)).await;
+    let done = model.ask(asked, ProgressSink::to(sender)).await;
     assert_eq!(reply(&done).text, r#"{"action":"finish","final":"x"}"#);
     assert!(reply(&done).calls.is_empty());
     assert_eq!(shown.try_recv().as_deref(), Ok(r#"{"final": "x", "action": "finish"}"#));

@@ -132,7 +132,7 @@ async fn hazard_6_ids_are_kept_and_made_unique_and_never_empty() {
         pointsman_runtime::model::Model::new(at("gemini:m", &server.url)).expect("it is set up");
     let mut other = super::question("hello");
     other.key = "run-1-effect-3".into();
-    let nobody = pointsman_runtime::model::Shown::nobody;
+    let nobody = pointsman_runtime::model::ProgressSink::nobody;
     let first = calls(&model.ask(super::question("hello"), nobody()).await);
     let second = calls(&model.ask(other, nobody()).await);
     assert_ne!(first[0].0, second[0].0);

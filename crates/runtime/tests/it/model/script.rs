@@ -3,7 +3,7 @@
 use std::{env, fs, path::PathBuf};
 
 use pointsman_kernel::{agent::FaultClass, event::Usage};
-use pointsman_runtime::model::{Model, ModelError, Prices, Settings, Shown, Spec};
+use pointsman_runtime::model::{Model, ModelError, Prices, ProgressSink, Settings, Spec};
 use tokio::sync::mpsc;
 
 use super::{calls, fault, kind, question, reply};
@@ -45,7 +45,7 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         settings.prices = Some(Prices { input: 1_000_000, output: 1_000_000 });
         let model = Model::new(settings).expect("it is a script");
         let (sender, mut shown) = mpsc::unbounded_channel();
-        let first = model.ask(question("hello"), Shown::to(sender)).await;
+        let first = model.ask(question("hello"), ProgressSink::to(sender)).await;
         assert_eq!(reply(&first).text, "I look.");
         assert_eq!(shown.recv().await.as_deref(), Some("I "));
         assert_eq!(first.usage, Usage { tokens: 15, money: 15, ..Usage::default() });
@@ -54,14 +54,14 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         assert_eq!(made[0].2, r#"{"a":1,"query":"x"}"#);
         assert_eq!((made[1].0.as_str(), made[1].2.as_str()), ("r", "{}"));
         assert_ne!(made[0].0, made[1].0);
-        let second = model.ask(question("hello"), Shown::nobody()).await;
+        let second = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert_eq!(kind(&second), (FaultClass::RateLimited, true));
         assert_eq!(fault(&second).hint_ms, Some(40));
-        let waits = model.ask(question("hello"), Shown::nobody()).await;
+        let waits = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert!(fault(&waits).message.contains("1 of 3 wait for other words"));
-        let third = model.ask(question("the weather?"), Shown::nobody()).await;
+        let third = model.ask(question("the weather?"), ProgressSink::nobody()).await;
         assert_eq!(reply(&third).text, "It rains.");
-        let over = fault(&model.ask(question("hello"), Shown::nobody()).await);
+        let over = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
         assert_eq!((over.class, over.repeatable), (FaultClass::Gone, false));
         assert!(over.message.contains("all 3 turns were taken"), "{}", over.message);
         fs::remove_file(path).expect("it is there");
@@ -116,11 +116,11 @@ async fn quote_is_a_model_too() {
     let model = Model::new(Settings::new(Spec::quote())).expect("it is built in");
     assert_eq!(model.name(), "quote (built in, no model)");
     // In a conversation it searches first.
-    let done = model.ask(question("hello"), Shown::nobody()).await;
+    let done = model.ask(question("hello"), ProgressSink::nobody()).await;
     assert_eq!(reply(&done).calls[0].tool, "context.fts_search");
     let mut alone = question("hello");
     alone.prompt.tools.clear();
-    let done = model.ask(alone, Shown::nobody()).await;
+    let done = model.ask(alone, ProgressSink::nobody()).await;
     assert_eq!(kind(&done), (FaultClass::Invalid, false));
     assert!(fault(&done).message.contains("nothing was searched"), "{}", fault(&done).message);
 }

@@ -4,8 +4,8 @@ use std::{env, fs, path::PathBuf};
 
 use pointsman_kernel::{agent::FaultClass, chart::Disposition};
 use pointsman_runtime::{
-    driver::Standing,
-    model::{Model, ModelError, Protocol, Secret, Settings, Shown},
+    driver::RunStatus,
+    model::{Model, ModelError, ProgressSink, Protocol, Secret, Settings},
 };
 use serde_json::json;
 
@@ -28,7 +28,7 @@ async fn all(settings: Settings, times: usize) -> Vec<serde_json::Value> {
     let model = Model::new(settings).expect("it can be set up");
     let mut answers = Vec::new();
     for _ in 0..times {
-        let done = model.ask(question("hello"), Shown::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
         answers.push(serde_json::json!([done.answer, done.usage]));
     }
     answers
@@ -63,13 +63,13 @@ async fn what_was_recorded_comes_again_in_order() {
         assert_eq!(model.name(), format!("{spec} (replayed)"));
         assert_eq!(all(settings, 3).await, live, "{protocol}");
 
-        let asked = model.ask(question("something else"), Shown::nobody()).await;
+        let asked = model.ask(question("something else"), ProgressSink::nobody()).await;
         assert_eq!(kind(&asked), (FaultClass::Gone, false));
         assert!(fault(&asked).message.contains("has no answer"), "{}", fault(&asked).message);
         for _ in 0..3 {
-            drop(model.ask(question("hello"), Shown::nobody()).await);
+            drop(model.ask(question("hello"), ProgressSink::nobody()).await);
         }
-        let over = model.ask(question("hello"), Shown::nobody()).await;
+        let over = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert!(fault(&over).message.contains("no further answer"), "{}", fault(&over).message);
         fs::remove_file(&path).expect("it is there");
     }
@@ -116,7 +116,7 @@ async fn a_whole_run_comes_again_from_its_tape() {
             desk.research(model, "What is a red signal?")
         };
         let outcome = tokio::task::spawn_blocking(run).await.expect("it does not panic");
-        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{name}");
+        assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{name}");
         assert!(outcome.result.is_some_and(|told| told.starts_with("Stop.")), "{name}");
     }
     assert_eq!(server.seen.lock().expect("nobody panicked").len(), 4, "all of it is on the tape");
@@ -159,7 +159,7 @@ async fn an_answer_that_cannot_be_kept_is_told() {
     // A device that is always full.
     settings.record = Some(PathBuf::from("/dev/full"));
     if let Ok(model) = Model::new(settings) {
-        let done = model.ask(question("hello"), Shown::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert_eq!(kind(&done), (FaultClass::Resource, false));
         assert_eq!(done.usage.tokens, 10);
     }

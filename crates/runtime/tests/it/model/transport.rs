@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::model::{Model, ModelError, Protocol, Secret, Shown};
+use pointsman_runtime::model::{Model, ModelError, ProgressSink, Protocol, Secret};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -150,7 +150,7 @@ async fn dropping_the_question_closes_the_connection() {
     let mut server = serve(vec![answer]).await;
     let (sender, mut shown) = mpsc::unbounded_channel();
     let model = Model::new(at("ollama:m", &server.url)).expect("it can be set up");
-    let asking = tokio::spawn(model.ask(question("hello"), Shown::to(sender)));
+    let asking = tokio::spawn(model.ask(question("hello"), ProgressSink::to(sender)));
     assert_eq!(shown.recv().await.as_deref(), Some("a"));
     asking.abort();
     assert_eq!(server.left.recv().await, Some(()));
@@ -219,12 +219,12 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
         let model = Model::new(settings).expect("it can be set up");
         assert!(!format!("{model:?}").contains(KEY), "{model:?}");
         let (sender, mut watched) = mpsc::unbounded_channel();
-        let done = model.ask(question("hello"), Shown::to(sender)).await;
+        let done = model.ask(question("hello"), ProgressSink::to(sender)).await;
         assert_eq!(reply(&done).text, "Hello [redacted].", "{protocol}");
         while let Ok(delta) = watched.try_recv() {
             assert!(!delta.contains(KEY), "{delta}");
         }
-        let fault = fault(&model.ask(question("hello"), Shown::nobody()).await);
+        let fault = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
         assert!(fault.message.contains("Incorrect API key: [redacted]"), "{}", fault.message);
     }
 }
@@ -255,7 +255,7 @@ async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
         }
     });
     if let Ok(model) = Model::new(at("openai-compatible:m", &format!("https://{place}"))) {
-        let done = model.ask(question("hello"), Shown::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert_eq!(kind(&done), (FaultClass::Contract, false));
         let message = fault(&done).message;
         assert!(message.contains(&format!("https://{place} does not answer in TLS")), "{message}");

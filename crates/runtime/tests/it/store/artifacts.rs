@@ -1,7 +1,7 @@
 //! Long lines, prompts and forks: what is the same is kept once and comes back whole.
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{Append, KeptPrompt, Prune, Store as _, StoreError};
+use pointsman_runtime::store::{Append, NewPrompt, PruneOptions, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, id};
 
@@ -14,7 +14,7 @@ fn asking(script: &mut Script, parts: &[&str]) -> Append {
     let mut append = script.next("asks a model");
     let effect = EffectId { seq: append.seq, index: 3 };
     let parts = parts.iter().map(|part| (*part).to_owned()).collect();
-    append.prompts = vec![KeptPrompt { effect, parts }];
+    append.prompts = vec![NewPrompt { effect, parts }];
     append
 }
 
@@ -152,7 +152,10 @@ async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_
     let references = "UPDATE blob SET digest = zeroblob(32)";
     folder.raw().execute_batch(references).expect("it is done");
     assert!(matches!(read(), Err(StoreError::NoSuchBlob { .. })));
-    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    let pruned = store
+        .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+        .await
+        .expect("it prunes");
     assert!(pruned.unswept && pruned.artifacts == 0, "{pruned:?}");
     let mend = "UPDATE blob SET digest = (SELECT digest FROM artifact WHERE size = 5000)";
     folder.raw().execute_batch(mend).expect("it is done");

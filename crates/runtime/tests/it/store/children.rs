@@ -11,7 +11,7 @@ use std::{
 
 use pointsman_kernel::{chart::Disposition, id::Seq};
 use pointsman_runtime::store::{
-    Change, Opening, Queue, SqliteStore, Store as _, StoreError, Worker,
+    Change, NewRun, QueueOptions, SqliteStore, Store as _, StoreError, Worker,
 };
 
 use super::{Folder, Plain as _, Script, names, opening};
@@ -99,7 +99,7 @@ async fn child_opens_what_it_may_not_write() {
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
         let refused = [
             store.write(script.next("second")).await.map(drop),
-            store.post(&script.run, "hello").await.map(drop),
+            store.send(&script.run, "hello").await.map(drop),
             store.claim(&script.run).await.map(drop),
         ];
         for refused in refused {
@@ -213,7 +213,7 @@ async fn child_has_a_run_and_loses_it() {
     let late = script.next("too late");
     let refused = store.append(&lease, late.into()).await.expect_err("it is too late");
     assert!(matches!(refused, StoreError::Fenced { .. }), "{refused}");
-    store.post(&script.run, "from the child").await.expect("anybody may post");
+    store.send(&script.run, "from the child").await.expect("anybody may post");
     println!("was fenced");
     io::stdin().read_line(&mut word).expect("it is closed");
 }
@@ -253,13 +253,13 @@ async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() 
     store.append(&lease, ours.into()).await.expect("it is ours");
     input.write_all(b"go on\n").expect("the child reads");
     assert!(hears("was fenced"));
-    tokio::time::timeout(limit, changes.letter_for(&script.run)).await.expect("it is announced");
+    tokio::time::timeout(limit, changes.message_for(&script.run)).await.expect("it is announced");
     drop(input);
     assert!(child.wait().expect("it ends").success());
     // The child gave up what it had; that is not our lease.
     assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
     assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
-    assert_eq!(store.reader().letters(&script.run).expect("readable").len(), 1);
+    assert_eq!(store.reader().messages(&script.run).expect("readable").len(), 1);
 }
 
 #[tokio::test]
@@ -293,7 +293,7 @@ async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
     let store = folder.store();
     for run in 0..RUNS {
         let first = Script::new(&format!("r{run}")).next("it begins");
-        let opening = Opening { queue: Some(Queue::default()), ..opening(run) };
+        let opening = NewRun { queue: Some(QueueOptions::default()), ..opening(run) };
         drop(store.create(first.into(), opening).await.expect("it is created"));
     }
     let children = [(); 2].map(|()| {

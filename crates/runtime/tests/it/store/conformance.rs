@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use pointsman_runtime::store::{MemoryStore, Options, RunId, SqliteStore, Store};
+use pointsman_runtime::store::{MemoryStore, RunId, SqliteOptions, SqliteStore, Store};
 use pointsman_testing::conformance::{Bench, Fault, Planted, check};
 
 use super::Folder;
@@ -47,7 +47,7 @@ impl Bench for Sqlite {
     async fn open(&self) -> Arc<dyn Store> {
         let (inline_commit, poll) = (self.inline_commit, Duration::from_millis(5));
         let ahead_ms = Arc::clone(&self.ahead_ms);
-        let options = Options { inline_commit, poll, ahead_ms, ..Options::default() };
+        let options = SqliteOptions { inline_commit, poll, ahead_ms, ..SqliteOptions::default() };
         Arc::new(SqliteStore::open_with(&self.folder.journal(), &options).expect("it opens"))
     }
 
@@ -115,7 +115,7 @@ async fn a_store_that_breaks_a_rule_is_found_out() {
         (Fault::Blind, "entries follow each other along the chain"),
         (Fault::NoBlob, "content is kept with its run"),
         (Fault::LostWake, "a wake-up that comes with a release is not lost"),
-        (Fault::LostLetter, "a letter that comes between two owners is not lost"),
+        (Fault::LostMessage, "a letter that comes between two owners is not lost"),
     ] {
         let store = MemoryStore::new();
         let planted = Planted::new(Arc::new(store.clone()), fault);

@@ -4,20 +4,22 @@ use std::{fs, path::Path, sync::Arc};
 
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{
-    Options, Prune, SqliteStore, Store as _, StoreError, sqlite::Fault,
+    PruneOptions, SqliteOptions, SqliteStore, Store as _, StoreError, sqlite::Fault,
 };
 
 use super::{Folder, Plain as _, Script, names, opening};
 
-fn open(folder: &Folder, options: &Options) -> SqliteStore {
+fn open(folder: &Folder, options: &SqliteOptions) -> SqliteStore {
     SqliteStore::open_with(&folder.journal(), options).expect("it opens")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room() {
     let folder = Folder::new("full");
-    let store =
-        Arc::new(open(&folder, &Options { max_bytes: Some(400_000), ..Options::default() }));
+    let store = Arc::new(open(
+        &folder,
+        &SqliteOptions { max_bytes: Some(400_000), ..SqliteOptions::default() },
+    ));
     let mut old = Script::begin("old", &*store, 1).await;
     old.until(&*store, 100).await;
     old.end(&*store).await;
@@ -49,7 +51,10 @@ async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room(
     for script in &scripts {
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
     }
-    store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    store
+        .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+        .await
+        .expect("it prunes");
     let mut next = scripts.remove(0);
     next.until(&*store, next.seq.0 + 1).await;
     drop(store);
@@ -65,7 +70,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
     for (kept, code) in [(false, flush), (true, flush), (false, write)] {
         let folder = Folder::new("broken");
         let fault = Some(Fault { commit: 3, code, kept });
-        let store = open(&folder, &Options { fault, ..Options::default() });
+        let store = open(&folder, &SqliteOptions { fault, ..SqliteOptions::default() });
         let mut script = Script::begin("one", &store, 1).await;
         script.until(&store, 2).await;
         let before = script.clone();
@@ -79,7 +84,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
         }
         let other = Script::new("two").next("first");
         store.create(other.into(), opening(2)).await.expect_err("no more is taken");
-        store.post(&script.run, "hello").await.expect_err("no more is taken");
+        store.send(&script.run, "hello").await.expect_err("no more is taken");
         let written = if kept { &script } else { &before };
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
         drop(store);
@@ -95,7 +100,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
 async fn a_full_disk_at_the_flush_breaks_nothing() {
     let folder = Folder::new("full-flush");
     let fault = Some(Fault { commit: 2, code: 13, kept: false });
-    let store = open(&folder, &Options { fault, ..Options::default() });
+    let store = open(&folder, &SqliteOptions { fault, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let second = script.next("second");
     let error = store.write(second.clone()).await.expect_err("the disk is full");
@@ -108,7 +113,7 @@ async fn a_full_disk_at_the_flush_breaks_nothing() {
 async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
     let folder = Folder::new("busy");
     let busy = std::time::Duration::from_millis(20);
-    let store = open(&folder, &Options { busy, ..Options::default() });
+    let store = open(&folder, &SqliteOptions { busy, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
@@ -123,7 +128,7 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
 #[tokio::test]
 async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
     let folder = Folder::new("busy-alone");
-    let store = open(&folder, &Options { inline_commit: true, ..Options::default() });
+    let store = open(&folder, &SqliteOptions { inline_commit: true, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");

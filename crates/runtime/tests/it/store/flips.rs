@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 use pointsman_runtime::store::{
-    Filter, Kept, KeptPrompt, Letter, Options, Page, PromptRow, RunRow, SqliteStore, Store as _,
-    StoreError,
+    Filter, MailboxMessage, NewPrompt, Page, PromptRow, RunRow, Snapshot, SqliteOptions,
+    SqliteStore, Store as _, StoreError,
 };
 
 use super::{Folder, Plain as _, Script, id};
@@ -30,8 +30,8 @@ struct Seen {
     lines: Vec<String>,
     source: String,
     prompts: Vec<PromptRow>,
-    letters: Vec<Letter>,
-    snapshot: Option<Kept>,
+    messages: Vec<MailboxMessage>,
+    snapshot: Option<Snapshot>,
     content: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Seen {
     fn is(&self, whole: &Self) -> bool {
         (self.snapshot.is_none() || self.snapshot == whole.snapshot)
             && (&self.row, &self.lines, &self.source) == (&whole.row, &whole.lines, &whole.source)
-            && (&self.prompts, &self.letters) == (&whole.prompts, &whole.letters)
+            && (&self.prompts, &self.messages) == (&whole.prompts, &whole.messages)
             && self.content == whole.content
     }
 }
@@ -55,7 +55,8 @@ fn content(name: &str) -> Vec<u8> {
 }
 
 fn look(path: &std::path::Path) -> Result<Look, StoreError> {
-    let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
+    let options =
+        SqliteOptions { busy: std::time::Duration::from_millis(50), ..SqliteOptions::default() };
     let store = SqliteStore::open_with(path, &options)?;
     let listed = store.reader().list(&Filter::default(), &Page::first(usize::MAX))?;
     Ok(NAMES.map(|name| {
@@ -69,7 +70,7 @@ fn look(path: &std::path::Path) -> Result<Look, StoreError> {
             lines: store.reader().lines(&run, Seq(0))?,
             source: store.reader().chart_source(&run)?,
             prompts: store.reader().prompts(&run)?,
-            letters: store.reader().letters(&run)?,
+            messages: store.reader().messages(&run)?,
             snapshot: store.reader().snapshot(&run)?,
             content: store.reader().blob(&run, &Digest::of(&content(name)), &(0..u64::MAX))?,
             row,
@@ -191,11 +192,11 @@ async fn three_runs(store: &SqliteStore) {
         let mut asking = script.next("asks a model");
         let effect = EffectId { seq: asking.seq, index: 0 };
         let parts = vec!["the same for all".into(), format!("for {name}")];
-        asking.prompts = vec![KeptPrompt { effect, parts }];
+        asking.prompts = vec![NewPrompt { effect, parts }];
         asking.snapshot = Some(format!("a snapshot of {name}").into());
         store.write(asking).await.expect("it is written");
         store.put_blob(&script.run, &content(name)).await.expect("it is kept");
-        store.post(&script.run, "a letter").await.expect("it is posted");
+        store.send(&script.run, "a letter").await.expect("it is posted");
         if at == 1 {
             script.end(store).await;
         }

@@ -1,7 +1,7 @@
 //! Lists of runs: what puts them in order is derived, and is never relied upon where it is wrong.
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Damage, Filter, Page, SqliteStore, StoreError};
+use pointsman_runtime::store::{Filter, Page, SqliteStore, StoreDamage, StoreError};
 
 use super::{Folder, Plain as _, Script, names};
 
@@ -63,8 +63,10 @@ async fn a_run_whose_row_is_gone_is_missed_by_whoever_lists() {
     for store in [store, folder.store()] {
         assert_eq!(newest(&store, 9), (vec!["a".into(), "b".into()], true));
         let error = store.runs().expect_err("one is missing");
-        let lost =
-            matches!(error, StoreError::Damaged { damage: Damage::Runs { has: 2, wants: 3 }, .. });
+        let lost = matches!(
+            error,
+            StoreError::Damaged { damage: StoreDamage::Runs { has: 2, wants: 3 }, .. }
+        );
         assert!(lost, "{error}");
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Options, SqliteStore, Store as _, StoreError};
+use pointsman_runtime::store::{SqliteOptions, SqliteStore, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, names};
 
@@ -66,7 +66,7 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
                 assert!(told.contains(&name) && told.contains("at entry 4 of run one"), "{told}");
                 assert!(error.hint().is_some_and(|hint| hint.contains("copy")), "{error:?}");
             }
-            let post = store.post(&script.run, "hello").await.expect_err(way);
+            let post = store.send(&script.run, "hello").await.expect_err(way);
             assert!(matches!(post, StoreError::Lost { .. }), "{ending} {way}: {post}");
         }
     }
@@ -168,7 +168,7 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
 async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
     let folder = Folder::new("closed");
     let log = folder.0.join("deep/journal.db-wal");
-    let options = Options { poll: Duration::from_millis(1), ..Options::default() };
+    let options = SqliteOptions { poll: Duration::from_millis(1), ..SqliteOptions::default() };
     let open = || SqliteStore::open_with(&folder.journal(), &options).expect("it opens");
     let mut script = Script::begin("one", &open(), 1).await;
     script.until(&open(), 40).await;

@@ -3,11 +3,13 @@
 use std::fs;
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{Filter, KeptPrompt, Page, Prune, Pruned, Store as _, StoreError};
+use pointsman_runtime::store::{
+    Filter, NewPrompt, Page, PruneOptions, PruneReport, Store as _, StoreError,
+};
 
 use super::{Folder, Plain as _, Script, id, names};
 
-fn went(pruned: &Pruned) -> Vec<&str> {
+fn went(pruned: &PruneReport) -> Vec<&str> {
     pruned.runs.iter().map(|row| row.id.as_str()).collect()
 }
 
@@ -23,23 +25,23 @@ async fn only_what_has_ended_and_is_not_wanted_goes() {
             script.end(&store).await;
         }
     }
-    store.post(&id("a"), "never read").await.expect("it is posted");
-    let dry = Prune { before_ms: Some(5), dry_run: true, ..Prune::default() };
+    store.send(&id("a"), "never read").await.expect("it is posted");
+    let dry = PruneOptions { before_ms: Some(5), dry_run: true, ..PruneOptions::default() };
     assert_eq!(went(&store.prune(dry).await.expect("it tells")), ["d", "c", "a"]);
-    let nothing = store.prune(Prune::default()).await.expect("it tells");
-    assert_eq!((names(&store).len(), nothing), (5, Pruned::default()));
+    let nothing = store.prune(PruneOptions::default()).await.expect("it tells");
+    assert_eq!((names(&store).len(), nothing), (5, PruneReport::default()));
 
     let held = store.claim(&id("c")).await.expect("it can be asked").expect("it is free");
-    let by_age = Prune { before_ms: Some(4), ..Prune::default() };
+    let by_age = PruneOptions { before_ms: Some(4), ..PruneOptions::default() };
     let pruned = store.prune(by_age).await.expect("it prunes");
     assert_eq!((went(&pruned), &pruned.held[..]), (vec!["a"], &[id("c")][..]));
     assert_eq!(names(&store), ["e", "d", "c", "b"]);
     let error = store.reader().lines(&id("a"), Seq(0)).expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     drop(held);
-    let by_count = Prune { keep: Some(2), ..Prune::default() };
+    let by_count = PruneOptions { keep: Some(2), ..PruneOptions::default() };
     assert_eq!(went(&store.prune(by_count).await.expect("it prunes")), ["c"]);
-    let both = Prune { before_ms: Some(100), keep: Some(1), ..Prune::default() };
+    let both = PruneOptions { before_ms: Some(100), keep: Some(1), ..PruneOptions::default() };
     assert_eq!(went(&store.prune(both).await.expect("it prunes")), ["d"]);
     assert_eq!(names(&store), ["e", "b"]);
 }
@@ -59,7 +61,7 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
         let mut next = script.next(&words.concat());
         if at < 2 {
             let effect = EffectId { seq: next.seq, index: 0 };
-            next.prompts = vec![KeptPrompt { effect, parts: vec!["hello".into()] }];
+            next.prompts = vec![NewPrompt { effect, parts: vec!["hello".into()] }];
         }
         store.write(next).await.expect("it is written");
     }
@@ -71,7 +73,10 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
     assert!(before > 400_000, "{before} bytes");
 
     let store = folder.store();
-    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    let pruned = store
+        .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+        .await
+        .expect("it prunes");
     assert_eq!((went(&pruned), pruned.artifacts), (vec!["big"], 58));
     assert!(size() < before / 4, "{} of {before} bytes", size());
     assert_eq!(store.reader().lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
@@ -97,7 +102,10 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
     // Its third entry says that it follows one of the other run.
     let damage = "UPDATE entry SET follows = 4 WHERE run = 'gone' AND seq = 3";
     folder.raw().execute_batch(damage).expect("it is done");
-    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    let pruned = store
+        .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+        .await
+        .expect("it prunes");
     assert!(went(&pruned).is_empty() && *pruned.damaged == [gone.run.clone()], "{pruned:?}");
     let removed = store.remove(&gone.run).await.expect("it is removed").expect("it is not held");
     assert_eq!(removed.runs, [gone.run.clone()]);
@@ -115,7 +123,7 @@ async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
     for name in ["parent-1-0", "other-1-0", "parent-1-0-2-0"] {
         Script::begin(name, &store, 2).await.end(&store).await;
     }
-    let all = Prune { keep: Some(0), ..Prune::default() };
+    let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
     assert_eq!(went(&store.prune(all).await.expect("it prunes")), ["other-1-0"]);
     parent.end(&store).await;
     assert_eq!(store.prune(all).await.expect("it prunes").runs.len(), 3);
@@ -130,7 +138,7 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     for name in ["open", "open-1-0", "openly", "bad"] {
         let mut script = Script::begin(name, &store, 2).await;
         script.until(&store, 3).await;
-        store.post(&script.run, "never read").await.expect("it is posted");
+        store.send(&script.run, "never read").await.expect("it is posted");
     }
     let damage = "UPDATE run SET goal = 'lose it', place = NULL WHERE id = 'bad'";
     folder.raw().execute_batch(damage).expect("it is done");
@@ -151,7 +159,7 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     assert_eq!(names(&store), ["openly", "kept"]);
     assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
-    assert_eq!(store.reader().letters(&id("openly")).expect("readable").len(), 1);
+    assert_eq!(store.reader().messages(&id("openly")).expect("readable").len(), 1);
     let left = "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM letter)";
     let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
     assert_eq!(left, 7, "nothing of the others is left behind");
@@ -167,7 +175,10 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
     Script::begin("gone", &store, 2).await.end(&store).await;
     let change = "UPDATE entry SET artifact = x'00' WHERE run = 'kept' AND seq = 2";
     folder.raw().execute_batch(change).expect("it is done");
-    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    let pruned = store
+        .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+        .await
+        .expect("it prunes");
     assert!(went(&pruned) == ["gone"] && pruned.unswept, "{pruned:?}");
     let mend = "UPDATE entry SET artifact = (SELECT digest FROM artifact WHERE size > 2000)
                 WHERE run = 'kept' AND seq = 2";
@@ -186,7 +197,9 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
             let mut script = Script::begin(&format!("ours{at}"), &ours, at).await;
             ours.write(script.next(&long)).await.expect("it is written");
             script.end(&ours).await;
-            ours.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+            ours.prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
+                .await
+                .expect("it prunes");
         }
     };
     let text = long.clone();

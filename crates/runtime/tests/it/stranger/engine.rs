@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use pointsman_kernel::{chart::Disposition, governor::Permissions};
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     engine::{Engine, EngineConfig, EngineError, RunHandle},
     model,
     observe::{LiveNotice, Notice, Question},
-    session::{Decision, Start},
+    session::{ApprovalDecision, StartOptions},
     store::{Filter, MemoryStore, Page, Store},
     tool,
 };
@@ -27,8 +27,8 @@ async fn engine(store: impl Store, dog: &Dog) -> Engine {
     builder.config(config).build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
 }
 
-fn start(engine: &Engine) -> Start {
-    Start {
+fn start(engine: &Engine) -> StartOptions {
+    StartOptions {
         program: engine.agents().verify(CHART).expect("it is a chart"),
         source: CHART.into(),
         config: json!({}).into(),
@@ -39,8 +39,8 @@ fn start(engine: &Engine) -> Start {
     }
 }
 
-fn yes() -> Decision {
-    Decision { granted: true, reason: "Gently.".into(), remember: None }
+fn yes() -> ApprovalDecision {
+    ApprovalDecision { granted: true, reason: "Gently.".into(), remember: None }
 }
 
 /// Waits until the run asks.
@@ -62,9 +62,9 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
     let engine = engine(MemoryStore::new(), &dog).await;
     let mut run = engine.start(start(&engine)).await?;
     let question = asked(&mut run).await;
-    run.speaker().decide(question.effect, yes());
+    run.commands().decide(question.effect, yes());
     let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(outcome.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
     let listed = engine.list(&Filter::default(), &Page::first(99)).await?;
     assert_eq!(listed.runs.first().and_then(|row| row.ended.as_deref()), Some("succeeded"));
@@ -72,9 +72,9 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
     let fork = engine.fork(&outcome.run, None).await?;
     let mut run = engine.resume(&fork).await?;
     let question = asked(&mut run).await;
-    run.speaker().decide(question.effect, Decision { granted: false, ..yes() });
+    run.commands().decide(question.effect, ApprovalDecision { granted: false, ..yes() });
     let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Denied));
     Ok(())
 }
 
@@ -104,9 +104,9 @@ async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resum
     let mut run = second.resume(&id).await?;
     let again = asked(&mut run).await;
     assert_eq!(again.effect, question.effect);
-    run.speaker().decide(again.effect, yes());
+    run.commands().decide(again.effect, yes());
     let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(dog.performed.load(std::sync::atomic::Ordering::Relaxed), performed);
     Ok(())
 }
@@ -118,16 +118,16 @@ async fn a_run_that_nobody_answers_is_waited_for_no_longer_than_it_works() -> Re
     let run = engine.start(start(&engine)).await?;
     let id = run.run().clone();
     let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it is not waited for")?;
-    assert_eq!(outcome.standing, Standing::Asking);
+    assert_eq!(outcome.status, RunStatus::Asking);
     assert_eq!(outcome.questions.len(), 1);
-    // An answer by letter counts when the run is resumed.
+    // An answer by message counts when the run is resumed.
     let program = engine.agents().verify(CHART).expect("it is a chart");
     let question = outcome.questions.first().expect("there is one");
     let event = pointsman_runtime::session::approval(&*program.start(), question, &yes());
     engine.send(&id, &event).await?;
     let outcome = engine.resume(&id).await?.wait();
     let outcome = tokio::time::timeout(LIMIT, outcome).await.expect("it ends")?;
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     Ok(())
 }
 
@@ -143,9 +143,9 @@ async fn two_engines_drive_fifty_runs_on_one_thread() -> Result<(), EngineError>
     }
     for mut run in runs {
         let question = asked(&mut run).await;
-        run.speaker().decide(question.effect, yes());
+        run.commands().decide(question.effect, yes());
         let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
-        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+        assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     }
     assert_eq!(engines[0].list(&Filter::default(), &Page::first(99)).await?.runs.len(), 25);
     Ok(())

@@ -17,12 +17,12 @@ use pointsman_kernel::{
     tool::{Recovery, ToolDecl},
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
+    effect::{Completion, ProgressSink},
     engine::EngineConfig,
     model::{self, Spec},
     observe::Notice,
-    perform::{Done, Shown},
-    session::{Asking, Attend, Decision, Reply, Session, Start},
+    session::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, StartOptions},
     store::RunId,
     timeline::TimelineKind,
     tool::{Answering, Arguments, Calling, Limits, Settings, Tool, ToolSpec, Toolbox, Tools, View},
@@ -139,7 +139,7 @@ impl Tool for Stamp {
             let file = calling.tools.folder().root().join(path);
             fs::write(file, Self::word(&arguments)).expect("it is written");
             let output = format!("stamped as {}", calling.call.tool);
-            Done::result(ToolResult { ok: true, output, mutated: true })
+            Completion::result(ToolResult { ok: true, output, mutated: true })
         })
     }
 
@@ -147,10 +147,10 @@ impl Tool for Stamp {
         (Self::word(arguments) == "rude").then(|| "that word is not stamped".into())
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
         let file = tools.folder().root().join(arguments["path"].as_str()?);
         let stamped = fs::read_to_string(file).is_ok_and(|it| it == Self::word(arguments));
-        Some(Done::tool(stamped, "looked at the stamp"))
+        Some(Completion::tool(stamped, "looked at the stamp"))
     }
 
     fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
@@ -167,8 +167,8 @@ impl Tool for Stamp {
 /// Says yes, and keeps what was asked as a person reads it.
 struct Yes(Toolbox, Vec<String>);
 
-impl Attend for Yes {
-    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+impl Approver for Yes {
+    fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
         let call = asking.question.call().expect("a call is asked for");
         let rules = self.0.grants(call).into_iter().map(|rule| rule.arguments[0].1.clone());
         self.1.push(format!(
@@ -176,7 +176,11 @@ impl Attend for Yes {
             self.0.describe_whole(call, None),
             rules.collect::<String>()
         ));
-        Reply::Decided(Decision { granted: true, reason: "fine".into(), remember: None })
+        ApproverReply::Decided(ApprovalDecision {
+            granted: true,
+            reason: "fine".into(),
+            remember: None,
+        })
     }
 }
 
@@ -219,7 +223,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
 
     let source = pointsman_agents::chat::CHART;
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(source),
         source: source.into(),
         config: Body::canonical(&json!({})),
@@ -238,7 +242,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let mut person = Yes(host.tools().toolbox().clone(), Vec::new());
     let ran = session.run(&host, start, vec![Arc::new(observer)], &mut person);
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(ran.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(ran.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(person.1, ["stamp a.txt with hello; always hello"], "asked once, in its own words");
     let results = results.lock().expect("nobody panics").join("\n");
     for said in ["`word`: value is not of type", "not stamped", "stamped as stamp"] {
@@ -253,7 +257,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));
-        let done = wait(host.tools().call(&call, &again, &Shown::nobody()));
+        let done = wait(host.tools().call(&call, &again, &ProgressSink::nobody()));
         assert!(result(done).ok);
         assert_eq!(stamp.0.load(Ordering::Relaxed), calls, "{word}");
     }

@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use serde_json::json;
 
-use super::{Desk, Shown, call, permit, result, wait};
+use super::{Desk, ProgressSink, call, permit, result, wait};
 
 fn rule(tool: &str, path: &str, level: Level) -> Grant {
     let arguments = vec![("path".into(), path.into())];
@@ -159,7 +159,7 @@ fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
         let tools = desk.tools.under(Arc::new(permissions));
         wait(async {
             let call = call("read", json!({ "path": "notes.txt" }));
-            result(tools.call(&call, &permit(), &Shown::nobody()).await).output
+            result(tools.call(&call, &permit(), &ProgressSink::nobody()).await).output
         })
     };
     let deny = || rule("read", "secrets/*", Level::Refuse);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{folder, found, on, real, settings, site::Site, swipe, tap, text};
 
 /// A web app, and the browser that shows it.
-struct Shown {
+struct ProgressSink {
     device: Appium,
     site: Site,
     record: PathBuf,
@@ -50,7 +50,7 @@ fn program(name: &str) -> String {
     found.display().to_string()
 }
 
-impl Shown {
+impl ProgressSink {
     async fn pages(pages: &[(&str, &str)]) -> Self {
         let site = Site::of(pages);
         let mut settings = settings(&real::url(), &capabilities());
@@ -97,7 +97,7 @@ fn back() -> Gesture {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
-    let shown = Shown::pages(&[(
+    let shown = ProgressSink::pages(&[(
         "/",
         r##"<title>Shop</title><h1>Shop</h1><a href="/cart">Cart</a><button disabled>Buy</button>
         <div role="button" id="menu">Menu</div><span style="cursor: pointer">Heart</span>
@@ -140,7 +140,7 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn taps_texts_and_the_way_back_lead_through_an_app() {
-    let shown = Shown::pages(&[
+    let shown = ProgressSink::pages(&[
         ("/", r#"<a href="/form">Sign in</a>"#),
         (
             "/form",
@@ -182,7 +182,7 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
-    let shown = Shown::pages(&[(
+    let shown = ProgressSink::pages(&[(
         "/",
         r#"<p id="top">Top</p><div style="height: 3000px"></div>
         <button onclick="document.title = this.textContent = 'Done'">Last</button>"#,
@@ -208,7 +208,7 @@ async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_that_never_settles_can_be_used() {
-    let shown = Shown::pages(&[
+    let shown = ProgressSink::pages(&[
         (
             "/",
             r#"<a href="/on">On</a><p id="clock">0</p>
@@ -227,7 +227,7 @@ async fn a_page_that_never_settles_can_be_used() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
-    let shown = Shown::pages(&[
+    let shown = ProgressSink::pages(&[
         (
             "/",
             r#"<a href="/error">Error</a><a href="/dead">Dead</a><a href="/none">None</a>
@@ -260,7 +260,7 @@ async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_tab_that_crashes_is_opened_again() {
-    let shown = Shown::pages(&[("/", r#"<a href="/b">B</a>"#), ("/b", "<p>Here")]).await;
+    let shown = ProgressSink::pages(&[("/", r#"<a href="/b">B</a>"#), ("/b", "<p>Here")]).await;
     let origin = shown.site.origin();
     assert_eq!(tap(&shown.device, "B").await.activity, "/b");
     shown.crash().await;
@@ -276,7 +276,7 @@ async fn a_tab_that_crashes_is_opened_again() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn what_has_changed_or_is_covered_is_not_tapped() {
-    let shown = Shown::pages(&[(
+    let shown = ProgressSink::pages(&[(
         "/",
         r#"<button id="a">A</button><br><button id="b">B</button>
         <div id="over" style="position: fixed; inset: 0; background: white; display: none">
@@ -303,7 +303,7 @@ async fn what_has_changed_or_is_covered_is_not_tapped() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_window_that_a_tap_opens_is_followed_and_left_again() {
-    let shown = Shown::pages(&[
+    let shown = ProgressSink::pages(&[
         ("/", r#"<a href="/new" target="_blank" rel="opener">New</a>"#),
         ("/new", r#"<a href="/on">On</a><button onclick="window.close()">Shut</button>"#),
         ("/on", "<p>There"),

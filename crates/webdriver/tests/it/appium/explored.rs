@@ -10,7 +10,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     host::Host,
-    session::{Nobody, Outcome, Start},
+    session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser, device};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(super) struct Trip<'t> {
 
 /// A run that has ended.
 pub(super) struct Ran {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RunSummary,
     /// The screens that were seen: package and activity.
     pub(super) seen: BTreeSet<(String, String)>,
     /// Its journal.
@@ -61,7 +61,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     let mut config = trip.config;
     config["device"] = json!({ "appium": trip.url, "capabilities": file });
     let source = roomy(trip.actions);
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(&source),
         source: source.into(),
         config: config.into(),
@@ -71,7 +71,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
         seed: Some(1),
     };
     let host = host(desk, trip.quiet);
-    let outcome = desk.session.run(&host, start, Vec::new(), &mut Nobody);
+    let outcome = desk.session.run(&host, start, Vec::new(), &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("a journal");

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use pointsman_agents::explore::map::Kind;
-use pointsman_runtime::driver::Standing;
+use pointsman_runtime::driver::RunStatus;
 use pointsman_webdriver::{device::Recording, exploration, reproduce};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn every_policy_sees_all_of_a_made_up_app_over_the_wire() {
         let all = Recording::open(&file, 1, None).expect("a graph").truth().reachable;
         let stand_in = StandIn::playing(PACKAGE, Played::of(&file, seed));
         let ran = explore(&desk, &stand_in, policy, 400);
-        assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{policy}: {:?}", ran.outcome);
+        assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{policy}: {:?}", ran.outcome);
         let seen = stand_in.model().graph.as_ref().expect("a graph").screens();
         assert_eq!(seen, all, "{policy}: {:?}", ran.outcome.report);
         assert!(ran.figure("crashes") >= 1, "{policy}: {:?}", ran.outcome.report);

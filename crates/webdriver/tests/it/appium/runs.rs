@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use pointsman_kernel::chart::Disposition;
-use pointsman_runtime::driver::Standing;
+use pointsman_runtime::driver::RunStatus;
 use serde_json::{Value, json};
 
 use super::{
@@ -75,7 +75,7 @@ fn every_policy_sees_all_of_an_app_in_which_everything_happens() {
     for policy in ["breadth_first", "depth_first", "max_coverage", "focused", "goal_oriented"] {
         let stand_in = StandIn::of(app.clone(), Some(1));
         let ran = explore(policy, &stand_in, &json!({}), &json!({ "policy": policy }));
-        assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{policy}: {:?}", ran.outcome);
+        assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{policy}: {:?}", ran.outcome);
         assert_eq!(ran.activities(PACKAGE), all(&app), "{policy}: {:?}", ran.outcome.report);
         for package in ["android", "org.browser", "com.android.permissioncontroller"] {
             assert!(!ran.activities(package).is_empty(), "{policy} has not seen {package}");
@@ -117,8 +117,8 @@ fn an_installation_that_fails_goes_a_step_back_and_is_tried_again() {
     let stand_in = StandIn::of(troubled(), None);
     let ran = explore("never", &stand_in, &json!({ "install_from": "/none.apk" }), &json!({}));
     assert!(matches!(
-        ran.outcome.standing,
-        Standing::Ended(Disposition::Failed | Disposition::Budget)
+        ran.outcome.status,
+        RunStatus::Ended(Disposition::Failed | Disposition::Budget)
     ));
     assert!(ran.lines.iter().any(|it| it.contains("does not exist or is not accessible")));
 }
@@ -152,8 +152,8 @@ fn a_device_that_is_unplugged_for_good_ends_the_run_and_says_so() {
     let stand_in = StandIn::of(app, Some(1));
     let ran = explore("unplugged", &stand_in, &json!({}), &json!({}));
     assert!(matches!(
-        ran.outcome.standing,
-        Standing::Ended(Disposition::Failed | Disposition::Budget)
+        ran.outcome.status,
+        RunStatus::Ended(Disposition::Failed | Disposition::Budget)
     ));
     assert!(ran.lines.iter().any(|it| it.contains("adb devices")), "{:?}", ran.outcome);
 }

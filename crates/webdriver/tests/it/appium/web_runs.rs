@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use pointsman_runtime::driver::Standing;
+use pointsman_runtime::driver::RunStatus;
 use serde_json::json;
 
 use super::{
@@ -54,7 +54,7 @@ fn explore(name: &str, policy: &str) {
         quiet: Duration::from_millis(100),
     };
     let ran = run(&desk, trip);
-    assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{:?}", ran.outcome);
+    assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{:?}", ran.outcome);
     // Pages that fail are told from those of the app.
     let failing = BTreeSet::from(["/broken", "/dead"]);
     let wanted = pages.iter().map(|(path, _)| *path).filter(|path| !failing.contains(path));
@@ -104,7 +104,7 @@ fn a_login_gate_is_passed_by_a_set_up() {
             quiet: Duration::from_millis(100),
         };
         let ran = run(&desk, trip);
-        assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{:?}", ran.outcome);
+        assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{:?}", ran.outcome);
         let seen = ran.activities(&site.origin());
         assert!(seen.is_superset(&wanted), "{name}: {seen:?} {:?}", ran.outcome.report);
         assert_eq!(seen.contains("/inside"), name == "inside", "{seen:?}");

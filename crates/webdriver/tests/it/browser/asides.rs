@@ -9,8 +9,8 @@ use pointsman_kernel::{
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
-    driver::Standing,
-    session::{Nobody, Outcome, Start},
+    driver::RunStatus,
+    session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser::BrowserError, profile};
 use serde_json::json;
@@ -99,7 +99,7 @@ async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_so
 }
 
 /// Runs the agent over a page, with leave to send.
-fn run(desk: &Desk, html: &str) -> Outcome {
+fn run(desk: &Desk, html: &str) -> RunSummary {
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
     let site = threads.block_on(Site::of(&[("/", html)]));
     let file = desk.work().join("me.toml");
@@ -111,7 +111,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
         level: Level::Allow,
         until: None,
     };
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(form::CHART),
         source: form::CHART.into(),
         config: json!({ "url": site.url("/"), "profile": held, "redact": false }).into(),
@@ -120,7 +120,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -129,7 +129,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
 fn a_run_tells_what_the_box_said_and_ends_where_it_must_not_go_on() {
     let desk = Desk::new("browser-asides");
     let sent = run(&desk, &page(ASKS, 1));
-    assert_eq!(sent.standing, Standing::Ended(Disposition::Succeeded), "{sent:?}");
+    assert_eq!(sent.status, RunStatus::Ended(Disposition::Succeeded), "{sent:?}");
     let told = sent.result.unwrap_or_default();
     assert!(told.contains("Your visit ends soon."), "{told}");
 

@@ -14,10 +14,10 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
+    effect::EffectExecutor as _,
     host::Host,
-    perform::Perform as _,
-    session::{Nobody, Outcome, Start},
+    session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::profile;
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ const PAGE: &str = "<title>Join</title><form action=/sent>
 <button>Send</button></form>";
 
 /// Runs the agent over a page with a profile of two values.
-fn run(desk: &Desk, url: &str, redact: bool) -> Outcome {
+fn run(desk: &Desk, url: &str, redact: bool) -> RunSummary {
     run_with(desk, desk.host(), json!({ "url": url, "redact": redact }), Level::Allow)
 }
 
 /// Runs the agent with a host, more of a configuration, and a rule over sending.
-fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome {
+fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> RunSummary {
     let file = desk.work().join("me.toml");
     fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
@@ -44,7 +44,7 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome
     config["sends"] = json!(sends != Level::Refuse);
     let sends =
         Grant { tool: form::SUBMIT_TOOL.into(), arguments: Vec::new(), level: sends, until: None };
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(form::CHART),
         source: form::CHART.into(),
         config: config.into(),
@@ -53,7 +53,7 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&host, start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(&host, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -80,7 +80,7 @@ fn a_run_fills_sends_and_keeps_values_out_of_its_journal() {
     let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", thanks)]));
     for redact in [true, false] {
         let outcome = run(&desk, &site.url("/"), redact);
-        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
+        assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{outcome:?}");
         let journal = desk
             .session
             .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
@@ -102,7 +102,7 @@ fn a_run_that_cannot_open_its_page_fails_and_says_why() {
     let desk = Desk::new("browser-nowhere");
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let outcome = run(&desk, &format!("http://{}/", free.expect("a port")), true);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed), "{outcome:?}");
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed), "{outcome:?}");
     assert_eq!(&*outcome.state, "error");
     let told: Value = outcome.result.map(Value::String).unwrap_or_default();
     assert!(told.to_string().contains("ERR_CONNECTION_REFUSED"), "{told}");
@@ -145,7 +145,7 @@ fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
     let config = |redact: bool| json!({ "url": site.url("/"), "redact": redact });
 
     let sent = run_with(&desk, desk.host_with(settings.clone()), config(true), Level::Allow);
-    assert_eq!(sent.standing, Standing::Ended(Disposition::Succeeded), "{sent:?}");
+    assert_eq!(sent.status, RunStatus::Ended(Disposition::Succeeded), "{sent:?}");
     assert!(until(|| of(&mark).is_empty()), "nothing is left to do in it");
 
     drop(run_with(&desk, desk.host_with(settings), config(true), Level::Refuse));
@@ -181,7 +181,7 @@ fn what_a_page_repeats_is_in_no_journal() {
     let pages = [("/", first), ("/two", second), ("/sent", "<p>Thank you, Ada Lovelace")];
     let site = runtime.block_on(Site::of(&pages));
     let outcome = run(&desk, &site.url("/"), true);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{outcome:?}");
     let journal = desk
         .session
         .block_on(desk.session.store().lines(&outcome.run, Seq(0)))

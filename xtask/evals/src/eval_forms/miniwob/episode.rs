@@ -102,7 +102,7 @@ impl Stand {
 
     /// Returns the rewards of a task so far: one for each problem that was finished.
     pub(super) fn rewards(&self, episode: &Episode) -> Vec<f64> {
-        let told = self.0.posted(&episode.rewarded);
+        let told = self.0.delivery(&episode.rewarded);
         let done = told.iter().filter(|it| it["done"] == true);
         done.filter_map(|it| it["reward"].as_f64()).collect()
     }

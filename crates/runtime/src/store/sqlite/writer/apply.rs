@@ -7,7 +7,7 @@ use pointsman_kernel::id::Digest;
 
 use super::{
     super::{
-        LetterId, RunId, StoreError, artifact, blob,
+        MessageId, RunId, StoreError, artifact, blob,
         book::OpenBook,
         list, made, queue,
         ready::{Opened, Ready, forked},
@@ -35,9 +35,9 @@ pub(super) fn apply(
     match work {
         Work::Append(ready) => append(connection, book, ready, work).map(|()| Answer::Appended),
         Work::Post { run, body, at_ms } => {
-            post(connection, book, run, body, signed(*at_ms)).map(Answer::Posted)
+            send(connection, book, run, body, signed(*at_ms)).map(Answer::Posted)
         }
-        Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
+        Work::Discard(message) => take(connection, book, *message).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
         Work::Park { run, term, read } => {
             let parked = queue::park(connection, run, term, *read);
@@ -51,7 +51,7 @@ pub(super) fn apply(
                 .map_err(|source| spoilt(work.failed(source)))?;
             Ok(Answer::Done)
         }
-        Work::Prune { holds, whatever } => {
+        Work::PruneOptions { holds, whatever } => {
             for (run, _) in holds {
                 if *whatever {
                     remove_whatever(connection, book, run)?;
@@ -89,12 +89,12 @@ fn append(
         let refusal = conflict(connection, ready, work);
         return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
-    if let Some(letter) = append.letter {
-        take(connection, book, letter).map_err(|refusal| spoilt(refusal.error))?;
+    if let Some(message) = append.message {
+        take(connection, book, message).map_err(|refusal| spoilt(refusal.error))?;
     }
     if ready.ended.is_some() {
         // Nobody will take what still waits for it.
-        forget_letters(connection, book, &append.run)?;
+        forget_messages(connection, book, &append.run)?;
         delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
     ready.term.enter(connection, &append.run).map_err(fail)?;
@@ -233,8 +233,8 @@ fn open(
         queue::note(connection, request, run)
             .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     }
-    for letter in &opening.letters {
-        post(connection, book, run, letter, signed(opening.created_ms))
+    for message in &opening.messages {
+        send(connection, book, run, message, signed(opening.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
     }
     Ok(())
@@ -273,26 +273,26 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
     }
 }
 
-fn post(
+fn send(
     connection: &Connection,
     book: &mut OpenBook,
     run: &RunId,
     body: &str,
     at_ms: i64,
-) -> Result<LetterId, Refusal> {
+) -> Result<MessageId, Refusal> {
     let fail = |source| spoilt(StoreError::reading(Some(run), source));
     there(connection, run)?;
     let book = book.book(connection).map_err(refused)?;
-    let id = book.letters.saturating_add(1);
-    let seal = seal::letter(id, run.as_str(), body, at_ms);
+    let id = book.messages.saturating_add(1);
+    let seal = seal::message(id, run.as_str(), body, at_ms);
     connection
         .prepare_cached("INSERT INTO letter (id, run, body, at_ms, seal) VALUES (?1,?2,?3,?4,?5)")
         .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, seal.0]))
         .map_err(fail)?;
     queue::wake(connection, run).map_err(fail)?;
-    book.letters = id;
+    book.messages = id;
     book.waiting = book.waiting.saturating_add(1);
-    Ok(LetterId(id))
+    Ok(MessageId(id))
 }
 
 /// Refuses what is for a run that is not there.
@@ -304,14 +304,14 @@ fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
     if there { Ok(()) } else { Err(refused(StoreError::NoSuchRun { run: run.clone() })) }
 }
 
-/// Takes a letter out of the box.
-fn take(connection: &Connection, book: &mut OpenBook, letter: LetterId) -> Result<(), Refusal> {
+/// Takes a message out of the box.
+fn take(connection: &Connection, book: &mut OpenBook, message: MessageId) -> Result<(), Refusal> {
     let taken = connection
         .prepare_cached("DELETE FROM letter WHERE id = ?1")
-        .and_then(|mut delete| delete.execute(params![letter.0]))
+        .and_then(|mut delete| delete.execute(params![message.0]))
         .map_err(|source| spoilt(StoreError::reading(None, source)))?;
     if taken == 0 {
-        return Err(refused(StoreError::NoSuchLetter { letter }));
+        return Err(refused(StoreError::NoSuchMessage { message }));
     }
     let book = book.book(connection).map_err(spoilt)?;
     book.waiting = book.waiting.saturating_sub(1);
@@ -375,7 +375,7 @@ fn remove_rest(
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM blob WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM queue WHERE run = ?1")?;
-    forget_letters(connection, book, run)?;
+    forget_messages(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())
 }
@@ -387,16 +387,16 @@ fn delete(connection: &Connection, run: &RunId, statement: &str) -> Result<usize
         .map_err(|source| spoilt(StoreError::reading(Some(run), source)))
 }
 
-/// Removes the letters of a run that will take no more.
-fn forget_letters(
+/// Removes the messages of a run that will take no more.
+fn forget_messages(
     connection: &Connection,
     book: &mut OpenBook,
     run: &RunId,
 ) -> Result<(), Refusal> {
-    let letters = delete(connection, run, "DELETE FROM letter WHERE run = ?1")?;
-    if letters > 0 {
+    let messages = delete(connection, run, "DELETE FROM letter WHERE run = ?1")?;
+    if messages > 0 {
         let book = book.book(connection).map_err(spoilt)?;
-        book.waiting = book.waiting.saturating_sub(i64::try_from(letters).unwrap_or(i64::MAX));
+        book.waiting = book.waiting.saturating_sub(i64::try_from(messages).unwrap_or(i64::MAX));
     }
     Ok(())
 }

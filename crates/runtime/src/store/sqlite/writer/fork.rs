@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::{
     super::{
-        Damage, RunId, RunRow, StoreError,
+        RunId, RunRow, StoreDamage, StoreError,
         book::OpenBook,
         chain, list, made, read,
         seal::{Fixed, Seal, Tip, signed, unsigned},
@@ -46,7 +46,7 @@ impl Forking {
             return Err(StoreError::NoSuchEntry { run, has, asked: at });
         }
         let lines = read::lines(connection, &row, Seq(0))?;
-        let damaged = || StoreError::damaged(Some(parent.clone()), Some(at), Damage::Row);
+        let damaged = || StoreError::damaged(Some(parent.clone()), Some(at), StoreDamage::Row);
         let shared = usize::try_from(at.0).ok().and_then(|at| lines.get(at.checked_sub(1)?));
         let link = Digest::of(shared.ok_or_else(damaged)?.as_bytes());
         let mut places = Vec::with_capacity(lines.len());

@@ -15,11 +15,11 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
 };
 use pointsman_runtime::{
+    effect::{EffectExecutor, EffectTask, Permit, ProgressSink},
     engine::EngineConfig,
     host::{AfterTools, Hooks, Host},
     model::{self, Spec},
-    perform::{Perform, Permit, Shown, Task},
-    session::{Nobody, Session, Start},
+    session::{Session, StartOptions, Unattended},
     store::RunId,
     tool,
 };
@@ -102,7 +102,7 @@ impl Desk {
             "[state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
              [state.stopped]\nfinal = \"cancelled\"\n",
         );
-        let start = Start {
+        let start = StartOptions {
             program: crate::program(&chart),
             source: chart.into(),
             config: json!({ "goal": "x" }).into(),
@@ -112,7 +112,7 @@ impl Desk {
             seed: Some(7),
         };
         let host = self.host(committing(), Spec::quote());
-        let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
+        let ran = self.session.run(&host, start, Vec::new(), &mut Unattended);
         ran.unwrap_or_else(|error| panic!("it runs: {error}")).run
     }
 
@@ -121,11 +121,11 @@ impl Desk {
         let tool = |name: &&str| json!({ "name": name, "succeeded": true });
         let completed: Vec<Value> = tools.iter().map(tool).collect();
         let task = json!({ "post_tools": { "completed_tools": completed } });
-        let task = Task::Own(Body::canonical(&task));
+        let task = EffectTask::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
         let permit = Permit::unwritten(run.clone(), Chat::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let doing = host.perform(permit, task, Shown::nobody());
+        let doing = host.perform(permit, task, ProgressSink::nobody());
         let done = threads.expect("it is made").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
         let Ok(Report::PostTools { action_taken, actions }) = report.read() else {

@@ -121,7 +121,7 @@ fn starts(root: PathBuf) {
         std::process::id()
     );
     let call = super::super::call("shell", json!({ "command": command }));
-    wait(tools.call(&call, &permit(), &pointsman_runtime::perform::Shown::nobody()));
+    wait(tools.call(&call, &permit(), &pointsman_runtime::effect::ProgressSink::nobody()));
 }
 
 /// Returns whether a process has this in its command line.

@@ -1,6 +1,6 @@
 //! What those who watch see of a tool while it still runs.
 
-use pointsman_runtime::perform::Shown;
+use pointsman_runtime::effect::ProgressSink;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -15,7 +15,7 @@ fn a_command_shows_its_output_before_it_ends() {
     let command = "echo first; echo wrong >&2; while [ ! -e seen ]; do sleep 0.05; done; echo last";
     let (said, shown) = wait(async {
         let shell = call("shell", json!({ "command": command, "timeout_ms": 20_000 }));
-        let shown = Shown::to(sender);
+        let shown = ProgressSink::to(sender);
         let running = async {
             let done = desk.tools.call(&shell, &permit(), &shown).await;
             drop(shown);

@@ -4,10 +4,13 @@ use std::fs;
 
 use pointsman_kernel::governor::{Grant, Level, Permissions};
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     host::Hooks,
     model::Spec,
-    session::{Asking, Attend, Decision, Nobody, Reply, Session, Start},
+    session::{
+        ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, StartOptions,
+        Unattended,
+    },
 };
 use serde_json::json;
 
@@ -16,9 +19,13 @@ use super::Desk;
 /// Says yes to everything.
 struct Yes;
 
-impl Attend for Yes {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
-        Reply::Decided(Decision { granted: true, reason: "yes".into(), remember: None })
+impl Approver for Yes {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
+        ApproverReply::Decided(ApprovalDecision {
+            granted: true,
+            reason: "yes".into(),
+            remember: None,
+        })
     }
 }
 
@@ -48,7 +55,7 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
     let source = chart(command);
     let asks = Grant { tool: "git".into(), arguments: Vec::new(), level: Level::Ask, until: None };
     let permissions = Permissions { otherwise: Level::Allow, rules: vec![asks], attended: true };
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(&source),
         source: source.as_str().into(),
         config: json!({ "goal": "x" }).into(),
@@ -58,8 +65,8 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
         seed: Some(7),
     };
     let host = desk.host(Hooks::default(), Spec::quote());
-    let ran = desk.session.run(&host, start, Vec::new(), &mut Nobody).expect("it runs");
-    assert!(matches!(ran.standing, Standing::Asking), "{:?}", ran.standing);
+    let ran = desk.session.run(&host, start, Vec::new(), &mut Unattended).expect("it runs");
+    assert!(matches!(ran.status, RunStatus::Asking), "{:?}", ran.status);
     drop(host);
     let (journal, cache) = (desk.folder.journal(), desk.folder.0.join("cache"));
     desk.session = Session::open(pointsman_agents::all(), &journal, &cache).expect("it opens");

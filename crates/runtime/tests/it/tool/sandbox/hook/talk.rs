@@ -10,11 +10,11 @@ use std::{
 
 use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     host::{AfterTools, Hooks},
     model::Spec,
     observe::{Notice, Observer},
-    session::{Nobody, Start},
+    session::{StartOptions, Unattended},
     store::RunId,
     timeline::TimelineKind,
 };
@@ -28,7 +28,7 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
     fs::write(&file, script).expect("it is written");
     let model: Spec = format!("script:{}", file.display()).parse().expect("a model");
     let source = pointsman_agents::chat::CHART;
-    let start = Start {
+    let start = StartOptions {
         program: crate::program(source),
         source: source.into(),
         config: json!({}).into(),
@@ -37,9 +37,9 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(hooks, model), start, vec![observer], &mut Nobody);
+    let ran = desk.session.run(&desk.host(hooks, model), start, vec![observer], &mut Unattended);
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert!(matches!(ran.standing, Standing::Ended(_)), "{:?}", ran.standing);
+    assert!(matches!(ran.status, RunStatus::Ended(_)), "{:?}", ran.status);
 }
 
 /// Says what was done after tools.

@@ -104,7 +104,7 @@ impl Driver {
             run: &*self.run,
             stepped,
             open: &|effect| self.open.get(&effect).map(|it| &it.order),
-            model: self.site.performer.model(),
+            model: self.site.executor.model(),
         });
         let progress = self.progress(&items);
         let view = Box::new(view(&self.program, self.run.core()));

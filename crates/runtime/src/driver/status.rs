@@ -15,7 +15,7 @@ use crate::observe::Question;
 /// How a run stands between two events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum RunStatus {
     /// Something is under way, or will be at a known time.
     Moving,
     /// It waits for an event from outside: a person's word, or the end of a pause.
@@ -28,33 +28,33 @@ pub enum Standing {
 
 impl Driver {
     /// Returns how the run stands.
-    pub fn standing(&self) -> Standing {
-        self.standing_while(self.is_under_way())
+    pub fn status(&self) -> RunStatus {
+        self.status_while(self.is_under_way())
     }
 
     /// Returns how the run stands once nobody drives it. A look at a call ends with its driver,
     /// and is made anew before a person is asked.
-    pub(crate) fn left_standing(&self) -> Standing {
-        self.standing_while(self.works())
+    pub(crate) fn detached_status(&self) -> RunStatus {
+        self.status_while(self.works())
     }
 
-    fn standing_while(&self, moving: bool) -> Standing {
+    fn status_while(&self, moving: bool) -> RunStatus {
         let core = self.run.core();
         if let Some(ended) = core.ended {
-            return Standing::Ended(ended);
+            return RunStatus::Ended(ended);
         }
         if moving {
-            return Standing::Moving;
+            return RunStatus::Moving;
         }
         // What is left of those that work are questions.
         let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
         if core.items.iter().any(asks) {
-            return Standing::Asking;
+            return RunStatus::Asking;
         }
         let awaits = self.program.state(core.state);
         match awaits.map(State::does) {
-            Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
-            _ => Standing::Waiting,
+            Some(Does::Await { timeout: Some(_), .. }) => RunStatus::Moving,
+            _ => RunStatus::Waiting,
         }
     }
 
@@ -77,17 +77,12 @@ impl Driver {
     /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
         let due = |at| self.clock.until(at).is_zero();
-        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
+        self.pending.is_empty() && !self.run.core().wake.is_some_and(due)
     }
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
         listens(&self.program, self.run.core())
-    }
-
-    /// Returns when the run wants to be woken, in milliseconds since 1970.
-    pub fn wakes_at(&self) -> Option<u64> {
-        self.run.core().wake.map(|at| self.clock.wall(at))
     }
 
     /// Returns until when a question can be answered, in milliseconds since 1970; nothing for

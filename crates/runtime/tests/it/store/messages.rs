@@ -1,6 +1,6 @@
-//! Letters and leases: what processes that share a journal say to each other.
+//! Messages and leases: what processes that share a journal say to each other.
 
-use pointsman_runtime::store::{Opening, SqliteStore, Store as _, StoreError};
+use pointsman_runtime::store::{NewRun, SqliteStore, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, id, opening};
 
@@ -10,39 +10,39 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     let (ours, theirs) = (folder.store(), folder.store());
     let mut script = Script::begin("one", &ours, 5).await;
     Script::begin("two", &ours, 6).await;
-    let first = theirs.post(&script.run, "{\"a\":1}").await.expect("it is posted");
-    let second = theirs.post(&script.run, "second").await.expect("it is posted");
-    theirs.post(&id("two"), "for another").await.expect("it is posted");
-    let letters = ours.reader().letters(&script.run).expect("readable");
-    let bodies: Vec<&str> = letters.iter().map(|letter| &*letter.body).collect();
+    let first = theirs.send(&script.run, "{\"a\":1}").await.expect("it is posted");
+    let second = theirs.send(&script.run, "second").await.expect("it is posted");
+    theirs.send(&id("two"), "for another").await.expect("it is posted");
+    let messages = ours.reader().messages(&script.run).expect("readable");
+    let bodies: Vec<&str> = messages.iter().map(|message| &*message.body).collect();
     assert_eq!(bodies, ["{\"a\":1}", "second"]);
-    assert_eq!((letters[0].id, letters[1].id), (first, second));
+    assert_eq!((messages[0].id, messages[1].id), (first, second));
 
     let mut taking = script.next("takes a letter");
-    taking.letter = Some(first);
+    taking.message = Some(first);
     ours.write(taking).await.expect("it is written");
-    assert!(!theirs.has_letter(first).expect("readable"));
-    assert!(theirs.has_letter(second).expect("readable"));
-    // Nobody takes a letter twice, and an entry that would is not written.
+    assert!(!theirs.has_message(first).expect("readable"));
+    assert!(theirs.has_message(second).expect("readable"));
+    // Nobody takes a message twice, and an entry that would is not written.
     let untouched = script.clone();
     let mut again = script.next("takes it again");
-    again.letter = Some(first);
+    again.message = Some(first);
     let error = ours.write(again).await.expect_err("it is refused");
-    assert!(matches!(error, StoreError::NoSuchLetter { letter } if letter == first), "{error}");
+    assert!(matches!(error, StoreError::NoSuchMessage { message } if message == first), "{error}");
     assert_eq!(ours.reader().run(&script.run).expect("readable").seq, untouched.seq);
 
     ours.discard(second).await.expect("it is discarded");
     let error = ours.discard(second).await.expect_err("it is gone");
-    assert!(matches!(error, StoreError::NoSuchLetter { .. }), "{error}");
+    assert!(matches!(error, StoreError::NoSuchMessage { .. }), "{error}");
     // A number is never given twice: who waits for one must not see another.
-    let third = theirs.post(&script.run, "third").await.expect("it is posted");
+    let third = theirs.send(&script.run, "third").await.expect("it is posted");
     assert!(third > second);
-    let error = theirs.post(&id("nobody"), "hello").await.expect_err("there is no such run");
+    let error = theirs.send(&id("nobody"), "hello").await.expect_err("there is no such run");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
 
     for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
         folder.raw().execute(damage, []).expect("it is done");
-        let error = ours.reader().letters(&script.run).expect_err("it is damaged").to_string();
+        let error = ours.reader().messages(&script.run).expect_err("it is damaged").to_string();
         assert!(error.contains("its letters are not those that were written"), "{error}");
     }
 }
@@ -53,14 +53,14 @@ async fn a_damaged_letter_concerns_its_run_alone() {
     let store = folder.store();
     for name in ["one", "two"] {
         Script::begin(name, &store, 5).await;
-        store.post(&id(name), name).await.expect("it is posted");
+        store.send(&id(name), name).await.expect("it is posted");
     }
     folder.raw().execute("UPDATE letter SET body = 'twp' WHERE run = 'two'", []).expect("done");
-    assert_eq!(store.reader().letters(&id("one")).expect("it is whole").len(), 1);
-    assert!(store.reader().letters(&id("two")).is_err());
+    assert_eq!(store.reader().messages(&id("one")).expect("it is whole").len(), 1);
+    assert!(store.reader().messages(&id("two")).is_err());
     // Of one that is nobody's, nobody knows whose it was.
     folder.raw().execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", []).expect("done");
-    assert!(store.reader().letters(&id("one")).is_err());
+    assert!(store.reader().messages(&id("one")).is_err());
 }
 
 #[tokio::test]
@@ -69,20 +69,20 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     let store = folder.store();
     let mut script = Script::new("one");
     let first = script.next("it begins");
-    let letters = vec!["hello".into(), "and farewell".into()];
-    let opening = Opening { letters, ..opening(5) };
+    let messages = vec!["hello".into(), "and farewell".into()];
+    let opening = NewRun { messages, ..opening(5) };
     drop(store.create(first.into(), opening).await.expect("it begins"));
     let bodies = |store: &SqliteStore| -> Vec<String> {
-        let letters = store.reader().letters(&id("one")).expect("readable");
-        letters.iter().map(|letter| letter.body.to_string()).collect()
+        let messages = store.reader().messages(&id("one")).expect("readable");
+        messages.iter().map(|message| message.body.to_string()).collect()
     };
     assert_eq!(bodies(&store), ["hello", "and farewell"]);
     script.end(&store).await;
     assert_eq!(bodies(&store), [""; 0]);
     // The count of those that wait is right: a new one is found.
     Script::begin("two", &store, 6).await;
-    store.post(&id("two"), "x").await.expect("it is posted");
-    assert_eq!(store.reader().letters(&id("two")).expect("readable").len(), 1);
+    store.send(&id("two"), "x").await.expect("it is posted");
+    assert_eq!(store.reader().messages(&id("two")).expect("readable").len(), 1);
 }
 
 #[tokio::test]

@@ -1,62 +1,63 @@
-//! Letters, as their table keeps them.
+//! Messages, as their table keeps them.
 
 use rusqlite::Connection;
 
 use super::{
-    Damage, Letter, LetterId, Reader, RunId, StoreError,
+    MailboxMessage, MessageId, Reader, RunId, StoreDamage, StoreError,
     book::Book,
     read,
     seal::{self, Seal, unsigned},
 };
 
 impl Reader {
-    /// Returns the letters that wait for a run, the oldest first.
-    pub fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
-        let letters = self.read(|connection| all(connection, Some(run)))?;
-        Ok(letters.into_iter().filter(|letter| letter.run == *run).collect())
+    /// Returns the messages that wait for a run, the oldest first.
+    pub fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
+        let messages = self.read(|connection| all(connection, Some(run)))?;
+        Ok(messages.into_iter().filter(|message| message.run == *run).collect())
     }
 
-    /// Returns the letters that wait, for any run, the oldest first.
-    pub fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
+    /// Returns the messages that wait, for any run, the oldest first.
+    pub fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
         self.read(|connection| all(connection, None))
     }
 }
 
 /// Reads all that wait: they are few, and only together can they be checked. One that is
 /// damaged concerns its run alone, if it can be told whose it is.
-fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<Letter>, StoreError> {
+fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<MailboxMessage>, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection
         .prepare_cached("SELECT id, run, body, at_ms, seal FROM letter ORDER BY id")
         .map_err(fail)?;
     let mut found = query.query([]).map_err(fail)?;
-    let (mut letters, mut damaged) = (Vec::new(), 0_usize);
+    let (mut messages, mut damaged) = (Vec::new(), 0_usize);
     while let Some(row) = found.next().map_err(fail)? {
         let read = || -> rusqlite::Result<_> {
             let run: String = row.get(1)?;
             let body: String = row.get(2)?;
             Ok((row.get::<_, i64>(0)?, run, body, row.get::<_, i64>(3)?, Seal(row.get(4)?)))
         };
-        let (id, run, body, at_ms, sealed) = read().map_err(fail)?;
-        if seal::letter(id, &run, &body, at_ms) != sealed {
+        let (id, run, body, at_ms, intact) = read().map_err(fail)?;
+        if seal::message(id, &run, &body, at_ms) != intact {
             let run = RunId::from_row(run);
             let anothers = asked.is_some_and(|asked| run != *asked);
             if anothers && read::run(connection, &run).is_ok() {
                 damaged = damaged.saturating_add(1);
                 continue;
             }
-            return Err(StoreError::damaged(Some(run), None, Damage::Letters));
+            return Err(StoreError::damaged(Some(run), None, StoreDamage::Messages));
         }
-        letters.push(Letter {
-            id: LetterId(id),
+        messages.push(MailboxMessage {
+            id: MessageId(id),
             run: RunId::from_row(run),
             body: body.into(),
             at_ms: unsigned(at_ms),
         });
     }
-    if i64::try_from(letters.len().saturating_add(damaged)) == Ok(Book::read(connection)?.waiting) {
-        Ok(letters)
+    if i64::try_from(messages.len().saturating_add(damaged)) == Ok(Book::read(connection)?.waiting)
+    {
+        Ok(messages)
     } else {
-        Err(StoreError::damaged(None, None, Damage::Letters))
+        Err(StoreError::damaged(None, None, StoreDamage::Messages))
     }
 }

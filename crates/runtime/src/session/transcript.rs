@@ -9,15 +9,15 @@ use pointsman_agents::{
 use serde::Deserialize;
 
 use super::{
-    Posted, Recalled, Session, SessionError,
+    Delivery, RecalledRun, Session, SessionError,
     converse::{closed, closing, said},
     end,
 };
 use crate::{
     driver::listens,
     engine::claim,
-    mail::given,
-    store::{Letter, RunId},
+    mailbox::given,
+    store::{MailboxMessage, RunId},
     timeline::words,
 };
 
@@ -37,7 +37,7 @@ struct Data {
     plan: Option<Plan>,
 }
 
-impl Recalled {
+impl RecalledRun {
     #[cfg(feature = "agents")]
     fn kept(&self) -> Kept {
         let snapshot = self.loaded.run.snapshot().ok();
@@ -66,37 +66,37 @@ impl Recalled {
 impl Session {
     /// Says something to a run that is not driven here. It waits until somebody drives the
     /// run and it listens.
-    pub fn say(&self, id: &RunId, text: &str) -> Result<Posted, SessionError> {
-        self.post(id, &said(text))
+    pub fn say(&self, id: &RunId, text: &str) -> Result<Delivery, SessionError> {
+        self.send(id, &said(text))
     }
 
     /// Says to a run that is not driven here that nothing more will be said to it.
     pub fn close(&self, id: &RunId) -> Result<(), SessionError> {
         let Some(event) = closed(self.program(id)?.agent()) else { return Ok(()) };
-        let letters = self.block_on(self.store.letters(id))?;
-        if !letters.iter().any(|letter| given(letter) == Some(event)) {
-            self.post(id, &closing(event))?;
+        let messages = self.block_on(self.store.messages(id))?;
+        if !messages.iter().any(|message| given(message) == Some(event)) {
+            self.send(id, &closing(event))?;
         }
         Ok(())
     }
 
     /// Returns what was said to a run and not yet heard, the oldest first.
     pub fn unheard(&self, id: &RunId) -> Result<Vec<String>, SessionError> {
-        let letters = self.block_on(self.store.letters(id))?;
-        Ok(letters.iter().filter_map(text).collect())
+        let messages = self.block_on(self.store.messages(id))?;
+        Ok(messages.iter().filter_map(text).collect())
     }
 
     /// Returns how many words wait for a run that each begin a turn.
     pub fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
-        let letters = self.block_on(self.store.letters(id))?;
-        Ok(letters.iter().filter(|letter| given(letter) == Some(0)).count())
+        let messages = self.block_on(self.store.messages(id))?;
+        Ok(messages.iter().filter(|message| given(message) == Some(0)).count())
     }
 
     /// Takes back that nothing more would be said: somebody goes on with a conversation.
     pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
-        for letter in self.store.letters(id).await? {
-            if closed.is_some() && given(&letter) == closed {
-                self.store.discard(letter.id).await?;
+        for message in self.store.messages(id).await? {
+            if closed.is_some() && given(&message) == closed {
+                self.store.discard(message.id).await?;
             }
         }
         Ok(())
@@ -109,10 +109,10 @@ impl Session {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
             end::settle(&self.idle(), claim(&*self.store, &child).await?).await?;
-            for letter in self.store.letters(id).await? {
-                if text(&letter).is_some() {
-                    self.store.post(&child, &letter.body).await?;
-                    self.store.discard(letter.id).await?;
+            for message in self.store.messages(id).await? {
+                if text(&message).is_some() {
+                    self.store.send(&child, &message.body).await?;
+                    self.store.discard(message.id).await?;
                 }
             }
             Ok(child)
@@ -120,7 +120,7 @@ impl Session {
     }
 }
 
-/// Returns what is said in a letter in plain words.
-fn text(letter: &Letter) -> Option<String> {
-    words(&letter.event().ok()?)
+/// Returns what is said in a message in plain words.
+fn text(message: &MailboxMessage) -> Option<String> {
+    words(&message.event().ok()?)
 }

@@ -6,7 +6,7 @@ use crate::observe::Question;
 
 /// A person's answer to a question.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Decision {
+pub struct ApprovalDecision {
     /// Whether the call may run, or the answer is yes.
     pub granted: bool,
     /// Why; with an answer to a plain question, what else is said.
@@ -16,7 +16,7 @@ pub struct Decision {
 }
 
 /// A question that is put to somebody who is there.
-pub struct Asking<'a> {
+pub struct ApprovalRequest<'a> {
     /// The question.
     pub question: &'a Question,
     /// Until when it can be answered, in milliseconds since 1970.
@@ -26,8 +26,8 @@ pub struct Asking<'a> {
     pub(super) open: &'a dyn Fn() -> bool,
 }
 
-impl Asking<'_> {
-    /// Returns whether an answer still counts: somebody else may have answered by letter,
+impl ApprovalRequest<'_> {
+    /// Returns whether an answer still counts: somebody else may have answered by message,
     /// or cancelled the run, or it may be too late. It costs little to ask often.
     pub fn is_open(&self) -> bool {
         (self.open)()
@@ -36,9 +36,9 @@ impl Asking<'_> {
 
 /// What somebody says who is asked.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Reply {
+pub enum ApproverReply {
     /// Yes or no.
-    Decided(Decision),
+    Decided(ApprovalDecision),
     /// It is left to somebody else, later; also where it is no longer asked.
     Later,
     /// The run is to be cancelled.
@@ -46,18 +46,18 @@ pub enum Reply {
 }
 
 /// Somebody who is there while a run goes on.
-pub trait Attend: Send {
+pub trait Approver: Send {
     /// Answers a question, and may block; whoever does looks now and then whether it is
     /// still open.
-    fn decide(&mut self, asking: &Asking<'_>) -> Reply;
+    fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply;
 }
 
 /// Nobody is there: what needs a person waits for one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub struct Unattended;
 
-impl Attend for Nobody {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
-        Reply::Later
+impl Approver for Unattended {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
+        ApproverReply::Later
     }
 }

@@ -19,7 +19,7 @@ use crate::store::RunId;
 /// An order that is on disk, with what is needed to carry it out.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Task {
+pub enum EffectTask {
     /// Ask a model this.
     Model(Prompt),
     /// Call this tool.
@@ -33,9 +33,9 @@ pub enum Task {
 /// Where a model's text goes while it is still being written, and a tool's output while
 /// it still runs. It is shown and not kept: only what is finished is.
 #[derive(Clone, Debug, Default)]
-pub struct Shown(Option<mpsc::UnboundedSender<String>>);
+pub struct ProgressSink(Option<mpsc::UnboundedSender<String>>);
 
-impl Shown {
+impl ProgressSink {
     /// Nobody watches.
     pub const fn nobody() -> Self {
         Self(None)
@@ -57,14 +57,14 @@ impl Shown {
 
 /// What came back, as the journal will hold it.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct Completion {
     /// The answer.
     pub answer: Answer<Body>,
     /// What it cost.
     pub usage: Usage,
 }
 
-impl Done {
+impl Completion {
     /// A report of the agent's own.
     pub fn own<T: Serialize>(report: &T) -> Self {
         match Body::of(report) {
@@ -121,26 +121,26 @@ impl Done {
 }
 
 /// A future that a driver can hold.
-pub type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
+pub type EffectFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 /// A look at a call that a person is to decide over: why it cannot run, if that is known.
-pub type Checking = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+pub type PrecheckFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
 /// What is done when a run has ended.
-pub type Farewell = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type CleanupFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Carries orders out. Dropping the future must stop what it started.
-pub trait Perform: Send + Sync {
+pub trait EffectExecutor: Send + Sync {
     /// Returns the name of what is asked for text, for people.
     fn model(&self) -> &str;
 
     /// Starts a task.
-    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing;
+    fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture;
 
     /// Looks whether a call could run at all, before a person is asked for it. Must change
     /// nothing, and tell nothing that the run may not read unasked: the reason goes to the
     /// model. A host that cannot tell returns nothing.
-    fn check(&self, run: &RunId, call: &ToolCall) -> Option<Checking> {
+    fn check(&self, run: &RunId, call: &ToolCall) -> Option<PrecheckFuture> {
         let _ = (run, call);
         None
     }
@@ -152,7 +152,7 @@ pub trait Perform: Send + Sync {
 
     /// Learns that a run of an agent has ended, and how: its resources can go. The driver
     /// waits for that.
-    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> CleanupFuture {
         let _ = (agent, run, how);
         Box::pin(std::future::ready(()))
     }

@@ -1,4 +1,4 @@
-//! A run's mailbox: what its letters say, and which of them count.
+//! A run's mailbox: what its messages say, and which of them count.
 
 use pointsman_kernel::{
     body::Body,
@@ -6,36 +6,38 @@ use pointsman_kernel::{
     id::{At, EffectId},
 };
 
-use crate::store::Letter;
+use crate::store::MailboxMessage;
 
-/// Returns which of an agent's events a letter gives, if it gives one.
-pub(crate) fn given(letter: &Letter) -> Option<u16> {
-    match letter.event() {
+/// Returns which of an agent's events a message gives, if it gives one.
+pub(crate) fn given(message: &MailboxMessage) -> Option<u16> {
+    match message.event() {
         Ok(Event::Given { event, .. }) => Some(event),
         _ => None,
     }
 }
 
-/// Returns whether a letter holds something that a run must listen for.
-pub(crate) fn is_word(letter: &Letter) -> bool {
-    given(letter).is_some()
+/// Returns whether a message holds something that a run must listen for.
+pub(crate) fn is_word(message: &MailboxMessage) -> bool {
+    given(message).is_some()
 }
 
-/// Returns the question that a letter answers, if it answers one.
-pub(crate) fn about(letter: &Letter) -> Option<EffectId> {
-    match letter.event().ok()? {
+/// Returns the question that a message answers, if it answers one.
+pub(crate) fn about(message: &MailboxMessage) -> Option<EffectId> {
+    match message.event().ok()? {
         Event::ApprovalAnswered { effect, .. } | Event::Answered { effect, .. } => Some(effect),
         _ => None,
     }
 }
 
-/// Returns all letters, the oldest first, each with whether it counts: of several answers to one
+/// Returns all messages, the oldest first, each with whether it counts: of several answers to one
 /// question only the last does. Whether it was sent in time is for the run to decide.
-pub(crate) fn counting(letters: &[Letter]) -> impl Iterator<Item = (&Letter, bool)> {
-    letters.iter().enumerate().map(|(at, letter)| {
-        let question = about(letter);
-        let mut later = letters.iter().skip(at + 1);
-        (letter, question.is_none() || !later.any(|it| about(it) == question))
+pub(crate) fn counting(
+    messages: &[MailboxMessage],
+) -> impl Iterator<Item = (&MailboxMessage, bool)> {
+    messages.iter().enumerate().map(|(at, message)| {
+        let question = about(message);
+        let mut later = messages.iter().skip(at + 1);
+        (message, question.is_none() || !later.any(|it| about(it) == question))
     })
 }
 
@@ -53,16 +55,16 @@ pub(crate) fn arrived(mut event: Event<Body>, at: At) -> Event<Body> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{LetterId, RunId};
+    use crate::store::{MessageId, RunId};
 
-    fn letters(bodies: &[&str]) -> Vec<Letter> {
-        let letter = |(at, body): (i64, &&str)| Letter {
-            id: LetterId::new(at),
+    fn messages(bodies: &[&str]) -> Vec<MailboxMessage> {
+        let message = |(at, body): (i64, &&str)| MailboxMessage {
+            id: MessageId::new(at),
             run: RunId::from_letters(b"0"),
             body: (*body).into(),
             at_ms: 7,
         };
-        (0..).zip(bodies).map(letter).collect()
+        (0..).zip(bodies).map(message).collect()
     }
 
     fn yes(question: u64) -> String {
@@ -77,7 +79,7 @@ mod tests {
     }
 
     fn counted(bodies: &[&str]) -> Vec<bool> {
-        counting(&letters(bodies)).map(|(_, counts)| counts).collect()
+        counting(&messages(bodies)).map(|(_, counts)| counts).collect()
     }
 
     #[test]
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn a_letter_tells_when_it_was_sent_and_that_a_person_paused() {
         let told = |body: &str| {
-            let event = letters(&[body]).remove(0).event().expect("it is an event");
+            let event = messages(&[body]).remove(0).event().expect("it is an event");
             serde_json::to_string(&arrived(event, At(7))).expect("it is JSON")
         };
         for answer in [yes(5), no(5)] {

@@ -12,64 +12,64 @@ use pointsman_kernel::{
     id::Digest,
 };
 use pointsman_runtime::{
-    driver::Standing,
-    session::{Asking, Attend, Decision, Reply, Session, approval},
+    driver::RunStatus,
+    session::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, approval},
 };
 
-use crate::session::{Desk, has_note, post};
+use crate::session::{Desk, has_note, send};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Thinks until somebody else has spoken, as the letters say that are posted meanwhile; then
+/// Thinks until somebody else has spoken, as the messages say that are sent meanwhile; then
 /// says yes to what is asked again.
 struct Thinks<'a> {
     session: &'a Session,
-    letters: Vec<fn(&Asking<'_>) -> Event<Body>>,
+    messages: Vec<fn(&ApprovalRequest<'_>) -> Event<Body>>,
     asked: usize,
 }
 
-impl Attend for Thinks<'_> {
-    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+impl Approver for Thinks<'_> {
+    fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
         self.asked += 1;
-        let granted = Decision { granted: true, reason: "myself".into(), remember: None };
-        let Some(letter) = self.letters.pop() else { return Reply::Decided(granted) };
+        let granted = ApprovalDecision { granted: true, reason: "myself".into(), remember: None };
+        let Some(message) = self.messages.pop() else { return ApproverReply::Decided(granted) };
         assert!(asking.is_open(), "nobody has spoken yet");
         let runs = self.session.block_on(self.session.store().runs()).expect("they are listed");
-        post(self.session.journal(), &runs[0].id, &letter(asking));
+        send(self.session.journal(), &runs[0].id, &message(asking));
         let since = Instant::now();
         while asking.is_open() {
             assert!(since.elapsed() < SOON, "it is never told");
             thread::sleep(Duration::from_millis(5));
         }
-        Reply::Later
+        ApproverReply::Later
     }
 }
 
-fn yes(asking: &Asking<'_>) -> Event<Body> {
-    let decision = Decision { granted: true, reason: "elsewhere".into(), remember: None };
+fn yes(asking: &ApprovalRequest<'_>) -> Event<Body> {
+    let decision = ApprovalDecision { granted: true, reason: "elsewhere".into(), remember: None };
     approval(&*crate::program(crate::session::CHART).start(), asking.question, &decision)
 }
 
 /// A yes to some other call counts for nothing.
-fn stray(asking: &Asking<'_>) -> Event<Body> {
-    let mut letter = yes(asking);
-    if let Event::ApprovalAnswered { call, .. } = &mut letter {
+fn stray(asking: &ApprovalRequest<'_>) -> Event<Body> {
+    let mut message = yes(asking);
+    if let Event::ApprovalAnswered { call, .. } = &mut message {
         *call = Digest::default();
     }
-    letter
+    message
 }
 
-fn cancel(_: &Asking<'_>) -> Event<Body> {
+fn cancel(_: &ApprovalRequest<'_>) -> Event<Body> {
     Event::Cancelled { scope: Scope::Run }
 }
 
 #[test]
 fn whoever_is_asked_learns_that_somebody_else_has_answered() {
     let desk = Desk::new("attend-elsewhere");
-    let mut thinks = Thinks { session: &desk.session, letters: vec![yes, yes], asked: 0 };
+    let mut thinks = Thinks { session: &desk.session, messages: vec![yes, yes], asked: 0 };
     let outcome = desk.run(&mut thinks);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(thinks.asked, 2, "writing and reading were asked for, once each");
     assert!(has_note(&desk.work()));
 }
@@ -77,27 +77,27 @@ fn whoever_is_asked_learns_that_somebody_else_has_answered() {
 #[test]
 fn a_letter_that_counts_for_nothing_does_not_close_a_question() {
     let desk = Desk::new("attend-stray");
-    let mut thinks = Thinks { session: &desk.session, letters: vec![stray], asked: 0 };
+    let mut thinks = Thinks { session: &desk.session, messages: vec![stray], asked: 0 };
     let outcome = desk.run(&mut thinks);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(thinks.asked, 3, "what was taken back was asked again");
 }
 
 #[test]
 fn a_run_that_is_cancelled_elsewhere_asks_no_more() {
     let desk = Desk::new("attend-cancelled");
-    let mut thinks = Thinks { session: &desk.session, letters: vec![cancel], asked: 0 };
+    let mut thinks = Thinks { session: &desk.session, messages: vec![cancel], asked: 0 };
     let outcome = desk.run(&mut thinks);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert_eq!(thinks.asked, 1);
 }
 
 /// Has the run cancelled.
 struct Cancels;
 
-impl Attend for Cancels {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
-        Reply::Cancel
+impl Approver for Cancels {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
+        ApproverReply::Cancel
     }
 }
 
@@ -105,6 +105,6 @@ impl Attend for Cancels {
 fn whoever_is_asked_can_have_the_run_cancelled() {
     let desk = Desk::new("attend-cancels");
     let outcome = desk.run(&mut Cancels);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!has_note(&desk.work()));
 }

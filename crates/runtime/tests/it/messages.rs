@@ -1,4 +1,4 @@
-//! Letters to a run: what another process says is taken, in its order, and once.
+//! Messages to a run: what another process says is taken, in its order, and once.
 
 use std::{
     sync::{Arc, Mutex},
@@ -12,43 +12,46 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     observe::{Notice, Question},
-    session::{Asking, Attend, Decision, Nobody, Posted, Reply, Session, approval, overdue},
+    session::{
+        ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Delivery, Session, Unattended,
+        approval, overdue,
+    },
     store::{RunId, SqliteStore},
 };
 use serde_json::{Value, json};
 
 use crate::{
     pausing::{cancel, until, while_the_child_waits},
-    session::{Desk, has_note, post},
+    session::{Desk, has_note, send},
 };
 
 #[test]
 fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     let desk = Desk::new("session-letter");
-    let outcome = desk.run(&mut Nobody);
-    assert_eq!(outcome.standing, Standing::Asking);
+    let outcome = desk.run(&mut Unattended);
+    assert_eq!(outcome.status, RunStatus::Asking);
     assert!(!has_note(&desk.work()));
     let question = outcome.questions.first().expect("a question is open").clone();
     assert_eq!(question.call().map(|call| call.tool.as_str()), Some("write"));
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
-    let yes = Decision { granted: true, reason: String::new(), remember: None };
-    let posted = desk.session.decide(&outcome.run, &question, &yes);
-    assert_eq!(posted.unwrap_or_else(|e| panic!("{e}")), Posted::Waiting, "nobody drives it");
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
+    let delivery = desk.session.decide(&outcome.run, &question, &yes);
+    assert_eq!(delivery.unwrap_or_else(|e| panic!("{e}")), Delivery::Waiting, "nobody drives it");
+    let outcome = desk.resume(&outcome.run, &mut Unattended);
     assert!(has_note(&desk.work()), "the letter was taken");
-    assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
+    assert_eq!(outcome.status, RunStatus::Asking, "now reading is asked for");
     assert!(
         desk.session
-            .block_on(desk.session.store().letters(&outcome.run))
+            .block_on(desk.session.store().messages(&outcome.run))
             .expect("readable")
             .is_empty()
     );
     let stale = desk.session.decide(&outcome.run, &question, &yes);
     assert!(stale.is_ok());
-    let again = desk.resume(&outcome.run, &mut Nobody);
+    let again = desk.resume(&outcome.run, &mut Unattended);
     assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
 }
 
@@ -58,7 +61,7 @@ fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
     let short = "ask_timeout = \"1s\"\ntimeout =";
     start.source = start.source.replacen("timeout =", short, 1).into();
     start.program = crate::program(&start.source);
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
     let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     Some((asked.run, asked.questions.into_iter().next()?))
 }
@@ -73,14 +76,14 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
         while overdue(&row, &question).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
-        let yes = Decision { granted: true, reason: String::new(), remember: None };
-        post(
+        let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
+        send(
             desk.session.journal(),
             &run,
             &approval(&*crate::program(crate::session::CHART).start(), &question, &yes),
         );
-        let outcome = desk.resume(&run, &mut Nobody);
-        assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+        let outcome = desk.resume(&run, &mut Unattended);
+        assert_eq!(outcome.status, RunStatus::Ended(Disposition::Denied));
         assert!(!has_note(&desk.work()));
         true
     });
@@ -93,26 +96,29 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
         until(&SqliteStore::open(journal).expect("it opens"), child, "answered");
         let cache = journal.with_extension("cache");
         let session = Session::open(pointsman_agents::all(), journal, &cache).expect("it opens");
-        let posted = |run: &RunId, event: &Value| {
+        let delivery = |run: &RunId, event: &Value| {
             let event = serde_json::from_str(&event.to_string()).expect("it is an event");
-            session.post(run, &event).unwrap_or_else(|error| panic!("{error}"))
+            session.send(run, &event).unwrap_or_else(|error| panic!("{error}"))
         };
         let answer = |seq: u64, sent: &Value| {
             let effect = json!({ "seq": seq, "index": 0 });
             let answer = json!({ "tool": { "ok": true, "output": "too late", "mutated": false } });
             json!({ "answered": { "effect": effect, "answer": answer, "sent": sent } })
         };
-        let ignored = |why: &str| Posted::Ignored(why.into());
-        let stale = posted(child, &answer(1, &json!(1)));
+        let ignored = |why: &str| Delivery::Ignored(why.into());
+        let stale = delivery(child, &answer(1, &json!(1)));
         assert_eq!(stale, ignored("nobody waits for this answer any more"));
-        let misfit = posted(run, &answer(1, &Value::Null));
+        let misfit = delivery(run, &answer(1, &Value::Null));
         assert_eq!(misfit, ignored("effect 1.0 cannot be answered in this way"));
-        assert_eq!(posted(run, &answer(7, &Value::Null)), ignored("no step asked for effect 7.0"));
+        assert_eq!(
+            delivery(run, &answer(7, &Value::Null)),
+            ignored("no step asked for effect 7.0")
+        );
         // What is so already need not be done.
-        assert_eq!(posted(run, &json!("resumed")), Posted::Taken);
-        assert_eq!(session.pause(run, "tea").expect("it is posted"), Posted::Taken);
-        assert_eq!(session.pause(run, "more tea").expect("it is posted"), Posted::Taken);
-        assert_eq!(posted(run, &cancel()), Posted::Taken);
+        assert_eq!(delivery(run, &json!("resumed")), Delivery::Taken);
+        assert_eq!(session.pause(run, "tea").expect("it is posted"), Delivery::Taken);
+        assert_eq!(session.pause(run, "more tea").expect("it is posted"), Delivery::Taken);
+        assert_eq!(delivery(run, &cancel()), Delivery::Taken);
     });
     assert!(!child.contains("too late"), "what is ignored is not written down: {child}");
 }
@@ -123,16 +129,16 @@ fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
         let desk = Desk::new("session-in-time");
         let Some((run, question)) = asked_shortly(&desk) else { return false };
         let row = desk.session.block_on(desk.session.store().run(&run)).expect("it is there");
-        let yes = Decision { granted: true, reason: String::new(), remember: None };
-        let posted = desk.session.decide(&run, &question, &yes);
+        let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
+        let delivery = desk.session.decide(&run, &question, &yes);
         if overdue(&row, &question).is_some() {
             return false;
         }
-        assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Waiting);
+        assert_eq!(delivery.unwrap_or_else(|error| panic!("{error}")), Delivery::Waiting);
         while overdue(&row, &question).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
-        desk.resume(&run, &mut Nobody);
+        desk.resume(&run, &mut Unattended);
         assert!(has_note(&desk.work()), "it was answered in time");
         let lines = desk.session.block_on(desk.session.store().lines(&run, Seq(0)));
         let lines = lines.expect("readable");
@@ -147,27 +153,27 @@ fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
 #[test]
 fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
     let desk = Desk::new("session-cancel");
-    let outcome = desk.run(&mut Nobody);
+    let outcome = desk.run(&mut Unattended);
     let cancel = Event::Cancelled { scope: Scope::Run };
-    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(desk.session.send(&outcome.run, &cancel).is_ok());
+    let outcome = desk.resume(&outcome.run, &mut Unattended);
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!has_note(&desk.work()));
-    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
-    let again = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!((again.steps, again.standing), (outcome.steps, outcome.standing));
+    assert!(desk.session.send(&outcome.run, &cancel).is_ok());
+    let again = desk.resume(&outcome.run, &mut Unattended);
+    assert_eq!((again.steps, again.status), (outcome.steps, outcome.status));
 }
 
 #[test]
 fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
     let desk = Desk::new("session-cancel-twice");
-    let outcome = desk.run(&mut Nobody);
+    let outcome = desk.run(&mut Unattended);
     for _ in 0..2 {
         let cancel = Event::Cancelled { scope: Scope::Run };
-        assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+        assert!(desk.session.send(&outcome.run, &cancel).is_ok());
     }
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    let outcome = desk.resume(&outcome.run, &mut Unattended);
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
 }
 
 /// Is told of a cancel by somebody else while the question is open, and then says yes.
@@ -176,11 +182,15 @@ struct Late<'a> {
     run: Arc<Mutex<Option<RunId>>>,
 }
 
-impl Attend for Late<'_> {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+impl Approver for Late<'_> {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
         let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
-        post(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
-        Reply::Decided(Decision { granted: true, reason: "late".into(), remember: None })
+        send(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
+        ApproverReply::Decided(ApprovalDecision {
+            granted: true,
+            reason: "late".into(),
+            remember: None,
+        })
     }
 }
 
@@ -195,6 +205,6 @@ fn who_speaks_first_is_heard_first() {
     let mut late = Late { session: &desk.session, run };
     let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!desk.work().join("note.txt").exists(), "the call never ran");
 }

@@ -11,11 +11,11 @@ use pointsman_kernel::{
 };
 use serde_json::Value;
 
-use super::{Session, SessionError, Start};
+use super::{Session, SessionError, StartOptions};
 use crate::{clock::entropy, driver::DriveError, engine::EngineConfig, private};
 
 /// A run that would begin.
-pub struct Rehearsed {
+pub struct DryRun {
     /// Its chart, bound to its agent.
     pub program: Arc<Program>,
     /// What may run unasked.
@@ -26,11 +26,11 @@ pub struct Rehearsed {
 
 /// Goes through the start of a run on a journal of its own, which is gone afterwards. No MCP
 /// server is started.
-pub fn rehearse(
+pub fn dry_run(
     agents: Agents,
     mut config: EngineConfig,
-    start: Start,
-) -> Result<Rehearsed, SessionError> {
+    start: StartOptions,
+) -> Result<DryRun, SessionError> {
     let scratch = Scratch::new()?;
     #[cfg(feature = "mcp")]
     {
@@ -49,7 +49,7 @@ pub fn rehearse(
         let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(Box::from);
         tools.iter().filter_map(name).collect()
     });
-    Ok(Rehearsed { program, permissions: begun.permissions, tools })
+    Ok(DryRun { program, permissions: begun.permissions, tools })
 }
 
 /// A folder that is removed in the end.
