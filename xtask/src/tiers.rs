@@ -89,7 +89,7 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Unit,
         Self::Typos,
         Self::Sorted,

@@ -75,7 +75,7 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
 #[tokio::test]
 async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
     for up in [1, 2] {
-        let folder = Folder::new("moved");
+        let folder = TempFolder::new("moved");
         let journal = folder.0.join("higher/deep/journal.db");
         let store = SqliteStore::open(&journal).expect("it opens");
         let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
