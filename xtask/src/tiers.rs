@@ -17,9 +17,9 @@ use clap::ValueEnum;
 
 use crate::{
     code,
-    components::{Installing, Need},
+    components::{self, Installing, Need},
     kill, live,
-    place::Scratch,
+    place::{self, Scratch},
     process, xstate,
 };
 
@@ -54,6 +54,8 @@ const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it"
 pub(crate) enum Tier {
     /// Every test of the workspace; needs nothing from outside.
     Unit,
+    /// The spelling of sources and documents.
+    Typos,
     /// Journals in a build that sorts JSON objects.
     Sorted,
     /// A stranger's agent in a program of its own, stopped and resumed.
@@ -87,8 +89,9 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Unit,
+        Self::Typos,
         Self::Sorted,
         Self::Stranger,
         Self::Properties,
@@ -109,6 +112,7 @@ impl Tier {
     const fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Typos => "typos",
             Self::Sorted => "sorted",
             Self::Stranger => "stranger",
             Self::Properties => "properties",
@@ -130,6 +134,7 @@ impl Tier {
     const fn about(self) -> &'static str {
         match self {
             Self::Unit => "every test of the workspace; needs nothing from outside",
+            Self::Typos => "the spelling of sources and documents",
             Self::Sorted => "every kept journal, replayed by a build that sorts JSON objects",
             Self::Stranger => "an agent in a program of its own, stopped and resumed",
             Self::Properties => "the kernel's properties, 10,000 cases each",
@@ -155,6 +160,7 @@ impl Tier {
             Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
             Self::Unit => 900,
             Self::Stranger => 240,
+            Self::Typos => 60,
             Self::Sorted
             | Self::Properties
             | Self::Xstate
@@ -172,6 +178,7 @@ impl Tier {
     const fn needs(self) -> &'static [Need] {
         match self {
             Self::Unit | Self::Sorted | Self::Stranger | Self::Properties | Self::Model => &[],
+            Self::Typos => &[Need::Typos],
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
@@ -183,7 +190,7 @@ impl Tier {
 
     /// Returns whether it runs what cargo has to build.
     const fn is_built(self) -> bool {
-        !matches!(self, Self::Xstate | Self::Model)
+        !matches!(self, Self::Typos | Self::Xstate | Self::Model)
     }
 
     fn command(self, ourselves: &Path) -> Command {
@@ -213,7 +220,8 @@ impl Tier {
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }
-            Self::Xstate
+            Self::Typos
+            | Self::Xstate
             | Self::Aimock
             | Self::Mcp
             | Self::Acp
@@ -235,6 +243,7 @@ impl Tier {
 /// Runs a tier that is code of ours, as the process that [`test()`] starts for it.
 pub(crate) fn inner(tier: Tier) -> Result<bool> {
     match tier {
+        Tier::Typos => typos(),
         Tier::Xstate => xstate::tier(),
         Tier::Aimock => ignored::aimock(),
         Tier::Mcp => ignored::mcp(),
@@ -250,6 +259,13 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
             bail!("cargo or another build runs it")
         }
     }
+}
+
+/// Checks the spelling of everything that `typos.toml` does not leave out.
+fn typos() -> Result<bool> {
+    let mut typos = process::command(components::typos()?);
+    typos.args(["--format", "brief"]).current_dir(place::root());
+    Ok(process::run(typos, Tier::Typos.cap()).context("starting typos")?.well())
 }
 
 /// Names the tiers.

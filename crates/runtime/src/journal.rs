@@ -37,15 +37,15 @@ impl Journal {
     pub(crate) async fn write(
         &mut self,
         append: Append,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
         let append = Arc::new(append);
-        let (seq, link) = (append.seq, Digest::of(append.line.as_bytes()));
+        let (seq, link) = (append.seq, append.line.digest());
         let mut pause = PAUSE;
         let mut tries = 1;
         let epoch = loop {
-            let unknown = match self.attempt(&append, opening.as_ref()).await {
+            let unknown = match self.attempt(&append, new_run.as_ref()).await {
                 Ok(epoch) => break epoch,
                 Err(error @ StoreError::Unknown { .. }) => error,
                 // An earlier try has come through after all.
@@ -80,10 +80,10 @@ impl Journal {
     async fn attempt(
         &mut self,
         append: &Arc<Append>,
-        opening: Option<&NewRun>,
+        new_run: Option<&NewRun>,
     ) -> Result<u64, StoreError> {
-        if let (None, Some(opening)) = (&self.lease, opening) {
-            let lease = self.store.create(Arc::clone(append), opening.clone()).await?;
+        if let (None, Some(new_run)) = (&self.lease, new_run) {
+            let lease = self.store.create(Arc::clone(append), new_run.clone()).await?;
             let epoch = lease.epoch();
             self.lease = Some(lease);
             return Ok(epoch);

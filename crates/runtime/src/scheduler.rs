@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use pointsman_kernel::{
     agents::Program,
-    chart::{Disposition, Refused},
+    chart::{Disposition, RefusedChart},
     event::Pauser,
     id::{Digest, Seq},
 };
@@ -26,10 +26,11 @@ use tokio::{
 };
 
 use crate::{
-    driver::{DriveError, Driver, Site},
+    clock::now_ms,
+    driver::{DriveError, Driver, DriverContext},
     store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
-    task::{Rest, RunTask, Until},
-    watch::Call,
+    task::{RunTask, TaskEnd, Until},
+    watch::PauseSignal,
 };
 
 /// The longest time for which a run that cannot be driven is kept out of the queue.
@@ -47,13 +48,13 @@ pub enum SchedulerError {
     Store(#[from] StoreError),
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
-    Chart(RunId, Refused),
+    Chart(RunId, RefusedChart),
     /// A fault of this program stopped the run.
     #[error("internal error (panic) in run {0}; see the log")]
     Panicked(RunId),
-    /// The run's site cannot be set up.
+    /// The run's context cannot be set up here.
     #[error("run {run} cannot be driven here: {why}")]
-    Site {
+    Context {
         /// The run.
         run: RunId,
         /// The reason.
@@ -61,17 +62,17 @@ pub enum SchedulerError {
     },
 }
 
-/// Finds the site of a run: what acts for it, in which folder, with which model.
+/// Finds the context of a run: what acts for it, in which folder, with which model.
 #[async_trait]
-pub trait Sites: Send + Sync + 'static {
-    /// Returns the site of a run.
-    async fn site(&self, run: &RunId) -> Result<Site, SchedulerError>;
+pub trait DriverContexts: Send + Sync + 'static {
+    /// Returns the context of a run.
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
 }
 
-/// One site for all runs.
+/// One context for all runs.
 #[async_trait]
-impl Sites for Site {
-    async fn site(&self, _: &RunId) -> Result<Self, SchedulerError> {
+impl DriverContexts for DriverContext {
+    async fn context(&self, _: &RunId) -> Result<Self, SchedulerError> {
         Ok(self.clone())
     }
 }
@@ -132,7 +133,7 @@ impl Scheduler {
     /// Opens a scheduler. The receiver is told of each run that has ended or failed.
     pub async fn open(
         store: Arc<dyn Store>,
-        sites: impl Sites,
+        contexts: impl DriverContexts,
         options: SchedulerOptions,
     ) -> Result<(Self, mpsc::UnboundedReceiver<FinishedRun>), StoreError> {
         let changes = store.changes().await?;
@@ -141,7 +142,7 @@ impl Scheduler {
         let (count, driven) = watch::channel(0);
         let shared = Arc::new(Shared {
             store,
-            sites: Box::new(sites),
+            contexts: Box::new(contexts),
             programs: Mutex::default(),
             failures: Mutex::default(),
             retry: options.retry,
@@ -171,11 +172,11 @@ impl Scheduler {
 /// What the tasks of a scheduler share.
 struct Shared {
     store: Arc<dyn Store>,
-    sites: Box<dyn Sites>,
+    contexts: Box<dyn DriverContexts>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    /// Failures of a run in a row.
-    failures: Mutex<HashMap<RunId, u32>>,
+    /// Failures of a run in a row, and the time until which it is kept out of the queue.
+    failures: Mutex<HashMap<RunId, (u32, u64)>>,
     retry: Duration,
     finished: mpsc::UnboundedSender<FinishedRun>,
 }
@@ -189,14 +190,23 @@ async fn claim(
     count: watch::Sender<usize>,
 ) {
     let jobs = options.jobs.max(1);
-    let mut driving = JoinSet::new();
+    let (mut driving, mut kept_out) = (JoinSet::new(), JoinSet::new());
     loop {
         while driving.try_join_next().is_some() {}
+        while kept_out.try_join_next().is_some() {}
         let free = if *open.borrow() { jobs.saturating_sub(driving.len()) } else { 0 };
         let leases = if free == 0 { Vec::new() } else { shared.ready(free, &options.worker).await };
         let found = !leases.is_empty();
         for lease in leases {
-            driving.spawn(Arc::clone(&shared).drive(lease));
+            match shared.pause_of(lease.run()) {
+                None => drop(driving.spawn(Arc::clone(&shared).drive(lease))),
+                // While the lease is held, the run is not ready. Each such claim counts as one
+                // without progress, so a store can set the run aside.
+                Some(pause) => drop(kept_out.spawn(async move {
+                    tokio::time::sleep(pause).await;
+                    drop(lease);
+                })),
+            }
         }
         count.send_replace(driving.len());
         if found {
@@ -245,7 +255,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::warn!(%run, %error, "the run cannot be driven");
-                self.keep_out(&run).await;
+                self.fail(&run);
                 Err(error)
             }
         };
@@ -256,18 +266,18 @@ impl Shared {
     /// Drives a run until it ends or rests. One that rests is parked.
     async fn driven(&self, lease: Lease) -> Result<Option<Disposition>, SchedulerError> {
         let run = lease.run().clone();
-        let site = self.sites.site(&run).await?;
-        let program = self.program(&site, &run).await?;
+        let context = self.contexts.context(&run).await?;
+        let program = self.program(&context, &run).await?;
         // An agent whose questions end with the process stays here until they are answered.
         let lasts = program.agent().questions_last;
         let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
-        let mut driver = Driver::resume(site, program, lease).await?;
+        let mut driver = Driver::resume(context, program, lease).await?;
         if driver.run().core().paused_by.contains(&Pauser::Worker) {
-            driver.heed(Pauser::Worker, Call::Resume).await?;
+            driver.heed(Pauser::Worker, PauseSignal::Resume).await?;
         }
         let mut task = RunTask::new(driver, until).with_mailbox().await?;
         loop {
-            if let Rest::Ended(ended) = task.run().await? {
+            if let TaskEnd::Ended(ended) = task.run().await? {
                 return Ok(Some(ended));
             }
             match task.park().await? {
@@ -277,36 +287,39 @@ impl Shared {
         }
     }
 
-    /// Keeps a run that failed out of the queue for a while, so that it does not fail over and over.
-    async fn keep_out(&self, run: &RunId) {
-        let failures = {
-            let mut failures = self.failures();
-            let failures = failures.entry(run.clone()).or_default();
-            *failures = failures.saturating_add(1);
-            *failures
-        };
-        let pause = self.retry.saturating_mul(1 << failures.saturating_sub(1).min(16));
-        if let Ok(Some(lease)) = self.store.claim(run).await {
-            tokio::spawn(async move {
-                tokio::time::sleep(pause.min(LONGEST_RETRY)).await;
-                drop(lease);
-            });
-        }
+    /// Notes a failure, so that the run is kept out of the queue for a while.
+    fn fail(&self, run: &RunId) {
+        let mut failures = self.failures();
+        let (count, until_ms) = failures.entry(run.clone()).or_default();
+        let pause = self.retry.saturating_mul(1 << (*count).min(16)).min(LONGEST_RETRY);
+        *count = count.saturating_add(1);
+        *until_ms = now_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
     }
 
-    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, u32>> {
+    /// Returns for how long a run is still kept out of the queue.
+    fn pause_of(&self, run: &RunId) -> Option<Duration> {
+        let until_ms = self.failures().get(run)?.1;
+        let left = until_ms.checked_sub(now_ms()).filter(|left| *left > 0)?;
+        Some(Duration::from_millis(left))
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<RunId, (u32, u64)>> {
         // A count is whole at any time.
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn program(&self, site: &Site, run: &RunId) -> Result<Arc<Program>, SchedulerError> {
+    async fn program(
+        &self,
+        context: &DriverContext,
+        run: &RunId,
+    ) -> Result<Arc<Program>, SchedulerError> {
         let source = self.store.chart_source(run).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest) {
             return Ok(Arc::clone(program));
         }
-        let verified = site.agents.verify(&source);
+        let verified = context.agents.verify(&source);
         let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(run.clone(), why))?);
         programs.insert(digest, Arc::clone(&program));
         Ok(program)

@@ -34,7 +34,7 @@ pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
 pub use id::{MessageId, NoRunId, RunId};
 pub use lease::Lease;
-pub use link::Link;
+pub use link::{EntryLine, Link};
 pub use list::{Cursor, Filter, Page, RunList, RunScope, StatusFilter};
 pub use memory::MemoryStore;
 pub use message::MailboxMessage;
@@ -52,7 +52,7 @@ pub struct Append {
     /// The entry's number.
     pub seq: Seq,
     /// The entry's line.
-    pub line: String,
+    pub line: EntryLine,
     /// The state that the run is in now.
     pub state: Box<str>,
     /// How it ended.
@@ -127,7 +127,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
     /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError>;
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError>;
 
     /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
     ///

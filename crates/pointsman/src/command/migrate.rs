@@ -10,7 +10,7 @@ use crate::{
     report::{self, Error},
 };
 
-/// Make the tables of a PostgreSQL database, or bring them up to date.
+/// Create or update the tables of a PostgreSQL database.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Workers of the version before go on meanwhile. Give the server's own address, not a pooler's.

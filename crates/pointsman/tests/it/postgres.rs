@@ -45,7 +45,10 @@ fn commands_find_their_runs_in_a_database() {
         let shown = home.with(&named, command);
         assert_eq!(shown.code, Some(0), "{command:?}: {}{}", shown.out, shown.err);
     }
-    assert_eq!(std::fs::read_to_string(home.path("note.txt")).expect("it is written"), "Hello, plain");
+    assert_eq!(
+        std::fs::read_to_string(home.path("note.txt")).expect("it is written"),
+        "Hello, plain"
+    );
     let shown = home.with(&named, &["doctor"]);
     assert!(shown.out.contains("in PostgreSQL, 2 runs"), "{}", shown.out);
     assert!(!home.path("state/pointsman/journal.db").exists(), "nothing is kept in a file");

@@ -58,11 +58,11 @@ impl QueueOptions {
 }
 
 /// Refuses to queue a child: its parent drives it.
-pub(super) fn check(first: &Append, opening: &NewRun) -> Result<(), StoreError> {
-    if opening.queue.is_none() || !first.run.is_child() {
+pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> {
+    if new_run.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
-    let why = "a child is driven by its parent and cannot be queued".into();
+    let why = "a child run belongs to its parent and cannot be queued".into();
     Err(StoreError::Unfit { run: first.run.clone(), seq: first.seq, why })
 }
 

@@ -19,15 +19,15 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    scheduler::{FinishedRun, Scheduler, SchedulerError, SchedulerOptions, Sites},
+    scheduler::{DriverContexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
     store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
 
-use crate::store::{Folder, Plain as _};
+use crate::store::{Plain as _, TempFolder};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -97,9 +97,9 @@ impl EffectExecutor for World {
     }
 }
 
-fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> Site {
+fn context(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
-    Site { agents, store, executor, observers: Vec::new() }
+    DriverContext { agents, store, executor, observers: Vec::new() }
 }
 
 fn program(source: &str) -> Arc<Program> {
@@ -127,20 +127,20 @@ fn closed() -> Event<Body> {
 }
 
 /// Queues a run of a chart.
-async fn submit(site: &Site, program: &Arc<Program>, source: &str, id: &RunId) {
+async fn submit(context: &DriverContext, program: &Arc<Program>, source: &str, id: &RunId) {
     let beginning = beginning(program, source, id.clone());
-    let queued = Driver::submit(site.clone(), beginning, None, QueueOptions::default()).await;
+    let queued = Driver::submit(context.clone(), beginning, None, QueueOptions::default()).await;
     queued.unwrap_or_else(|error| panic!("run {id} is queued: {error}"));
 }
 
 /// Opens a scheduler that looks at the queue often.
 async fn open(
-    site: &Site,
+    context: &DriverContext,
     jobs: usize,
 ) -> (Scheduler, tokio::sync::mpsc::UnboundedReceiver<FinishedRun>) {
     let (poll, retry) = (Duration::from_millis(20), Duration::from_millis(20));
     let options = SchedulerOptions { jobs, poll, retry, ..SchedulerOptions::default() };
-    let opened = Scheduler::open(Arc::clone(&site.store), site.clone(), options).await;
+    let opened = Scheduler::open(Arc::clone(&context.store), context.clone(), options).await;
     opened.unwrap_or_else(|error| panic!("the scheduler opens: {error}"))
 }
 
@@ -195,14 +195,15 @@ fn events(store: &SqliteStore, run: &RunId) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thousand_queued_runs_wait_on_disk_and_all_end() {
-    let folder = Folder::new("scheduler");
+    let folder = TempFolder::new("scheduler");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
-    futures_util::future::join_all(ids.iter().map(|id| submit(&site, &program, CHART, id))).await;
-    let (scheduler, mut leaving) = open(&site, 64).await;
+    futures_util::future::join_all(ids.iter().map(|id| submit(&context, &program, CHART, id)))
+        .await;
+    let (scheduler, mut leaving) = open(&context, 64).await;
     for id in &ids {
         reaches(&store, id, 2).await;
     }
@@ -248,14 +249,14 @@ fn eager() -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queued_run_starts_nothing_until_a_worker_drives_it() {
-    let folder = Folder::new("scheduler-eager");
+    let folder = TempFolder::new("scheduler-eager");
     let store = Arc::new(folder.store());
     let counts = Arc::new(Counting::default());
-    let site = site(&store, Arc::<Counting>::clone(&counts));
+    let context = context(&store, Arc::<Counting>::clone(&counts));
     let (chart, id) = (eager(), new_run_id());
-    submit(&site, &program(&chart), &chart, &id).await;
+    submit(&context, &program(&chart), &chart, &id).await;
     assert_eq!(counts.0.load(Ordering::SeqCst), 0, "nobody drives it yet");
-    let (scheduler, _leaving) = open(&site, 2).await;
+    let (scheduler, _leaving) = open(&context, 2).await;
     reaches(&store, &id, 3).await;
     rested(&scheduler).await;
     assert_eq!(events(&store, &id), ["begun", "lifted", "answered"]);
@@ -265,13 +266,13 @@ async fn queued_run_starts_nothing_until_a_worker_drives_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn request_with_the_same_name_makes_no_second_run() {
-    let folder = Folder::new("scheduler-request");
+    let folder = TempFolder::new("scheduler-request");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let program = program(CHART);
     let ask = |id: RunId| {
-        let (site, beginning) = (site.clone(), beginning(&program, CHART, id));
-        Driver::submit(site, beginning, Some("order 7".into()), QueueOptions::default())
+        let (context, beginning) = (context.clone(), beginning(&program, CHART, id));
+        Driver::submit(context, beginning, Some("order 7".into()), QueueOptions::default())
     };
     let first = new_run_id();
     ask(first.clone()).await.unwrap_or_else(|error| panic!("it is queued: {error}"));
@@ -282,24 +283,24 @@ async fn request_with_the_same_name_makes_no_second_run() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parked_run_is_woken_when_its_time_has_come() {
-    let folder = Folder::new("sleeper");
+    let folder = TempFolder::new("sleeper");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (_scheduler, mut leaving) = open(&site, 8).await;
+    let context = context(&store, Arc::new(World));
+    let (_scheduler, mut leaving) = open(&context, 8).await;
     let id = new_run_id();
-    submit(&site, &program(SLEEPER), SLEEPER, &id).await;
+    submit(&context, &program(SLEEPER), SLEEPER, &id).await;
     let (run, how) = finished(&mut leaving).await;
     assert_eq!((run, how.ok()), (id, Some(Disposition::Succeeded)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn children_that_were_left_behind_end_with_their_parent() {
-    let folder = Folder::new("scheduler-children");
+    let folder = TempFolder::new("scheduler-children");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = open(&site, 8).await;
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = open(&context, 8).await;
     let id = new_run_id();
-    submit(&site, &program(CHART), CHART, &id).await;
+    submit(&context, &program(CHART), CHART, &id).await;
     reaches(&store, &id, 2).await;
     rested(&scheduler).await;
     // As good as any child is one that shares its parent's past.
@@ -327,16 +328,16 @@ impl EffectExecutor for Mute {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_schedulers_runs_are_resumed_by_the_next_one() {
-    let folder = Folder::new("scheduler-next");
+    let folder = TempFolder::new("scheduler-next");
     let store = Arc::new(folder.store());
     let (chart, id) = (eager(), new_run_id());
-    let mute = site(&store, Arc::new(Mute));
+    let mute = context(&store, Arc::new(Mute));
     submit(&mute, &program(&chart), &chart, &id).await;
     let (scheduler, _leaving) = open(&mute, 1).await;
     reaches(&store, &id, 2).await;
     drop(scheduler);
 
-    let (scheduler, mut leaving) = open(&site(&store, Arc::new(World)), 1).await;
+    let (scheduler, mut leaving) = open(&context(&store, Arc::new(World)), 1).await;
     reaches(&store, &id, 4).await;
     rested(&scheduler).await;
     assert_eq!(events(&store, &id), ["begun", "lifted", "interrupted", "answered"]);
@@ -346,50 +347,50 @@ async fn dropped_schedulers_runs_are_resumed_by_the_next_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_of_another_owner_is_left_alone() {
-    let folder = Folder::new("scheduler-owner");
+    let folder = TempFolder::new("scheduler-owner");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let (owned, free) = (new_run_id(), new_run_id());
     let program = program(CHART);
-    submit(&site, &program, CHART, &owned).await;
+    submit(&context, &program, CHART, &owned).await;
     let lease = store.claim(&owned).await.expect("the store answers").expect("no owner yet");
-    let (_scheduler, _leaving) = open(&site, 8).await;
-    submit(&site, &program, CHART, &free).await;
+    let (_scheduler, _leaving) = open(&context, 8).await;
+    submit(&context, &program, CHART, &free).await;
     reaches(&store, &free, 2).await;
     assert_eq!(store.reader().run(&owned).expect("readable").seq.0, 1);
     drop(lease);
     reaches(&store, &owned, 2).await;
 }
 
-/// A site that fails for one run so many times.
-struct Failing(Site, RunId, AtomicUsize);
+/// A context that fails for one run so many times.
+struct Failing(DriverContext, RunId, AtomicUsize);
 
 #[async_trait::async_trait]
-impl Sites for Failing {
-    async fn site(&self, run: &RunId) -> Result<Site, SchedulerError> {
+impl DriverContexts for Failing {
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError> {
         let fails = |left: usize| left.checked_sub(1);
         if *run != self.1 || self.2.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_err()
         {
             return Ok(self.0.clone());
         }
         let why = "its folder is gone".into();
-        Err(SchedulerError::Site { run: run.clone(), why })
+        Err(SchedulerError::Context { run: run.clone(), why })
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_that_cannot_be_driven_is_tried_again_and_holds_up_no_other() {
-    let folder = Folder::new("scheduler-failing");
+    let folder = TempFolder::new("scheduler-failing");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let (bad, good) = (new_run_id(), new_run_id());
     let program = program(CHART);
-    submit(&site, &program, CHART, &bad).await;
-    submit(&site, &program, CHART, &good).await;
-    let failing = Failing(site.clone(), bad.clone(), AtomicUsize::new(2));
+    submit(&context, &program, CHART, &bad).await;
+    submit(&context, &program, CHART, &good).await;
+    let failing = Failing(context.clone(), bad.clone(), AtomicUsize::new(2));
     let (poll, retry) = (Duration::from_millis(20), Duration::from_millis(20));
     let options = SchedulerOptions { jobs: 1, poll, retry, ..SchedulerOptions::default() };
-    let opened = Scheduler::open(Arc::clone(&site.store), failing, options).await;
+    let opened = Scheduler::open(Arc::clone(&context.store), failing, options).await;
     let (scheduler, mut leaving) = opened.expect("the store answers");
     for _ in 0..2 {
         let (run, how) = finished(&mut leaving).await;
@@ -399,21 +400,21 @@ async fn run_that_cannot_be_driven_is_tried_again_and_holds_up_no_other() {
     reaches(&store, &good, 2).await;
     reaches(&store, &bad, 2).await;
     scheduler.drain(LIMIT).await;
-    submit(&site, &program, CHART, &new_run_id()).await;
+    submit(&context, &program, CHART, &new_run_id()).await;
     assert!(leaving.recv().await.is_none(), "a drained scheduler claims nothing");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_of_other_processes_wake_a_parked_run() {
-    let folder = Folder::new("scheduler-messages");
+    let folder = TempFolder::new("scheduler-messages");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (_scheduler, mut leaving) = open(&site, 8).await;
+    let context = context(&store, Arc::new(World));
+    let (_scheduler, mut leaving) = open(&context, 8).await;
     let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());
     let first =
         PreparedRun { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
-    let queued = Driver::submit(site.clone(), first, None, QueueOptions::default()).await;
+    let queued = Driver::submit(context.clone(), first, None, QueueOptions::default()).await;
     queued.unwrap_or_else(|error| panic!("it is queued: {error}"));
     reaches(&store, &id, 4).await;
     assert_eq!(events(&store, &id), ["begun", "lifted", "given", "answered"]);
@@ -425,7 +426,7 @@ async fn messages_of_other_processes_wake_a_parked_run() {
     assert_eq!((&run, how.ok()), (&id, Some(Disposition::Succeeded)));
     assert_eq!(store.reader().run(&id).expect("readable").seq.0, 7, "given, answered, given");
 
-    submit(&site, &program, CHART, &other).await;
+    submit(&context, &program, CHART, &other).await;
     reaches(&store, &other, 2).await;
     send(&elsewhere, &other, &Event::Cancelled { scope: Scope::Run }).await;
     let (run, how) = finished(&mut leaving).await;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     scheduler::{Scheduler, SchedulerOptions},
     store::{Filter, QueueOptions, SqliteStore, Store},
 };
@@ -19,7 +19,7 @@ use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::counter::site;
+use super::counter::context;
 
 /// Runs that are driven at a time.
 const PLACES: usize = 256;
@@ -44,13 +44,13 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal)?);
     let (before, after) = threads.block_on(async {
-        let site = site(&store);
+        let context = context(&store);
         let options = SchedulerOptions { jobs: PLACES, ..SchedulerOptions::default() };
-        let opened = Scheduler::open(Arc::clone(&site.store), site.clone(), options).await;
+        let opened = Scheduler::open(Arc::clone(&context.store), context.clone(), options).await;
         let (scheduler, mut finished) = opened?;
-        fill(&site, &scheduler, WARM, WARM).await?;
+        fill(&context, &scheduler, WARM, WARM).await?;
         let before = resident()?;
-        fill(&site, &scheduler, runs, WARM + runs).await?;
+        fill(&context, &scheduler, runs, WARM + runs).await?;
         let after = resident()?;
         if let Ok(gone) = finished.try_recv() {
             return Err(anyhow!("run {} did not wait: {:?}", gone.run, gone.how));
@@ -64,7 +64,12 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
 }
 
 /// Begins so many more runs, and waits until that many are parked.
-async fn fill(site: &Site, scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
+async fn fill(
+    context: &DriverContext,
+    scheduler: &Scheduler,
+    more: usize,
+    parked: usize,
+) -> Result<()> {
     let source = pointsman_agents::chat::CHART;
     let program = pointsman_agents::all().verify(source);
     let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
@@ -75,7 +80,7 @@ async fn fill(site: &Site, scheduler: &Scheduler, more: usize, parked: usize) ->
         let source = source.into();
         let beginning =
             PreparedRun { id, program, source, goal: "talk".into(), words: Vec::new(), begun };
-        all.spawn(Driver::submit(site.clone(), beginning, None, QueueOptions::default()));
+        all.spawn(Driver::submit(context.clone(), beginning, None, QueueOptions::default()));
         while all.len() >= PLACES {
             all.join_next().await.context("there is one")???;
         }
@@ -85,7 +90,7 @@ async fn fill(site: &Site, scheduler: &Scheduler, more: usize, parked: usize) ->
     }
     let since = Instant::now();
     // A run that was driven has a second entry.
-    while scheduler.driven() > 0 || driven(&*site.store).await? < parked {
+    while scheduler.driven() > 0 || driven(&*context.store).await? < parked {
         let driven = scheduler.driven();
         ensure!(since.elapsed() < SETTLES, "{driven} of {parked} runs do not park");
         tokio::time::sleep(Duration::from_millis(200)).await;

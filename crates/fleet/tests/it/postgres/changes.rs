@@ -31,7 +31,7 @@ async fn an_entry_that_is_committed_late_is_announced() {
     held.execute(
         "INSERT INTO pointsman.entry (run, seq, epoch, line, link, state, prompts, checksum)
          VALUES ('late', 2, 1, $1, $2, '', 0, '')",
-        &[&next.line, &Digest::of(next.line.as_bytes()).0.to_vec()],
+        &[&&*next.line, &Digest::of(next.line.as_bytes()).0.to_vec()],
     )
     .await
     .expect("it is written");

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use pointsman_fleet::PostgresOptions;
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{Lease, NewRun, QueueOptions, Release, Store, StoreError, Worker};
-use pointsman_testing::script::{Script, id, opening};
+use pointsman_testing::script::{Script, id, new_run};
 
 use super::Fresh;
 
@@ -17,7 +17,7 @@ fn quiet() -> PostgresOptions {
 async fn queue(store: &dyn Store, name: &str, key: &str) {
     let queue = Some(QueueOptions { key: key.into(), ..QueueOptions::default() });
     let first = Script::new(name).next("it begins");
-    let lease = store.create(first.into(), NewRun { queue, ..opening(5) }).await;
+    let lease = store.create(first.into(), NewRun { queue, ..new_run(5) }).await;
     store.release(lease.expect("it begins"), Release::Ready).await.expect("it waits");
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use pointsman_fleet::{PostgresOptions, PostgresStore};
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{Store, StoreError};
-use pointsman_testing::script::{Script, opening};
+use pointsman_testing::script::{Script, new_run};
 
 use super::{Fresh, proxy::Proxy};
 
@@ -54,7 +54,7 @@ async fn a_run_whose_creation_is_not_answered_can_be_claimed_by_who_made_it() {
     let mut script = Script::new("made");
     let first = script.next("it begins");
     proxy.lose_next_answer();
-    match store.create(first.into(), opening(5)).await {
+    match store.create(first.into(), new_run(5)).await {
         Err(StoreError::Unknown { .. }) => {}
         other => panic!("the answer was lost: {other:?}"),
     }
