@@ -191,7 +191,7 @@ impl Profile {
             let has = self.values.keys().any(|kind| kind.class() == Some(*class));
             // A file is named by an answer, of which nobody knows for which field it is.
             if !has && (*class != Class::File || self.answers.is_empty()) {
-                let why = format!("\"{class}\" is allowed, and there is no value for it");
+                let why = format!("\"{class}\" is allowed, but has no value");
                 found.push(("allow".into(), why));
             }
         }
@@ -231,7 +231,7 @@ fn doubt(kind: Kind, value: &str) -> Option<&'static str> {
         value.parse().is_ok_and(|number: u16| range.contains(&number))
     };
     let wrong = match kind {
-        _ if value.is_empty() => return Some("it is empty: leave the key out instead"),
+        _ if value.is_empty() => return Some("it is empty: remove the key instead"),
         Kind::Email => !email(value),
         Kind::Tel => Phone::read(value).is_none_or(|phone| phone.calling.is_none()),
         Kind::TelNational | Kind::TelLocal => Phone::read(value).is_none(),
@@ -251,15 +251,15 @@ fn doubt(kind: Kind, value: &str) -> Option<&'static str> {
         _ => false,
     };
     wrong.then_some(match kind {
-        Kind::Email => "no e-mail address: write it as name@example.org",
-        Kind::Tel => "no full number: write it with its country, as +44 20 7946 0000",
-        Kind::Bday => "no day: write it as YYYY-MM-DD",
-        Kind::Country => "no country's code: write it as ISO 3166 does, such as GB",
-        Kind::CountryName => "no country that is known by this name",
-        Kind::CcNumber => "no card's number: its last digit does not fit",
-        Kind::CcExp => "no month: write it as YYYY-MM",
-        Kind::Url => "no address of a page: write it as https://example.org",
-        Kind::Photo => "no file: write its absolute path",
+        Kind::Email => "not an e-mail address: write it as name@example.org",
+        Kind::Tel => "not a full number: write it with its country, as +44 20 7946 0000",
+        Kind::Bday => "not a day: write it as YYYY-MM-DD",
+        Kind::Country => "not a country code: write it as in ISO 3166, such as GB",
+        Kind::CountryName => "not a known country",
+        Kind::CcNumber => "not a card number: its check digit is wrong",
+        Kind::CcExp => "not a month: write it as YYYY-MM",
+        Kind::Url => "not a web address: write it as https://example.org",
+        Kind::Photo => "not a file: write its absolute path",
         _ => "no such number",
     })
 }

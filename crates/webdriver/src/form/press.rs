@@ -235,7 +235,7 @@ fn judged_later(before: &Pressing, now: &Stand) -> Result<(bool, bool, Vec<Strin
     if plain && now.reading.fields.is_empty() {
         return Ok((true, true, vec!["the page went on".into()]));
     }
-    Err(unsure("the run was broken off right after it; the site may have it"))
+    Err(unsure("the run was interrupted right after it; the site may have the form"))
 }
 
 /// Returns whether a page took what was sent, whether all that it says is to be told, and
@@ -259,7 +259,7 @@ fn judged(pressed: &Pressed) -> (bool, bool, Vec<String>) {
             false
         }
         _ if went == Went::Nowhere => {
-            says.push("the page stayed as it was".into());
+            says.push("the page did not change".into());
             true
         }
         _ => {

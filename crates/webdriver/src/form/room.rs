@@ -112,7 +112,7 @@ impl Room {
             Task::Press { control, page, origin } => {
                 self.press(&control, &page, &origin, permit).await
             }
-            _ => Err(Trouble::Call("this host cannot do that task".into())),
+            _ => Err(Trouble::Call("this host does not support the task".into())),
         }
     }
 
@@ -281,7 +281,7 @@ impl Room {
 
     async fn left(&self) -> Result<Option<Browser>, BrowserError> {
         let unreadable = |error: io::Error| BrowserError::Gone {
-            why: format!("how to find it cannot be read: {error}"),
+            why: format!("its selector cannot be read: {error}"),
         };
         let Some(found) = Record::read(&self.record).map_err(unreadable)? else { return Ok(None) };
         let browser = Browser::take_over(&self.settings, &found, &self.record).await?;
@@ -358,7 +358,7 @@ pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
 }
 
 pub(super) fn gone() -> BrowserError {
-    BrowserError::Gone { why: "it was ended since the run was last driven".into() }
+    BrowserError::Gone { why: "it has ended since the run was last active".into() }
 }
 
 /// Reads what the run was configured with, from its first entry.

@@ -14,7 +14,7 @@ use super::{
     Browser, BrowserError, off, unfit, unusable,
 };
 
-const NOT_OFFERED: &str = "it does not offer what was chosen";
+const NOT_OFFERED: &str = "it does not have this option";
 
 /// What came of choosing from a native list.
 #[derive(Debug, Default, Deserialize)]
@@ -152,7 +152,7 @@ impl Browser {
     /// moves, and its options are made anew.
     async fn press_option(&self, selector: &str, offer: &Offer) -> Result<bool, BrowserError> {
         if offer.disabled {
-            return Err(unfit(selector, "the page does not let it be chosen"));
+            return Err(unfit(selector, "the page does not allow this option"));
         }
         match self.click(&offer.element).await {
             Err(BrowserError::Replaced) => Ok(false),
