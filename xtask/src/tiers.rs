@@ -1,5 +1,6 @@
 //! `cargo xtask test`: the tiers, their caps, and what each of them needs.
 
+mod fleet;
 mod ignored;
 mod users;
 
@@ -83,10 +84,12 @@ pub(crate) enum Tier {
     Browser,
     /// The explorer's driver against a real Appium server.
     Appium,
+    /// The store of a fleet against a real PostgreSQL.
+    Fleet,
 }
 
 impl Tier {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Unit,
         Self::Typos,
         Self::Sorted,
@@ -103,6 +106,7 @@ impl Tier {
         Self::Code,
         Self::Browser,
         Self::Appium,
+        Self::Fleet,
     ];
 
     const fn name(self) -> &'static str {
@@ -123,6 +127,7 @@ impl Tier {
             Self::Code => "code",
             Self::Browser => "browser",
             Self::Appium => "appium",
+            Self::Fleet => "fleet",
         }
     }
 
@@ -144,6 +149,7 @@ impl Tier {
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
             Self::Browser => "forms of all kinds in a real browser",
             Self::Appium => "the explorer's driver against a real Appium server",
+            Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
         }
     }
 
@@ -163,7 +169,8 @@ impl Tier {
             | Self::Mcp
             | Self::Acp
             | Self::Kill
-            | Self::Code => 600,
+            | Self::Code
+            | Self::Fleet => 600,
         })
     }
 
@@ -177,6 +184,7 @@ impl Tier {
             Self::Live => &[Need::Models, Need::Sandbox],
             Self::Browser => &[Need::Browser],
             Self::Appium => &[Need::Appium],
+            Self::Fleet => &[Need::Postgres],
         }
     }
 
@@ -222,7 +230,8 @@ impl Tier {
             | Self::Kill
             | Self::Code
             | Self::Browser
-            | Self::Appium => {
+            | Self::Appium
+            | Self::Fleet => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -245,6 +254,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Code => code::tier(),
         Tier::Browser => ignored::browser(),
         Tier::Appium => ignored::appium(),
+        Tier::Fleet => fleet::tier(),
         Tier::Unit | Tier::Sorted | Tier::Stranger | Tier::Properties | Tier::Model => {
             bail!("cargo or another build runs it")
         }

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 
 use serde::Serialize;
 
-use crate::chart::Sp;
+use crate::chart::Spanned;
 pub use crate::code::Code;
 
 /// A range of bytes in the chart file.
@@ -85,7 +85,7 @@ impl Findings {
     pub(crate) fn unknown(
         &mut self,
         code: Code,
-        wrong: &Sp<String>,
+        wrong: &Spanned<String>,
         known: &Arc<[Box<str>]>,
         what: &'static str,
     ) {

@@ -28,7 +28,7 @@ pub struct Observed<R> {
 #[non_exhaustive]
 pub enum Event<R> {
     /// The run was started: always the first entry.
-    Begun(Box<Begun>),
+    Begun(Box<RunConfig>),
     /// A person or another system gave something that an await state waits for.
     Given {
         /// The event, by its place among the agent's events.
@@ -93,7 +93,7 @@ pub enum Event<R> {
     /// time in between counts for nothing but a person's time to answer.
     Interrupted {
         /// What was started and not answered: nobody knows whether it was done.
-        under_way: Vec<UnderWay>,
+        under_way: Vec<UnansweredEffect>,
         /// Whether calls that are made again count towards the certificate. Journals of
         /// builds that did not count them lack it.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -122,11 +122,13 @@ pub enum Pauser {
     Parent,
     /// The watch over the machine, which is short of something.
     Machine,
+    /// The queue: no worker drives the run, and the next one lifts the pause.
+    Worker,
 }
 
 /// An effect that was started and not answered.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct UnderWay {
+pub struct UnansweredEffect {
     /// The effect.
     pub effect: EffectId,
     /// The call, where it is a tool's: what to do about it is the tool's to declare.
@@ -159,8 +161,8 @@ impl<R> Event<R> {
             Self::Answered { sent, .. } | Self::ApprovalAnswered { sent, .. } => sent.is_some(),
             Self::Paused { by, .. } => by.is_some(),
             Self::Lifted { .. } => true,
-            Self::Begun(_)
-            | Self::Given { .. }
+            Self::Begun(begun) => begun.queued,
+            Self::Given { .. }
             | Self::Woke
             | Self::Cancelled { .. }
             | Self::Resumed
@@ -174,7 +176,7 @@ impl<R> Event<R> {
 
 /// A run's configuration: fixed at its start, so that no later change touches it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Begun {
+pub struct RunConfig {
     /// The chart's name, for people.
     pub chart: String,
     /// The chart's declared version, for people.
@@ -193,6 +195,9 @@ pub struct Begun {
     /// leaves such a call to the host first. Journals from before that have no such field.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub checks: bool,
+    /// Whether the run waits in a queue: it starts paused, until a worker lifts that.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub queued: bool,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
     /// Where the run works and with what, for whoever goes on with it. No step looks at it.

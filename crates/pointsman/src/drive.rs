@@ -15,9 +15,9 @@ use clap::Args;
 use pointsman_kernel::{chart::Disposition, job::AgentDecl};
 use pointsman_runtime::{
     config::{Config, McpConfig},
-    engine::{Approved, EngineConfig},
+    engine::{ApprovedServers, EngineConfig},
     exit::Exit,
-    host::Host,
+    local_executor::LocalExecutor,
     mcp::{self, McpError},
     model,
     observe::{Log, Observer},
@@ -148,15 +148,17 @@ impl Drive {
     }
 
     /// Returns the MCP servers of the folder, and which of them are approved.
-    pub(crate) fn servers(&self, config: &McpConfig) -> Result<Option<Approved>, Error> {
-        let Some(file) = mcp::Config::find(self.dir()) else {
+    pub(crate) fn servers(&self, config: &McpConfig) -> Result<Option<ApprovedServers>, Error> {
+        let Some(file) = mcp::McpServerList::find(self.dir()) else {
             return match self.mcp.first() {
                 Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir().into() }),
                 None => Ok(None),
             };
         };
-        match mcp::Config::read(&file) {
-            Ok(servers) => Approved::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp),
+        match mcp::McpServerList::read(&file) {
+            Ok(servers) => {
+                ApprovedServers::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp)
+            }
             // Whoever works in a folder need not mend a list of which they want nothing.
             Err(error) if self.mcp.is_empty() => {
                 note(&format!("MCP servers are not used: {error}"));
@@ -171,7 +173,7 @@ impl Drive {
         let mcp = self.servers(&config.mcp)?;
         let engine = config.engine(&AGENTS, self.dir(), cache, &variable).map_err(Error::Model)?;
         let (record, replay) = (self.record.clone(), self.replay.clone());
-        let model = model::Settings { record, replay, ..engine.model };
+        let model = model::ModelSettings { record, replay, ..engine.model };
         Ok(EngineConfig { model, mcp, tools: agents::equipped(engine.tools), ..engine })
     }
 
@@ -187,10 +189,14 @@ impl Drive {
     }
 
     /// Sets the host up, and returns what fills forms for it.
-    pub(crate) fn host(&self, session: &Session, config: &Config) -> Result<(Host, Forms), Error> {
+    pub(crate) fn executor(
+        &self,
+        session: &Session,
+        config: &Config,
+    ) -> Result<(LocalExecutor, Forms), Error> {
         let (engine, forms) = self.furnished(session, config)?;
-        let host = session.host(engine).map_err(Error::Session)?;
-        for (name, why) in host.refused() {
+        let executor = session.executor(engine).map_err(Error::Session)?;
+        for (name, why) in executor.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
                 // It says itself which file and which entry is meant.
@@ -199,7 +205,7 @@ impl Drive {
             };
             note(&format!("{server}: {why}{hint}"));
         }
-        Ok((host, forms))
+        Ok((executor, forms))
     }
 
     /// Returns who sees what happens and who is asked.

@@ -12,7 +12,7 @@ use pointsman_runtime::{
     exit::{Exit, WAITING},
     session::{RunSummary, Session},
 };
-use pointsman_webdriver::{browser::Left, exploration, form::Forms};
+use pointsman_webdriver::{browser::BrowserExit, exploration, form::Forms};
 use serde_json::{Value, json};
 
 use crate::{
@@ -55,10 +55,10 @@ fn farewell(forms: &Forms, outcome: &RunSummary) {
     let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
     let filled = report.and_then(|report| report.get("filled")?.as_u64());
     match forms.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
-        Some(Left::Open) => {
+        Some(BrowserExit::Open) => {
             note("the browser stays open: continue there, and close it when you have finished");
         }
-        Some(Left::Closed) => {
+        Some(BrowserExit::Closed) => {
             note("the browser is closed, and the filled-in values are lost");
         }
         None => {}

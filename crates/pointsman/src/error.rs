@@ -5,7 +5,7 @@ mod hint;
 
 use std::{io, path::PathBuf};
 
-use pointsman_kernel::chart::{BadMaximum, Refused};
+use pointsman_kernel::chart::{BadMaximum, RefusedChart};
 use pointsman_runtime::{
     config::ConfigError,
     driver::DriveError,
@@ -314,7 +314,7 @@ pub(crate) enum Error {
         /// The export.
         path: String,
         /// What is wrong with the chart.
-        why: Refused,
+        why: RefusedChart,
     },
     /// A replay did not come to the same.
     #[error(transparent)]
@@ -334,7 +334,7 @@ pub(crate) enum Error {
         /// The chart's text.
         chart: Source,
         /// Why.
-        refused: Refused,
+        refused: RefusedChart,
     },
 }
 
@@ -356,7 +356,7 @@ impl Error {
             },
             Self::Session(
                 SessionError::Drive(DriveError::NotBegun(_) | DriveError::NotGranted { .. })
-                | SessionError::Host(_)
+                | SessionError::Executor(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
                 // Nothing is wrong with the store: another command is to be used.

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    config::{self, Config, FILE, Settled},
+    config::{self, Config, FILE, ResolvedConfig},
     session::Session,
 };
 
@@ -66,12 +66,12 @@ pub(crate) fn remember(rule: &Grant) -> Result<PathBuf, Error> {
 
 /// Returns the user's own settings.
 pub(crate) fn user() -> Result<Config, Error> {
-    Ok(Settled::read(user_file(), None).map_err(Error::Config)?.config)
+    Ok(ResolvedConfig::read(user_file(), None).map_err(Error::Config)?.config)
 }
 
 /// Returns what is settled for work in a folder.
-pub(crate) fn settled(folder: &Path) -> Result<Settled, Error> {
-    Settled::read(user_file(), Some(folder)).map_err(Error::Config)
+pub(crate) fn settled(folder: &Path) -> Result<ResolvedConfig, Error> {
+    ResolvedConfig::read(user_file(), Some(folder)).map_err(Error::Config)
 }
 
 impl Globals {

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     governor::{Grant, Level},
     tool::ToolDecl,
 };
-use pointsman_runtime::{config::PermissionsConfig, host::Host, tool::ToolSpec};
+use pointsman_runtime::{config::PermissionsConfig, local_executor::LocalExecutor, tool::ToolSpec};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -76,8 +76,8 @@ impl Rules {
 
     /// Tells which rules, of the command line and of the settings, speak of nothing that
     /// there is: they may have been meant for something.
-    pub(crate) fn tell_void(&self, settings: &PermissionsConfig, host: &Host) {
-        let specs = host.specs();
+    pub(crate) fn tell_void(&self, settings: &PermissionsConfig, executor: &LocalExecutor) {
+        let specs = executor.specs();
         // Whoever has rules over servers of other folders need not hear of it in this one.
         let rules = settings.rules.iter().chain(&settings.repository).map(|rule| &rule.grant);
         let rules = rules.filter(|rule| !of_server(&rule.tool)).cloned();

@@ -8,7 +8,7 @@ use std::{
 use pointsman_kernel::{agent::ToolCall, governor::Level};
 use pointsman_runtime::{
     clock::now_ms,
-    observe::{AGAIN, Asked, LiveNotice, Notice, Observer, Question},
+    observe::{AGAIN, LiveNotice, Notice, Observer, Question, QuestionKind},
     session::due,
     store::{RunId, RunRow},
     timeline::{TimelineKind, is_stuck},
@@ -135,10 +135,10 @@ fn files(count: usize) -> u64 {
 /// Returns what a question is about, in a line: a call, or the question itself.
 pub(crate) fn asked(question: &Question) -> String {
     match &question.asks {
-        Asked::Call { call, .. } => {
+        QuestionKind::Call { call, .. } => {
             words::line(&format!("{} {}", call.tool, call.arguments.get()), MOST)
         }
-        Asked::Plain(text) => words::line(text, MOST),
+        QuestionKind::Plain(text) => words::line(text, MOST),
     }
 }
 
@@ -165,14 +165,14 @@ fn unanswered(question: &Question) -> String {
         "may it call".into()
     };
     match &question.asks {
-        Asked::Call { call, .. } if !fits_a_line(call) => {
+        QuestionKind::Call { call, .. } if !fits_a_line(call) => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
             format!("question {effect}: {may} this?{}", lines.concat())
         }
-        Asked::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
-        Asked::Plain(text) => {
+        QuestionKind::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
+        QuestionKind::Plain(text) => {
             format!("question {effect}: {}", words::folded(&words::visible(text)))
         }
     }

@@ -47,12 +47,21 @@ pub enum Need {
     Typos,
     /// The server of Appium with two of its drivers, and the browser that one of them drives.
     Appium,
+    /// PostgreSQL, and a pooler before it.
+    Postgres,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Npm, Self::Models, Self::Sandbox, Self::Browser, Self::Typos, Self::Appium];
+    pub const ALL: [Self; 7] = [
+        Self::Npm,
+        Self::Models,
+        Self::Sandbox,
+        Self::Browser,
+        Self::Typos,
+        Self::Appium,
+        Self::Postgres,
+    ];
 
     fn install(self) -> Result<()> {
         match self {
@@ -62,6 +71,7 @@ impl Need {
             Self::Browser => browser().and_then(|()| npm_of_pages().map(drop)),
             Self::Typos => typos().map(drop),
             Self::Appium => browser().and_then(|()| appium().map(drop)),
+            Self::Postgres => debian::ensure(&["postgresql", "pgbouncer", "util-linux"]),
         }
     }
 }

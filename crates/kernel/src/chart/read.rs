@@ -10,8 +10,8 @@ use serde::de::{DeserializeOwned, IntoDeserializer, value::StrDeserializer};
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Charge, ScreenStall, Stuck,
-    draft::{AnyDraft, Backoff, BudgetDraft, Draft, Limits, Name, Sp},
+    Charge, ScreenStall, StuckThresholds,
+    draft::{AnyDraft, AttemptLimits, Backoff, BudgetDraft, ChartDraft, Name, Spanned},
 };
 use crate::{
     code::Code,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Reads a chart file. The draft is complete only if nothing was found.
-pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
+pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
     let (document, errors) = DeTable::parse_recoverable(source);
     for error in &errors {
         let span = error.span().unwrap_or_default();
@@ -28,18 +28,18 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
         found.add(Code::Syntax, span, message, "see https://toml.io for the format");
     }
     if !errors.is_empty() {
-        return Draft::default();
+        return ChartDraft::default();
     }
     let mut keys = Keys::new(document.get_ref(), Span::default(), "the chart");
-    let mut draft = Draft {
+    let mut draft = ChartDraft {
         chart: keys.required(found, "chart", keys::name).unwrap_or_default(),
         version: keys.required(found, "version", keys::count).map_or(1, |version| version.value),
         jobs: keys
             .optional(found, "jobs", keys::name)
-            .unwrap_or_else(|| Sp::new("builtin".to_owned(), Span::default())),
+            .unwrap_or_else(|| Spanned::new("builtin".to_owned(), Span::default())),
         start: keys.required(found, "start", keys::name),
         authority: keys.required(found, "authority", one_of).map(|it| it.value),
-        ..Draft::default()
+        ..ChartDraft::default()
     };
     if let Some(table) = keys.optional(found, "slots", keys::table) {
         let slots = Keys::in_order(&table);
@@ -78,7 +78,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
     draft
 }
 
-fn budget(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> Option<BudgetDraft> {
+fn budget(name: Name, value: Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<BudgetDraft> {
     let table = keys::table(&value, found)?;
     keys::well_named(&name, "a budget", found);
     let title = format!("budget `{}`", *name);
@@ -107,8 +107,8 @@ fn budget(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> Option<B
     Some(budget)
 }
 
-fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
-    let mut stuck = Stuck::default();
+fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> StuckThresholds {
+    let mut stuck = StuckThresholds::default();
     if let Some(enable) = keys.optional(found, "enable", keys::flag) {
         stuck.enable = enable.value;
     }
@@ -155,8 +155,8 @@ fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
 }
 
 /// Reads the limits of attempts, which states and `[defaults]` share.
-fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> Limits {
-    let limits = Limits {
+fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> AttemptLimits {
+    let limits = AttemptLimits {
         timeout: keys.optional(found, "timeout", duration),
         attempts: keys.optional(found, "attempts", keys::small),
         backoff: keys.optional(found, "backoff", backoff),
@@ -170,7 +170,7 @@ fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> Limits {
     limits
 }
 
-fn backoff(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Backoff>> {
+fn backoff(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<Backoff>> {
     let table = keys::table(value, found)?;
     let mut keys = Keys::new(table.value, table.span, "`backoff`");
     let base = keys.required(found, "base", duration);
@@ -181,16 +181,19 @@ fn backoff(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Backoff>
         let hint = "the delay grows from `base` to `cap`";
         found.add(Code::BadValue, cap.span, "`cap` is below `base`", hint);
     }
-    Some(Sp::new(Backoff { base: base.value, cap: cap.value }, value.span))
+    Some(Spanned::new(Backoff { base: base.value, cap: cap.value }, value.span))
 }
 
 /// Reads one of the names that a type lists, such as an authority.
-fn one_of<T: DeserializeOwned>(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<T>> {
+fn one_of<T: DeserializeOwned>(
+    value: &Spanned<&DeValue<'_>>,
+    found: &mut Findings,
+) -> Option<Spanned<T>> {
     let name = keys::name(value, found)?;
     let text: StrDeserializer<'_, serde::de::value::Error> =
         name.value.as_str().into_deserializer();
     match T::deserialize(text) {
-        Ok(value) => Some(Sp::new(value, name.span)),
+        Ok(value) => Some(Spanned::new(value, name.span)),
         Err(error) => {
             let known: Vec<String> = quoted(&format!("{error}"));
             let hint = crate::diagnostic::did_you_mean(

@@ -3,7 +3,7 @@
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    driver::DriveError, host::HostError, session::SessionError, store::StoreError,
+    driver::DriveError, local_executor::ExecutorError, session::SessionError, store::StoreError,
 };
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub(super) fn session(error: &SessionError) -> Error {
         return no_session(run.as_str());
     }
     let hint = match error {
-        SessionError::Host(HostError::Model(model)) => Some(model.hint()),
+        SessionError::Executor(ExecutorError::Model(model)) => Some(model.hint()),
         SessionError::Store(store) | SessionError::Drive(DriveError::Store(store)) => store.hint(),
         SessionError::Chart { .. } => Some("use the build that started it".into()),
         SessionError::Held { .. } => {

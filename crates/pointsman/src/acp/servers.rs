@@ -4,24 +4,24 @@ use std::path::Path;
 
 use agent_client_protocol::{Error, v1::schema::McpServer};
 use pointsman_runtime::{
-    engine::Approved,
-    mcp::{Config, McpLimits, Named},
+    engine::ApprovedServers,
+    mcp::{McpLimits, McpServerList, NamedServer},
 };
 
 use super::error;
 
 /// Adds an editor's servers to those of the workspace.
 pub(super) fn with(
-    approved: Option<Approved>,
+    approved: Option<ApprovedServers>,
     workspace: &Path,
     servers: Vec<McpServer>,
-) -> Result<Option<Approved>, Error> {
+) -> Result<Option<ApprovedServers>, Error> {
     if servers.is_empty() {
         return Ok(approved);
     }
-    let Approved { servers: mut listed, mut names, limits } =
-        approved.unwrap_or_else(|| Approved {
-            servers: Config::empty(workspace),
+    let ApprovedServers { servers: mut listed, mut names, limits } =
+        approved.unwrap_or_else(|| ApprovedServers {
+            servers: McpServerList::empty(workspace),
             names: Vec::new(),
             limits: McpLimits::default(),
         });
@@ -35,10 +35,10 @@ pub(super) fn with(
             names.push(name);
         }
     }
-    Ok(Some(Approved { servers: listed, names, limits }))
+    Ok(Some(ApprovedServers { servers: listed, names, limits }))
 }
 
-fn named(server: McpServer) -> Result<(String, Named), Error> {
+fn named(server: McpServer) -> Result<(String, NamedServer), Error> {
     match server {
         McpServer::Stdio(server) => {
             let command = server.command.into_os_string().into_string().map_err(|command| {
@@ -46,11 +46,11 @@ fn named(server: McpServer) -> Result<(String, Named), Error> {
                 error::bad_params(&format!("the MCP server's command `{command}` is not UTF-8"))
             })?;
             let env = server.env.into_iter().map(|it| (it.name, it.value)).collect();
-            Ok((server.name, Named::Program { command, args: server.args, env }))
+            Ok((server.name, NamedServer::Program { command, args: server.args, env }))
         }
         McpServer::Http(server) => {
             let headers = server.headers.into_iter().map(|it| (it.name, it.value)).collect();
-            Ok((server.name, Named::Address { url: server.url, headers }))
+            Ok((server.name, NamedServer::Address { url: server.url, headers }))
         }
         McpServer::Sse(server) => Err(error::bad_params(&format!(
             "the MCP server `{}` uses `sse`, which is not supported: use `http` or `stdio`",

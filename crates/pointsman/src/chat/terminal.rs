@@ -148,7 +148,11 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
                 name.and(Ink::Plain, &words::line(&spec.about, 200))
             };
             let agent = held.as_ref().map_or(room.agent, |talk| &*talk.agent);
-            room.host.offered(AGENTS.decl(agent), &room.permissions).into_iter().map(tool).collect()
+            room.executor
+                .offered(AGENTS.decl(agent), &room.permissions)
+                .into_iter()
+                .map(tool)
+                .collect()
         }
         Slash::Plan => match &held {
             Some(talk) => {

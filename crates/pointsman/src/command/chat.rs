@@ -144,12 +144,12 @@ impl Chat {
             return Err(Error::NothingToSay);
         }
         let model = config.model.settings(&variable).map_err(Error::Model)?;
-        let (host, _) = drive.host(&session, &config)?;
+        let (executor, _) = drive.executor(&session, &config)?;
         if !json && !self.print {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
-        self.rules.tell_void(&config.permissions, &host);
+        self.rules.tell_void(&config.permissions, &executor);
         let permissions = config.permissions.permissions(self.rules.grants(), attended);
         let objects: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
         let (stirred, ending) =
@@ -167,7 +167,7 @@ impl Chat {
         let room = Room {
             session: &session,
             chart: &chart.text,
-            host: &host,
+            executor: &executor,
             agent: &self.agent,
             config: json!({}),
             permissions,

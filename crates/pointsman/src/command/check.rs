@@ -3,7 +3,9 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::chart::{AuthorityReport, Budget, Certificate, Chart, Per, Refused};
+use pointsman_kernel::chart::{
+    AuthorityReport, Budget, Certificate, CertificateScope, Chart, RefusedChart,
+};
 use serde::Serialize;
 
 use crate::{
@@ -89,7 +91,7 @@ impl Check {
     }
 }
 
-fn findings<'a>(source: &Source, refused: &'a Refused) -> Vec<Finding<'a>> {
+fn findings<'a>(source: &Source, refused: &'a RefusedChart) -> Vec<Finding<'a>> {
     let located = refused.diagnostics.iter().map(|diagnostic| {
         let (line, column) = diagnostic.span.locate(&source.text);
         Finding {
@@ -121,7 +123,7 @@ fn told(chart: &Chart) -> String {
 fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     let certificate = chart.certificate();
     let per = match certificate.per {
-        Per::Turn => "turn",
+        CertificateScope::Turn => "turn",
         _ => "run",
     };
     writeln!(text, "{} v{} is sound: every {per} ends.", chart.name(), chart.version())?;

@@ -112,14 +112,14 @@ impl Doctor {
     }
 
     fn servers(&self, config: &Config, checks: &mut Vec<Check>) {
-        let Some(file) = mcp::Config::find(self.drive.dir()) else {
+        let Some(file) = mcp::McpServerList::find(self.drive.dir()) else {
             return checks.push(Check::ok("mcp", "no .mcp.json here"));
         };
         let approved = match self.drive.servers(&config.mcp) {
             Ok(approved) => approved.map(|approved| approved.names).unwrap_or_default(),
             Err(error) => return checks.push(Check::fail("mcp", &error)),
         };
-        let listed = match mcp::Config::read(&file) {
+        let listed = match mcp::McpServerList::read(&file) {
             Ok(listed) => listed,
             Err(error) => return checks.push(Check::fail("mcp", &Error::Mcp(error))),
         };
@@ -264,7 +264,8 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         checks.push(Check::ok("journal", detail));
     }
     index(checks);
-    let wanted = config.watch.disk_free.or_else(|| watch::Limits::default().disk_free).unwrap_or(0);
+    let wanted =
+        config.watch.disk_free.or_else(|| watch::ResourceLimits::default().disk_free).unwrap_or(0);
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
     let free = folder.and_then(|folder| rustix::fs::statvfs(folder).ok());
     let free = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));

@@ -4,7 +4,7 @@ use std::{fs, process::ExitCode};
 
 use pointsman_agents::code::Phase;
 use pointsman_kernel::{
-    chart::{Certificate, Per, Tools},
+    chart::{AllowedTools, Certificate, CertificateScope},
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
@@ -38,7 +38,7 @@ pub(super) fn show(
     let model = engine.model.clone();
     let servers = engine.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
-    let tools = tool::Tools::open(engine.tools.clone()).map_err(Error::Tools)?;
+    let tools = tool::WorkspaceTools::open(engine.tools.clone()).map_err(Error::Tools)?;
     let DryRun { program, permissions, tools: offered } =
         dry_run(AGENTS.clone(), engine, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
@@ -48,8 +48,10 @@ pub(super) fn show(
         .states()
         .iter()
         .filter_map(|state| match state.tools() {
-            Tools::Only(list) => Some((state.name(), list.iter().map(AsRef::as_ref).collect())),
-            Tools::All => Some((state.name(), vec!["*"])),
+            AllowedTools::Only(list) => {
+                Some((state.name(), list.iter().map(AsRef::as_ref).collect()))
+            }
+            AllowedTools::All => Some((state.name(), vec!["*"])),
             _ => None,
         })
         .collect();
@@ -131,13 +133,13 @@ pub(super) fn show(
 }
 
 /// Says what a run can cost at most.
-fn worst(certificate: &Certificate, model: &model::Settings) -> String {
+fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
     let tokens = certificate
         .tokens
         .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
     format!(
         "\nWorst case per {}: {}, {}, {tokens}, {}, {}, {}.",
-        if certificate.per == Per::Turn { "turn" } else { "run" },
+        if certificate.per == CertificateScope::Turn { "turn" } else { "run" },
         words::counted(certificate.model_calls, "model call"),
         words::counted(certificate.tool_calls, "tool call"),
         cost(certificate.money, model),
@@ -147,7 +149,7 @@ fn worst(certificate: &Certificate, model: &model::Settings) -> String {
 }
 
 /// Says what a run can cost, as far as the model's price is known.
-fn cost(limit: Option<u64>, model: &model::Settings) -> String {
+fn cost(limit: Option<u64>, model: &model::ModelSettings) -> String {
     let asks_nobody = model.spec.provider() == Provider::Quote;
     match (limit, model.prices) {
         _ if asks_nobody => "no cost".into(),

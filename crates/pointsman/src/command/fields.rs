@@ -4,11 +4,11 @@ use std::{env, fmt::Write as _, process::ExitCode, time::Duration};
 
 use clap::Args;
 use pointsman_agents::form::{
-    Choice, Control, Field, Fill, Kind, Limits, Reading,
-    learnt::{Candidate, Typing},
+    Choice, Field, FieldKind, FieldLimits, Fill, NavigationControl, PageReading,
+    learnt::{KindCandidate, KindDecision},
 };
 use pointsman_webdriver::{
-    browser::{self, Settings, Stand},
+    browser::{self, BrowserSettings, StablePage},
     settings,
 };
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Fields {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
+    fn settings(&self) -> Result<BrowserSettings, Error> {
         let folder = env::current_dir().unwrap_or_default();
         let mut settings = settings::browser(&place::settled(&folder)?.config.form);
         settings.visible |= self.visible;
@@ -84,7 +84,7 @@ impl Fields {
 }
 
 /// The page as JSON: every key is always there.
-fn object(stand: &Stand) -> Value {
+fn object(stand: &StablePage) -> Value {
     let reading = &stand.reading;
     let inside = reading.fields.iter().map(|it| field(reading, it, false));
     let outside = reading.outside.iter().map(|it| field(reading, it, true));
@@ -98,7 +98,7 @@ fn object(stand: &Stand) -> Value {
     })
 }
 
-fn field(reading: &Reading, field: &Field, outside: bool) -> Value {
+fn field(reading: &PageReading, field: &Field, outside: bool) -> Value {
     let typing = typing(reading, field);
     json!({
         "id": field.id,
@@ -123,17 +123,18 @@ fn field(reading: &Reading, field: &Field, outside: bool) -> Value {
 }
 
 /// How a field came to its kind. A captcha has none.
-fn typing(reading: &Reading, field: &Field) -> Typing {
+fn typing(reading: &PageReading, field: &Field) -> KindDecision {
     let known = reading.typings.get(&field.id).cloned();
-    let typing = known.unwrap_or_else(|| Typing::by_rule(field.kind));
+    let typing = known.unwrap_or_else(|| KindDecision::by_rule(field.kind));
     if !typing.best.is_empty() {
         return typing;
     }
-    let best = Candidate { kind: typing.kind, confidence: typing.confidence, words: Vec::new() };
-    Typing { best: vec![best], ..typing }
+    let best =
+        KindCandidate { kind: typing.kind, confidence: typing.confidence, words: Vec::new() };
+    KindDecision { best: vec![best], ..typing }
 }
 
-fn candidate(candidate: &Candidate) -> Value {
+fn candidate(candidate: &KindCandidate) -> Value {
     json!({
         "kind": candidate.kind,
         "confidence": f64::from(candidate.confidence) / 100.0,
@@ -142,7 +143,7 @@ fn candidate(candidate: &Candidate) -> Value {
 }
 
 /// Why the field at a selector has its kind.
-fn explained(reading: &Reading, selector: &str) -> Result<String, Error> {
+fn explained(reading: &PageReading, selector: &str) -> Result<String, Error> {
     let Some(field) = reading.all().find(|field| field.selector == selector) else {
         return Err(Error::NoField(selector.into()));
     };
@@ -152,8 +153,8 @@ fn explained(reading: &Reading, selector: &str) -> Result<String, Error> {
         lines.push(format!("kind: {}, set by a rule", field.kind));
     } else {
         let sure = typing.confidence;
-        let unsure = typing.best.first().is_some_and(|best| best.kind != Kind::None)
-            && field.kind == Kind::None;
+        let unsure = typing.best.first().is_some_and(|best| best.kind != FieldKind::None)
+            && field.kind == FieldKind::None;
         let why = if unsure { "; too uncertain, so `none`" } else { "" };
         lines.push(format!("kind: {}, by the model ({sure} %){why}", field.kind));
         lines.push(format!("the rules alone: {}", typing.rule));
@@ -171,7 +172,7 @@ fn choice(choice: &Choice) -> Value {
     json!({ "value": choice.value, "label": choice.label, "disabled": choice.disabled })
 }
 
-fn limits(limits: &Limits) -> Value {
+fn limits(limits: &FieldLimits) -> Value {
     json!({
         "words": limits.words,
         "chars": limits.chars,
@@ -184,7 +185,7 @@ fn limits(limits: &Limits) -> Value {
     })
 }
 
-fn control(control: &Control) -> Value {
+fn control(control: &NavigationControl) -> Value {
     json!({
         "selector": control.selector,
         "label": control.label,
@@ -194,7 +195,7 @@ fn control(control: &Control) -> Value {
 }
 
 /// The page as a table for people.
-fn table(stand: &Stand) -> String {
+fn table(stand: &StablePage) -> String {
     let reading = &stand.reading;
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -226,7 +227,7 @@ fn table(stand: &Stand) -> String {
     text
 }
 
-fn summary(reading: &Reading) -> String {
+fn summary(reading: &PageReading) -> String {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let all = number(reading.fields.len());
     let open = number(reading.fields.iter().filter(|field| field.fill == Fill::Yes).count());

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use pointsman_agents::form::{Kind, Profile};
+use pointsman_agents::form::{FieldKind, Profile};
 use pointsman_webdriver::profile;
 use serde_json::json;
 
@@ -77,8 +77,8 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         let file = file.display();
         doubts.push((1, format!("it holds secrets and others can read it: chmod 600 {file}")));
     }
-    let given: Vec<Kind> = profile.values.keys().copied().collect();
-    let derived: Vec<Kind> = Kind::all().filter(|kind| profile.derives(*kind)).collect();
+    let given: Vec<FieldKind> = profile.values.keys().copied().collect();
+    let derived: Vec<FieldKind> = FieldKind::all().filter(|kind| profile.derives(*kind)).collect();
     let code = if doubts.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
     if json {
         let doubts: Vec<_> =
@@ -95,7 +95,7 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         return Ok(code);
     }
     let mut said = String::new();
-    let tokens = |kinds: &[Kind]| kinds.iter().map(|kind| kind.token()).collect::<Vec<_>>();
+    let tokens = |kinds: &[FieldKind]| kinds.iter().map(|kind| kind.token()).collect::<Vec<_>>();
     let names = |names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         names.map(|name| words::line(name, 60)).collect()
     };

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::explore::map::Kind;
+use pointsman_agents::explore::map::MishapKind;
 
 use crate::{
     findings,
@@ -66,7 +66,7 @@ impl ShowReport {
                 note(&format!("written: {}", path.display()));
             }
         }
-        let down = found.map.mishaps.iter().any(|it| it.kind != Kind::DeadEnd);
+        let down = found.map.mishaps.iter().any(|it| it.kind != MishapKind::DeadEnd);
         Ok(ExitCode::from(u8::from(down || findings::failed(&found))))
     }
 }

@@ -3,10 +3,10 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use pointsman_agents::explore::map::{Kind, Map};
+use pointsman_agents::explore::map::{AppMap, MishapKind};
 use pointsman_webdriver::{
     exploration::Exploration,
-    reproduce::{Options, Reproducer, reproduce},
+    reproduce::{ReproduceOptions, Reproducer, reproduce},
     settings,
 };
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl Reproduce {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
         let device = settings::device(&place::user()?.explore);
-        let options = Options { tries: self.tries, actions: self.budget, device };
+        let options = ReproduceOptions { tries: self.tries, actions: self.budget, device };
         let found = reproduce(&explored.config, &explored.map, &options);
         let found = session.block_on(found);
         let found = found.map_err(|error| Error::Explore(ExploreError::Reproduce(error)))?;
@@ -95,7 +95,7 @@ impl Reproduce {
     }
 }
 
-fn data(map: &Map, found: &Reproducer) -> Value {
+fn data(map: &AppMap, found: &Reproducer) -> Value {
     let moves = found.path.iter().filter_map(|at| map.moves.get(*at));
     let actions: Vec<_> = moves.map(|it| &it.action).collect();
     json!({
@@ -112,7 +112,7 @@ fn data(map: &Map, found: &Reproducer) -> Value {
     })
 }
 
-fn told(map: &Map, found: &[Reproducer]) -> String {
+fn told(map: &AppMap, found: &[Reproducer]) -> String {
     if found.is_empty() {
         return "No crash, hang or dead end was found; there is nothing to reproduce.\n".into();
     }
@@ -150,9 +150,9 @@ fn written(
     // A way that never worked is nothing to hand on.
     for (number, it) in (1..).zip(found.iter().filter(|it| it.held > 0)) {
         let kind = match it.mishap.kind {
-            Kind::Crash => "crash",
-            Kind::NotResponding => "hang",
-            Kind::DeadEnd => "dead-end",
+            MishapKind::Crash => "crash",
+            MishapKind::NotResponding => "hang",
+            MishapKind::DeadEnd => "dead-end",
         };
         for (end, text) in
             [("yaml", export::maestro(map, it)), ("py", export::python(map, config, it))]

@@ -138,13 +138,13 @@ fn go_on(
     run: &RunId,
     grants: &[(Charge, u64)],
 ) -> Result<ExitCode, Error> {
-    let (host, forms) = drive.host(session, &drive.config()?)?;
+    let (executor, forms) = drive.executor(session, &drive.config()?)?;
     let row = session.block_on(session.store().run(run)).map_err(Error::Store)?;
     let mut audience =
         drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;
     let observers = audience.observers.clone();
     let approver = &mut *audience.approver;
-    let outcome = session.resume_granting(&host, run, grants, observers, approver);
+    let outcome = session.resume_granting(&executor, run, grants, observers, approver);
     let outcome = outcome.map_err(Error::Session)?;
     finish(session, &forms, &outcome, audience, drive.json)
 }

@@ -172,9 +172,9 @@ impl Run {
         }
         commits::settle(&self.drive, &mut config, start.program.agent(), attended);
         let session = globals.session_with(&config)?;
-        let (host, forms) = self.drive.host(&session, &config)?;
-        self.rules.tell_void(&config.permissions, &host);
-        let left_out = host.left_out(start.program.agent(), &start.permissions);
+        let (executor, forms) = self.drive.executor(&session, &config)?;
+        self.rules.tell_void(&config.permissions, &executor);
+        let left_out = executor.left_out(start.program.agent(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
@@ -184,7 +184,7 @@ impl Run {
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
         let outcome = session
-            .run(&host, start, observers, &mut *audience.approver)
+            .run(&executor, start, observers, &mut *audience.approver)
             .map_err(Error::Session)?;
         finish(&session, &forms, &outcome, audience, self.drive.json)
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use pointsman_kernel::chart::{Disposition, Does};
+use pointsman_kernel::chart::{Disposition, StateKind};
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
@@ -155,7 +155,7 @@ pub(super) fn status(session: &Session, row: &RunRow) -> String {
             return Some("waiting for you");
         }
         let state = recalled.program.state(recalled.loaded.run.core().state)?;
-        let awaits = matches!(state.does(), Does::Await { .. });
+        let awaits = matches!(state.kind(), StateKind::Await { .. });
         match (awaits, recalled.program.agent().converses()) {
             (true, true) => Some("waiting for your message"),
             (true, false) => Some("waiting for an event"),

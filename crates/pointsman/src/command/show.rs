@@ -11,7 +11,7 @@ use clap::Args;
 use pointsman_kernel::{agent::Answer, chart::Disposition, governor::Level, id::Seq, view::view};
 use pointsman_runtime::{
     exit::Exit,
-    host::Place,
+    local_executor::Workspace,
     store::RunRow,
     timeline::{Projector, Spent, TIMELINE_VERSION, TimelineItem, TimelineKind},
 };
@@ -222,13 +222,13 @@ fn about(kind: &TimelineKind) -> Option<About> {
     })
 }
 
-fn timeline(row: &RunRow, place: Option<&Place>, items: &[TimelineItem]) -> String {
+fn timeline(row: &RunRow, place: Option<&Workspace>, items: &[TimelineItem]) -> String {
     let mut text = format!("{} of {}: {}\n", row.id, row.chart, words::line(&row.goal, 200));
     if let Some((parent, at)) = &row.forked {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
     }
-    if let Some(Place { dir, model, .. }) = place {
+    if let Some(Workspace { dir, model, .. }) = place {
         let dir = dir.as_ref().map_or_else(String::new, |dir| format!(" in {}", dir.display()));
         let place = words::line(&format!("works{dir} with {model}"), 400);
         let _: std::fmt::Result = writeln!(text, "{place}");

@@ -4,7 +4,7 @@ use std::{path::Path, time::Instant};
 
 use pointsman_runtime::{
     clock::now_ms,
-    observe::{AGAIN, Asked, Question},
+    observe::{AGAIN, Question, QuestionKind},
 };
 
 use super::{At, Dialogue};
@@ -98,13 +98,13 @@ impl Dialogue {
 pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
     let blank = Line::default();
     match &question.asks {
-        Asked::Call { call, again, .. } => {
+        QuestionKind::Call { call, again, .. } => {
             let asks = if *again { "May this call run again?" } else { "May this call run?" };
             let again = again.then(|| Line::of(Ink::Warning, AGAIN));
             let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
             [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
-        Asked::Plain(text) => {
+        QuestionKind::Plain(text) => {
             let text = words::folded(&words::visible(text));
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
             std::iter::once(blank).chain(lines).collect()

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use pointsman_kernel::diagnostic::did_you_mean;
 use pointsman_runtime::{
-    driver::DriveError, host::HostError, session::SessionError, tool::ToolError,
+    driver::DriveError, local_executor::ExecutorError, session::SessionError, tool::ToolError,
 };
 
 use super::Error;
@@ -144,14 +144,14 @@ fn session_hint(error: &SessionError) -> Option<String> {
         )),
         SessionError::Drive(DriveError::NotBegun(_)) => Some("check the goal and `--set`".into()),
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
-        SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::Executor(ExecutorError::Model(error)) => Some(error.hint()),
         SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
             Some(format!("give `--at {}` or less", last.0))
         }
-        SessionError::Host(HostError::NoSuchTool { .. }) => {
+        SessionError::Executor(ExecutorError::NoSuchTool { .. }) => {
             Some("name known tools, or omit `--set tools=…`".into())
         }
-        SessionError::Host(HostError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
+        SessionError::Executor(ExecutorError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
         SessionError::NoSuchEntry { run, .. } => {
             Some(format!("`pointsman show {run}` lists its entries"))
         }

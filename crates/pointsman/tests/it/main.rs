@@ -43,7 +43,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use pointsman_testing::folder::Folder;
+use pointsman_testing::folder::TempFolder;
 
 /// Runs the command and returns everything that it shows.
 fn pointsman(arguments: &[&str]) -> String {

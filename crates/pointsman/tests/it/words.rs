@@ -110,8 +110,9 @@ fn documents() -> Vec<String> {
     let mut found: Vec<String> =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned).into();
     for entry in fs::read_dir(root().join("docs")).expect("docs can be listed") {
-        let name = entry.expect("docs can be listed").file_name().to_string_lossy().into_owned();
-        if name.ends_with(".md") && name != "seeds.md" {
+        let path = entry.expect("docs can be listed").path();
+        if path.extension().is_some_and(|end| end == "md") && !path.ends_with("seeds.md") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
             found.push(format!("docs/{name}"));
         }
     }
@@ -159,12 +160,11 @@ fn users_read_plain_words() {
         for (phrase, better) in PHRASES {
             for line in lines_with(text, phrase) {
                 let known = KEPT.iter().position(|it| it.0 == file && it.1 == *phrase);
-                match known.and_then(|at| kept.get_mut(at)) {
-                    Some(count) => *count += 1,
-                    None => {
-                        let line = first + line - 1;
-                        wrong.push(format!("{file}:{line}: `{phrase}`; better: {better}"));
-                    }
+                if let Some(count) = known.and_then(|at| kept.get_mut(at)) {
+                    *count += 1;
+                } else {
+                    let line = first + line - 1;
+                    wrong.push(format!("{file}:{line}: `{phrase}`; better: {better}"));
                 }
             }
         }

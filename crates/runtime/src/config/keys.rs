@@ -10,7 +10,7 @@ use toml::{
 };
 
 use super::{
-    Origin, Problem,
+    ConfigOrigin, Problem,
     table::{Table, Wins},
 };
 
@@ -38,7 +38,7 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
 }
 
 /// Reads a whole file as a table.
-pub(super) fn read<T: Table>(text: &str, origin: Origin) -> Result<T, Vec<Problem>> {
+pub(super) fn read<T: Table>(text: &str, origin: ConfigOrigin) -> Result<T, Vec<Problem>> {
     let document = document(text, "see https://toml.io for the format")?;
     let told = Told { origin, found: RefCell::default() };
     let mut keys = Keys::new(document.get_ref(), "the configuration".into(), &told);
@@ -54,7 +54,7 @@ pub(super) fn read<T: Table>(text: &str, origin: Origin) -> Result<T, Vec<Proble
 
 /// Whose file is read, and what is wrong with it.
 pub(super) struct Told {
-    origin: Origin,
+    origin: ConfigOrigin,
     found: RefCell<Vec<Problem>>,
 }
 
@@ -71,7 +71,7 @@ impl<'t> Keys<'t> {
         Self { table, title, asked: Vec::new(), told }
     }
 
-    pub(super) const fn origin(&self) -> Origin {
+    pub(super) const fn origin(&self) -> ConfigOrigin {
         self.told.origin
     }
 
@@ -130,7 +130,7 @@ impl<'t> Keys<'t> {
 
     /// Returns a key's value; complains where a repository may not set it.
     pub(super) fn judged<T>(&self, key: &str, value: Option<T>, wins: &Wins<T>) -> Option<T> {
-        if self.origin() == Origin::Repository
+        if self.origin() == ConfigOrigin::Repository
             && !wins.permits(value.as_ref())
             && let Some(span) = self.place(key)
         {
@@ -153,7 +153,7 @@ impl<'t> Keys<'t> {
             return T::default();
         };
         let mut keys = Self::new(table, format!("`[{name}]`"), self.told);
-        if self.origin() == Origin::Repository
+        if self.origin() == ConfigOrigin::Repository
             && let Some(only) = T::ONLY
             && !(keys.has(only) && table.len() == 1)
             && let Some(span) = self.place(key)

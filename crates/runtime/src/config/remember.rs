@@ -14,7 +14,7 @@ use pointsman_kernel::{
 };
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::{Config, ConfigError, Dated, Origin};
+use super::{Config, ConfigError, ConfigOrigin, Dated};
 use crate::clock::written;
 use crate::clock::{entropy, now_ms};
 
@@ -63,11 +63,11 @@ fn rewrite(
     let real = file.canonicalize().unwrap_or_else(|_| file.into());
     for _ in 0..TRIES {
         let text = read(&real)?;
-        let config = Config::parse(&text, Origin::User).map_err(|problems| {
+        let config = Config::parse(&text, ConfigOrigin::User).map_err(|problems| {
             ConfigError::Mistakes { path: file.into(), text: text.clone(), problems }
         })?;
         let Some(added) = edit(&text, &config) else { return Ok(()) };
-        let added = added.and_then(|added| match Config::parse(&added, Origin::User) {
+        let added = added.and_then(|added| match Config::parse(&added, ConfigOrigin::User) {
             Ok(_) => Ok(added),
             Err(_) => Err("the file has an unusual layout; add the rule by hand".into()),
         });

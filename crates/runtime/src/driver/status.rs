@@ -1,9 +1,9 @@
 //! How a run stands between two events, and what it waits for.
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, Does, State},
+    chart::{Chart, Disposition, State, StateKind},
     id::EffectId,
-    run::{Core, Doing, Item},
+    run::{Core, Item, ItemStatus},
 };
 
 use super::{
@@ -47,13 +47,15 @@ impl Driver {
             return RunStatus::Moving;
         }
         // What is left of those that work are questions.
-        let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
+        let asks = |item: &Item| {
+            matches!(item.doing, ItemStatus::Asking { .. } | ItemStatus::Working { .. })
+        };
         if core.items.iter().any(asks) {
             return RunStatus::Asking;
         }
         let awaits = self.program.state(core.state);
-        match awaits.map(State::does) {
-            Some(Does::Await { timeout: Some(_), .. }) => RunStatus::Moving,
+        match awaits.map(State::kind) {
+            Some(StateKind::Await { timeout: Some(_), .. }) => RunStatus::Moving,
             _ => RunStatus::Waiting,
         }
     }
@@ -77,17 +79,12 @@ impl Driver {
     /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
         let due = |at| self.clock.until(at).is_zero();
-        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
+        self.pending.is_empty() && !self.run.core().wake.is_some_and(due)
     }
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
         listens(&self.program, self.run.core())
-    }
-
-    /// Returns when the run wants to be woken, in milliseconds since 1970.
-    pub fn wakes_at(&self) -> Option<u64> {
-        self.run.core().wake.map(|at| self.clock.wall(at))
     }
 
     /// Returns until when a question can be answered, in milliseconds since 1970; nothing for
@@ -119,8 +116,8 @@ impl Driver {
 /// effects are questions to a person.
 pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool {
     core.items.iter().any(|item| match item.doing {
-        Doing::Working { effect, .. } => !asks(effect),
-        Doing::BackingOff { .. } => true,
+        ItemStatus::Working { effect, .. } => !asks(effect),
+        ItemStatus::BackingOff { .. } => true,
         _ => false,
     })
 }
@@ -128,5 +125,5 @@ pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool
 /// Returns whether a run is in a state that waits for a word from outside.
 pub fn listens(chart: &Chart, core: &Core) -> bool {
     let state = chart.state(core.state);
-    core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
+    core.ended.is_none() && matches!(state.map(State::kind), Some(StateKind::Await { .. }))
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// A value in a file that lists servers.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct ConfigLocation {
     /// The file.
     pub file: PathBuf,
     /// The line, from 1.
@@ -17,7 +17,7 @@ pub struct Place {
     pub key: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ConfigLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: ", self.file.display(), self.line, self.column)?;
         if self.key.is_empty() { Ok(()) } else { write!(f, "`{}`: ", self.key) }
@@ -41,7 +41,7 @@ pub enum McpError {
     #[error("{place}{why}")]
     Entry {
         /// Where.
-        place: Place,
+        place: ConfigLocation,
         /// What is wrong.
         why: String,
     },
@@ -49,7 +49,7 @@ pub enum McpError {
     #[error("{place}the variable `{variable}` is not set")]
     Unset {
         /// Where it is named.
-        place: Place,
+        place: ConfigLocation,
         /// The variable.
         variable: String,
     },

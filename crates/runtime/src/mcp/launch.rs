@@ -202,12 +202,12 @@ fn header(
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Config, *};
+    use super::{super::McpServerList, *};
 
     /// Launches the only server of a list, in a world with two variables.
     fn launch(server: &str) -> Result<Launch, McpError> {
         let text = format!(r#"{{"mcpServers": {{"s": {server}}}}}"#);
-        let config = Config::parse(Path::new("/p/.mcp.json"), &text)?;
+        let config = McpServerList::parse(Path::new("/p/.mcp.json"), &text)?;
         let entry = config.servers().get("s").unwrap();
         Launch::new(entry, Path::new("/p"), |name| match name {
             "PATH" => Some("/bin".into()),

@@ -12,7 +12,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::{sync::Mutex, time::timeout};
 
 use super::{
-    Config, McpError, McpLimits,
+    McpError, McpLimits, McpServerList,
     config::Entry,
     connection::{Connection, reason},
     launch::Launch,
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     effect::Completion,
-    tool::{Answering, Calling, Limits, Tool, ToolSpec, Tools},
+    tool::{Tool, ToolContext, ToolFuture, ToolLimits, ToolSpec, WorkspaceTools},
 };
 
 /// What became of a list of servers.
@@ -58,7 +58,11 @@ struct Server {
 impl Servers {
     /// Starts the servers that a person has approved by name, and no other. One that
     /// fails does not stop the rest.
-    pub async fn connect(config: &Config, trusted: &[String], limits: &McpLimits) -> Connected {
+    pub async fn connect(
+        config: &McpServerList,
+        trusted: &[String],
+        limits: &McpLimits,
+    ) -> Connected {
         let wrong = config.wrong().map(|(name, error)| (name.to_owned(), error));
         let mut refused: Vec<(String, McpError)> = wrong.collect();
         let unlisted = |name: &String| Some((name.clone(), config.unlisted(name)?));
@@ -155,15 +159,15 @@ impl Tool for McpTool {
         self.tool.decl.clone()
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(self.tool.spec.clone())
     }
 
-    fn call<'a>(&'a self, _: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, _: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(self.run(arguments))
     }
 
-    fn refuses(&self, _: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, _: &WorkspaceTools, arguments: &Value) -> Option<String> {
         self.tool.fitting(arguments.clone()).err()
     }
 }

@@ -12,7 +12,7 @@ use pointsman_kernel::{
     agent::{Fault, FaultClass, Reply, ToolCall},
     event::Usage,
     json::canonical_body,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, value::to_raw_value};
@@ -193,8 +193,8 @@ impl Turn {
 /// Returns what the last message says.
 fn last(prompt: &Prompt) -> &str {
     match prompt.messages.last() {
-        Some(Message::User(text) | Message::Assistant { text, .. }) => text,
-        Some(Message::Tool { result, .. }) => &result.output,
+        Some(PromptMessage::User(text) | PromptMessage::Assistant { text, .. }) => text,
+        Some(PromptMessage::Tool { result, .. }) => &result.output,
         _ => "",
     }
 }

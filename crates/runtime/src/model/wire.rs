@@ -14,13 +14,13 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{
-    ModelError, ProgressSink, Protocol, Question, answer,
+    ModelError, ModelRequest, ProgressSink, Protocol, answer,
     decode::{Decoded, Head},
-    encode::{self, Encoded, Form},
+    encode::{self, Encoded, ReplyFormat},
     endpoint,
     reading::Reading,
     secret::Redactor,
-    settings::Settings,
+    settings::ModelSettings,
     spec::Provider,
     tape::{self, End, Recorder, Replayer, Taped},
     trust,
@@ -34,7 +34,7 @@ const REFUSED_BYTES: usize = 256 << 10;
 /// A model that is reached over the wire, or whose recorded answers are.
 #[derive(Debug)]
 pub(super) struct Wire {
-    settings: Settings,
+    settings: ModelSettings,
     protocol: Protocol,
     source: Source,
 }
@@ -49,7 +49,7 @@ enum Source {
 type Opening = (u16, Option<u64>, Headers);
 
 impl Wire {
-    pub(super) fn new(settings: Settings, protocol: Protocol) -> Result<Self, ModelError> {
+    pub(super) fn new(settings: ModelSettings, protocol: Protocol) -> Result<Self, ModelError> {
         let source = match &settings.replay {
             Some(path) => Source::Tape(Replayer::open(path)?),
             None => network(&settings)?,
@@ -57,7 +57,7 @@ impl Wire {
         Ok(Self { settings, protocol, source })
     }
 
-    pub(super) async fn ask(&self, question: &Question, shown: &ProgressSink) -> Completion {
+    pub(super) async fn ask(&self, question: &ModelRequest, shown: &ProgressSink) -> Completion {
         let encoded = encode::encode(self.protocol, question, &self.settings);
         let digests = tape::digests(self.protocol, &encoded.body);
         match &self.source {
@@ -94,7 +94,7 @@ impl Wire {
         &self,
         taped: &Taped,
         encoded: &Encoded,
-        question: &Question,
+        question: &ModelRequest,
         shown: &ProgressSink,
     ) -> Completion {
         let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
@@ -115,7 +115,7 @@ impl Wire {
         client: &Client,
         url: &Url,
         body: &serde_json::Value,
-        question: &Question,
+        question: &ModelRequest,
     ) -> Result<Response, Completion> {
         let mut request = client.post(url.clone()).body(body.to_string());
         if endpoint::takes_idempotency_key(self.settings.spec.provider())
@@ -167,7 +167,7 @@ impl Wire {
         let mut reading = Reading::new(self.protocol, self.settings.max_bytes.min(most));
         reading.redactor = Redactor::new(self.settings.key.clone());
         reading.shown = (!refused).then_some(shown);
-        reading.by_tool = encoded.form == Form::Schema;
+        reading.by_tool = encoded.form == ReplyFormat::Schema;
         reading.keeps = keeps;
         reading
     }
@@ -223,7 +223,7 @@ fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
     decoded
 }
 
-fn network(settings: &Settings) -> Result<Source, ModelError> {
+fn network(settings: &ModelSettings) -> Result<Source, ModelError> {
     let provider = settings.spec.provider();
     let url = endpoint::address(settings)?;
     if settings.key.is_none() && endpoint::needs_key(settings, &url) {

@@ -38,8 +38,8 @@ pub fn dry_run(
     }
     config.model.record = None;
     let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
-    let host = session.host(config)?;
-    let beginning = session.engine(&host).beginning(start)?;
+    let executor = session.executor(config)?;
+    let beginning = session.engine(&executor).beginning(start)?;
     let (program, begun) = (beginning.program, beginning.begun);
     let event = Event::Begun(Box::new(begun.clone()));
     let mut run = program.start();

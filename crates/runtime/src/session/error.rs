@@ -1,11 +1,11 @@
 //! Why a session cannot do what it was asked.
 
-use pointsman_kernel::{chart::Refused, id::Seq};
+use pointsman_kernel::{chart::RefusedChart, id::Seq};
 use thiserror::Error;
 
 use crate::{
     driver::DriveError,
-    host::HostError,
+    local_executor::ExecutorError,
     plural::counted,
     store::{RunId, StoreError},
 };
@@ -22,14 +22,14 @@ pub enum SessionError {
     Drive(#[from] DriveError),
     /// The host cannot be set up.
     #[error(transparent)]
-    Host(#[from] HostError),
+    Executor(#[from] ExecutorError),
     /// The chart that the run was started with is refused by this build.
     #[error("this build refuses the chart of run {run}: {why}")]
     Chart {
         /// The run.
         run: RunId,
         /// What is wrong with the chart.
-        why: Refused,
+        why: RefusedChart,
     },
     /// Somebody else drives the run.
     #[error("run {run} is owned by another process")]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_kernel::{
-    Late, Took,
+    Late, StepResult,
     body::Body,
     event::{Event, Pauser, Scope},
     id::{At, Seq},
@@ -77,10 +77,10 @@ impl Session {
         let (seq, now) = (run.core().next, run.core().now);
         Ok(Delivery::Ignored(match run.step(&program, seq, now, event) {
             Err(refused) => refused.to_string(),
-            Ok(stepped) => match stepped.took {
+            Ok(stepped) => match stepped.result {
                 // Nothing is left to wish for.
-                Took::Ignored(Late::Already) => return Ok(Delivery::Taken),
-                Took::Ignored(late) => late.to_string(),
+                StepResult::Ignored(Late::Already) => return Ok(Delivery::Taken),
+                StepResult::Ignored(late) => late.to_string(),
                 _ => "replaced by another message".into(),
             },
         }))
@@ -103,9 +103,9 @@ impl Session {
         let event = Event::Cancelled { scope: Scope::Run };
         let lease = self.block_on(self.store.claim(id))?;
         let Some(lease) = lease else { return self.send(id, &event) };
-        let site = self.idle();
+        let context = self.idle();
         self.threads.block_on(async {
-            end::end(&site, lease).await?;
+            end::end(&context, lease).await?;
             end::end_children(&self.agents, &self.store, id).await;
             Ok::<(), SessionError>(())
         })?;

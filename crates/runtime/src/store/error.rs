@@ -90,14 +90,14 @@ pub enum StoreError {
         /// What is wrong.
         damage: StoreDamage,
     },
-    /// The journal lacks what its mark says was written.
+    /// The journal lacks what its watermark says was written.
     #[error("the journal {} is missing committed entries{}", path.display(), last_known(last.as_ref()))]
     Behind {
         /// The journal.
         path: PathBuf,
-        /// The mark.
-        mark: PathBuf,
-        /// The last run and entry that the mark knows.
+        /// The watermark.
+        watermark: PathBuf,
+        /// The last run and entry that the watermark knows.
         last: Option<(RunId, Seq)>,
     },
     /// The disk is full, or the journal has reached its cap. Nothing of this was kept;
@@ -246,9 +246,9 @@ pub enum StoreDamage {
     /// SQLite cannot read the file, or a value is not of its kind.
     #[error("{0}")]
     File(String),
-    /// The book does not have its seal.
+    /// The manifest does not have its checksum.
     #[error("the checksum of its manifest is wrong")]
-    Book,
+    Manifest,
     /// Runs are missing, or there are too many.
     #[error("{} found, and {wants} written", counted(.has, "run"))]
     Runs {
@@ -257,7 +257,7 @@ pub enum StoreDamage {
         /// How many there should be.
         wants: i64,
     },
-    /// The run's row does not have its seal.
+    /// The run's row does not have its checksum.
     #[error("the checksum of its row is wrong")]
     Row,
     /// The entry is not there.
@@ -269,7 +269,7 @@ pub enum StoreDamage {
     /// An artifact is missing, or its content does not have its digest.
     #[error("artifact {0} is missing or damaged")]
     Artifact(Digest),
-    /// Prompts are missing or do not have their seal.
+    /// Prompts are missing or do not have their checksum.
     #[error("its prompts differ from those written")]
     Prompts,
     /// A column has something else than the lines derive.
@@ -282,10 +282,10 @@ pub enum StoreDamage {
         /// What the lines derive.
         derived: String,
     },
-    /// The columns beside a line do not have their seal.
+    /// The columns beside a line do not have their checksum.
     #[error("the checksum of its columns is wrong")]
     EntryColumns,
-    /// A prompt that has its seal is not the one that this build renders.
+    /// A prompt that has its checksum is not the one that this build renders.
     #[error("the {part} of the prompt for effect {index} differs from what this build renders")]
     Rendered {
         /// The effect, counted within the entry.
@@ -293,13 +293,13 @@ pub enum StoreDamage {
         /// What differs.
         part: String,
     },
-    /// The row of its last lease does not have its seal.
+    /// The row of its last lease does not have its checksum.
     #[error("the checksum of its lease is wrong")]
     Lease,
-    /// Its place in the queue does not have its seal.
+    /// Its place in the queue does not have its checksum.
     #[error("the checksum of its queue entry is wrong")]
     Queue,
-    /// Messages are missing or do not have their seal.
+    /// Messages are missing or do not have their checksum.
     #[error("its messages differ from those written")]
     Messages,
 }
@@ -339,9 +339,9 @@ impl StoreError {
                 "other runs are still readable; restore a backup, or remove the run"
                     .into()
             }
-            Self::Behind { mark, .. } => format!(
+            Self::Behind { watermark, .. } => format!(
                 "restore a backup, or remove {} to continue with the remaining entries",
-                mark.display()
+                watermark.display()
             ),
             Self::Full { .. } => {
                 "free some disk space first: even removing runs needs some. If the journal reached its own limit, raise `max_size` of `[journal]` or remove runs with `runs prune`"

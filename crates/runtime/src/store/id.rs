@@ -14,7 +14,7 @@ impl RunId {
         Self(letters.iter().copied().map(char::from).collect::<String>().into())
     }
 
-    /// Takes an id as a row holds it; the row's seal covers it.
+    /// Takes an id as a row holds it; the row's checksum covers it.
     #[cfg(feature = "sqlite")]
     pub(super) fn from_row(text: String) -> Self {
         Self(text.into())

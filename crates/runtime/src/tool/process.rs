@@ -33,7 +33,7 @@ use super::{
     stream::{Kept, Pieces},
 };
 use crate::effect::ProgressSink;
-use watch::Watch;
+use watch::ProcessWatch;
 
 /// How long a helper may take to stop all that a command has started: it gives up by itself
 /// after two seconds.
@@ -158,7 +158,7 @@ struct Group {
     line: UnixStream,
     /// Whether the command may have been executed.
     went: bool,
-    watch: Option<Watch>,
+    watch: Option<ProcessWatch>,
 }
 
 impl Group {
@@ -182,7 +182,7 @@ impl Group {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let folders = [Some(root.as_path()), scratch.as_ref().map(Scratch::path)];
         let folders: Vec<_> = folders.into_iter().flatten().collect();
-        let watch = leader.map(|leader| Watch::new(leader, &limits, &folders));
+        let watch = leader.map(|leader| ProcessWatch::new(leader, &limits, &folders));
         Ok(Self { child, leader, scratch, line, went: false, watch })
     }
 
@@ -268,7 +268,7 @@ impl Group {
 }
 
 /// Waits until a limit is passed, and says which.
-async fn passed(watch: Option<&Watch>) -> String {
+async fn passed(watch: Option<&ProcessWatch>) -> String {
     let Some(watch) = watch else { return std::future::pending().await };
     loop {
         sleep(watch::EVERY).await;

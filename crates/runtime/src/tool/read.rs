@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
     files::{contents, digest},
     folder::Folder,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{number, spec, words},
     text::Text,
 };
@@ -29,7 +29,7 @@ impl Tool for ReadTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Reads a text file, with line numbers. The last line is a digest of the content.",
@@ -42,7 +42,7 @@ impl Tool for ReadTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         calling.on_file(arguments, false, |tools, arguments, _| {
             read(tools.folder(), tools.limits(), &arguments)
         })
@@ -75,7 +75,7 @@ struct ReadLines {
 
 /// Returns a file's lines with their numbers; where they are too many, the ones that
 /// fit, and where to go on.
-fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {
+fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
     let bytes = match contents(folder, limits, &arguments.path) {
         Ok(bytes) => bytes,
         Err(said) => return said,
@@ -132,7 +132,12 @@ fn foot(text: &Text, digest: &str) -> String {
 }
 
 /// Says where to go on; a line that is too long by itself is shown cut.
-fn unfinished(mut output: String, row: &str, (at, lines): (usize, usize), limits: &Limits) -> Said {
+fn unfinished(
+    mut output: String,
+    row: &str,
+    (at, lines): (usize, usize),
+    limits: &ToolLimits,
+) -> Said {
     let next = if output.is_empty() {
         output = super::stream::cut(row.trim_end(), limits.output_bytes);
         output.push('\n');

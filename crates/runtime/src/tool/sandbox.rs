@@ -43,7 +43,7 @@ use tokio::process::Command;
 use super::folder::Folder;
 use bubblewrap::Bubblewrap;
 pub use limits::CommandLimits;
-use place::Place;
+use place::SandboxView;
 pub(super) use scratch::Scratch;
 
 /// The argument with which the program runs itself as [`helper_main`].
@@ -270,7 +270,7 @@ impl Sandbox {
         git: Git,
         program: &[&OsStr],
     ) -> Result<Confined, SandboxError> {
-        let place = Place::of(policy, workspace, git)?;
+        let place = SandboxView::of(policy, workspace, git)?;
         let (root, limits) = (workspace.root().to_owned(), policy.limits.clone());
         let folder = root.join(folder);
         let (mut command, held, scratch) = match self {

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
     folder::Folder,
     ignored::walk,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{flag, spec, text, words},
     veil::Veil,
 };
@@ -34,7 +34,7 @@ impl Tool for SearchTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Finds lines by a regular expression, without files that .gitignore names.",
@@ -49,7 +49,7 @@ impl Tool for SearchTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
             search((tools.folder(), &veil), tools.limits(), &arguments, going)
@@ -77,7 +77,7 @@ struct Search {
 /// Returns the lines that match, as `file:line: text`.
 fn search(
     (folder, veil): (&Folder, &Veil),
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &Search,
     going: &dyn Fn() -> bool,
 ) -> Said {

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Answering, Calling, Tools,
+    ToolContext, ToolFuture, WorkspaceTools,
     folder::FolderError,
     sandbox,
     shared::{Shared, Stop},
@@ -58,7 +58,7 @@ impl Said {
     }
 }
 
-impl Tools {
+impl WorkspaceTools {
     /// Runs a command in the sandbox.
     pub(super) async fn command(
         &self,
@@ -95,15 +95,15 @@ impl Tools {
     }
 }
 
-impl<'a> Calling<'a> {
+impl<'a> ToolContext<'a> {
     /// Works on the one file that the call names, unless rules over paths cannot tell which file
     /// that is. What changes files may have done so even where it took too long.
     pub(super) fn on_file<A: DeserializeOwned + Send + 'static>(
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> ToolFuture<'a> {
         let Self { tools, call, .. } = self;
         let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
         let why =
@@ -121,8 +121,8 @@ impl<'a> Calling<'a> {
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> ToolFuture<'a> {
         Box::pin(async move {
             let arguments: A = match fitting(arguments) {
                 Ok(arguments) => arguments,

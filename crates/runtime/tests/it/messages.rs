@@ -61,7 +61,7 @@ fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
     let short = "ask_timeout = \"1s\"\ntimeout =";
     start.source = start.source.replacen("timeout =", short, 1).into();
     start.program = crate::program(&start.source);
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     Some((asked.run, asked.questions.into_iter().next()?))
 }
@@ -203,7 +203,8 @@ fn who_speaks_first_is_heard_first() {
         *seen.lock().expect("nobody panics") = Some(id.clone());
     };
     let mut late = Late { session: &desk.session, run };
-    let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
+    let ran =
+        desk.session.run(&desk.executor(), Desk::start(true), vec![Arc::new(watch)], &mut late);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!desk.work().join("note.txt").exists(), "the call never ran");

@@ -2,8 +2,8 @@
 
 use std::{env, fs, os::unix::fs::PermissionsExt as _};
 
-use pointsman_agents::form::{Class, Kind, OnOptional};
-use pointsman_runtime::config::{Config, Origin, Problem, Submit};
+use pointsman_agents::form::{FieldKind, OnOptional, SensitiveKind};
+use pointsman_runtime::config::{Config, ConfigOrigin, Problem, Submit};
 use pointsman_webdriver::{
     browser::{self, Attach},
     profile::{self, ProfileError},
@@ -35,16 +35,19 @@ fn values_are_text_however_they_are_written() {
         '#a > input[name="b"]:nth-of-type(2)' = "by its selector"
     "#;
     let profile = profile::parse(text).expect("it is a profile").profile;
-    assert_eq!(profile.values[&Kind::Bday], "1984-03-09");
-    assert_eq!(profile.values[&Kind::PostalCode], "12345");
-    assert_eq!(profile.values[&Kind::Email], "ada@example.org");
+    assert_eq!(profile.values[&FieldKind::Bday], "1984-03-09");
+    assert_eq!(profile.values[&FieldKind::PostalCode], "12345");
+    assert_eq!(profile.values[&FieldKind::Email], "ada@example.org");
     let answer = |label: &str| profile.answers[label].as_str();
     assert_eq!([answer("Years"), answer("Share")], ["8", "0.5"]);
     assert_eq!([answer("Agree"), answer("Days")], ["yes", "Monday\nFriday"]);
     let (selector, key) = ("#a > input[name=\"b\"]:nth-of-type(2)", "answers.");
     let found = profile.value(&format!("{key}{selector}")).map(|(_, value)| value);
     assert_eq!(found.as_deref(), Some("by its selector"));
-    assert!(profile.allow.contains(&Class::File) && profile.allow.contains(&Class::Card));
+    assert!(
+        profile.allow.contains(&SensitiveKind::File)
+            && profile.allow.contains(&SensitiveKind::Card)
+    );
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
         assert_eq!(profile::is_open(&file), open, "{mode:o}");
     }
-    assert_eq!(profile::read(&file).expect("it is a profile").values[&Kind::Email], "a@b.org");
+    assert_eq!(profile::read(&file).expect("it is a profile").values[&FieldKind::Email], "a@b.org");
     fs::remove_file(&file).expect("it is ours");
     let missing = profile::read(&file).expect_err("it is gone");
     fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("it is written");
@@ -189,7 +192,7 @@ stop_timeout = "7s"
 
 #[test]
 fn the_settings_for_forms_are_read_and_used() {
-    let form = Config::parse(WHOLE, Origin::User).expect("it is sound").form;
+    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("it is sound").form;
     assert_eq!((form.attempts(), form.redact, form.submit), (3, Some(false), Some(Submit::Yes)));
     assert_eq!(form.optional, Some(OnOptional::Error));
     let browser = settings::browser(&form);
@@ -205,7 +208,7 @@ fn the_settings_for_forms_are_read_and_used() {
     let usual = Config::default().form;
     assert_eq!((usual.attempts(), settings::timeouts(&usual).len()), (2, 0));
     assert_eq!(settings::browser(&usual).bare.as_millis(), 1_500);
-    let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", Origin::User);
+    let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", ConfigOrigin::User);
     let bare = settings::browser(&short.expect("it is sound").form).bare;
     assert_eq!(bare.as_millis(), 500, "a page without fields is not given up before it is one");
 }
@@ -213,20 +216,20 @@ fn the_settings_for_forms_are_read_and_used() {
 #[test]
 fn a_repository_may_only_be_stricter_with_forms() {
     let refused = |text: &str| {
-        let problems = Config::parse(text, Origin::Repository).expect_err(text);
+        let problems = Config::parse(text, ConfigOrigin::Repository).expect_err(text);
         assert!(
             problems.iter().all(|it| it.message.contains("cannot be set here")),
             "{problems:?}"
         );
         problems.len()
     };
-    let all = Config::parse(WHOLE, Origin::Repository).expect_err("it loosens");
+    let all = Config::parse(WHOLE, ConfigOrigin::Repository).expect_err("it loosens");
     assert_eq!(all.len(), 9, "{all:?}");
     assert_eq!(refused("[form]\nredact = false\n"), 1);
     assert_eq!(refused("[form]\nsubmit = \"yes\"\n"), 1);
     assert_eq!(refused("[form]\nsites = [\"https://evil.test\"]\n"), 1);
-    let repository = |text: &str| Config::parse(text, Origin::Repository).expect(text);
-    let user = || Config::parse(WHOLE, Origin::User).expect("it is sound");
+    let repository = |text: &str| Config::parse(text, ConfigOrigin::Repository).expect(text);
+    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("it is sound");
     let strict = "[form]\nredact = true\nsubmit = \"never\"\nattempts_per_field = 9\n";
     let form = user().under(repository(strict)).form;
     assert_eq!((form.redact, form.submit), (Some(true), Some(Submit::Never)));
@@ -245,7 +248,7 @@ fn a_repository_may_only_be_stricter_with_forms() {
 fn only_what_is_started_is_looked_for() {
     let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
     let missing = |more: &str| {
-        let config = Config::parse(&format!("{nowhere}{more}"), Origin::User);
+        let config = Config::parse(&format!("{nowhere}{more}"), ConfigOrigin::User);
         let settings = settings::browser(&config.expect("it is sound").form);
         browser::is_there(&settings).map_err(|error| error.to_string())
     };
@@ -256,7 +259,7 @@ fn only_what_is_started_is_looked_for() {
     let driver = env::current_exe().expect("it has a path");
     let config = format!("[form]\ndriver = {driver:?}\nbrowser = \"/nowhere/browser\"\n");
     let missing = |more: &str| {
-        let config = Config::parse(&format!("{config}{more}"), Origin::User);
+        let config = Config::parse(&format!("{config}{more}"), ConfigOrigin::User);
         let settings = settings::browser(&config.expect("it is sound").form);
         browser::is_there(&settings).is_err()
     };
@@ -313,7 +316,8 @@ fn bad_settings_for_forms_say_what_to_write() {
         ("keep = 10", "a number and a unit"),
         ("settle_timout = \"1s\"", "did you mean `settle_timeout`?"),
     ] {
-        let problems = Config::parse(&format!("[form]\n{line}\n"), Origin::User).expect_err(line);
+        let problems =
+            Config::parse(&format!("[form]\n{line}\n"), ConfigOrigin::User).expect_err(line);
         assert!(problems[0].hint.contains(hint), "{line}: {problems:?}");
     }
 }

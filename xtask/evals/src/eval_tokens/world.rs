@@ -7,13 +7,15 @@ use std::sync::{
 
 use anyhow::{Result, anyhow};
 use pointsman_agents::research;
-use pointsman_kernel::{chart::Disposition, event::Begun, governor::Permissions, prompt::Prompt};
+use pointsman_kernel::{
+    chart::Disposition, event::RunConfig, governor::Permissions, prompt::Prompt,
+};
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, RunStatus, Site},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{SqliteStore, Store},
-    tool::{self, Tools},
+    tool::{self, WorkspaceTools},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
@@ -23,7 +25,7 @@ use crate::place::{self, Scratch};
 
 /// The documents, a search over them, and a journal that goes with it.
 pub(crate) struct World {
-    tools: Tools,
+    tools: WorkspaceTools,
     store: Arc<dyn Store>,
     threads: tokio::runtime::Runtime,
     /// Goes last: the journal is in it.
@@ -39,16 +41,17 @@ pub(crate) struct Ran {
 struct Played {
     case: &'static Case,
     persona: Persona,
-    tools: Tools,
+    tools: WorkspaceTools,
     tokens: Arc<AtomicU64>,
 }
 
 impl World {
     pub(crate) fn new() -> Result<Self> {
         let scratch = Scratch::new()?;
-        let settings = tool::Settings::over(place::root().join("docs"), scratch.file("index.db"));
+        let settings =
+            tool::ToolSettings::over(place::root().join("docs"), scratch.file("index.db"));
         let (tools, store) =
-            (Tools::open(settings)?, SqliteStore::open(&scratch.file("journal.db"))?);
+            (WorkspaceTools::open(settings)?, SqliteStore::open(&scratch.file("journal.db"))?);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         Ok(Self { tools, store: Arc::new(store), threads, _scratch: scratch })
     }
@@ -59,11 +62,11 @@ impl World {
         let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
         let goal = json!({ "goal": case.goal });
         let begun = begun(&program, Permissions::allow_all(), &goal);
-        let begun = Begun { tools: self.tools.decls(), ..begun };
+        let begun = RunConfig { tools: self.tools.decls(), ..begun };
         let tokens = Arc::new(AtomicU64::new(0));
         let played =
             Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
-        let site = Site {
+        let context = DriverContext {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
             executor: Arc::new(played),
@@ -79,7 +82,7 @@ impl World {
             begun,
         };
         let ended = self.threads.block_on(async {
-            let mut driver = Driver::begin(site, beginning).await?;
+            let mut driver = Driver::begin(context, beginning).await?;
             loop {
                 match driver.status() {
                     RunStatus::Ended(ended) => return Ok(ended),
@@ -111,11 +114,11 @@ impl EffectExecutor for Played {
             }
             EffectTask::Own(task) => {
                 let done = match task.read() {
-                    Ok(research::Task::Summarise { draft }) => {
-                        research::Report::Summarised { text: draft }
+                    Ok(research::ResearchTask::Summarise { draft }) => {
+                        research::ResearchReport::Summarised { text: draft }
                     }
-                    Ok(research::Task::Assemble { text, .. }) => {
-                        research::Report::Assembled { text }
+                    Ok(research::ResearchTask::Assemble { text, .. }) => {
+                        research::ResearchReport::Assembled { text }
                     }
                     _ => return Box::pin(std::future::pending()),
                 };

@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{
     Rejected,
-    effect::Out,
+    effect::StepOutput,
     event::{Event, Observed},
     id::{At, Seq},
     run::Run,
@@ -200,7 +200,7 @@ fn a_run_is_bound_to_its_chart() {
 fn entries_have_no_gaps() {
     let chart = chart(WORK);
     let mut run = Run::<Toy>::new(&chart);
-    let mut out = Out::default();
+    let mut out = StepOutput::default();
     for got in [0, 2, 9] {
         let seen = Observed { at: At(0), event: Event::Woke };
         let gap = Rejected::Gap { expected: Seq(1), got: Seq(got) };

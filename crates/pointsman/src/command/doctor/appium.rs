@@ -2,7 +2,7 @@
 //! else does.
 
 use pointsman_runtime::config::ExploreConfig;
-use pointsman_webdriver::device::{DeviceClass, DeviceError, Server, appium_status};
+use pointsman_webdriver::device::{DeviceClass, DeviceError, ServerStatus, appium_status};
 
 use super::{Check, LIMIT, reach};
 
@@ -28,13 +28,13 @@ pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
     }
 }
 
-fn server(url: &str, asked: Result<Server, DeviceError>, missing: bool) -> Check {
+fn server(url: &str, asked: Result<ServerStatus, DeviceError>, missing: bool) -> Check {
     match asked {
-        Ok(Server { version, ready: true }) => {
+        Ok(ServerStatus { version, ready: true }) => {
             let version = version.unwrap_or_else(|| "of an unknown version".into());
             Check::ok("appium", format!("{version} at {url}"))
         }
-        Ok(Server { .. }) => Check::warn(
+        Ok(ServerStatus { .. }) => Check::warn(
             "appium",
             format!("{url} takes no new sessions"),
             "wait until it is ready, or start it again",
@@ -66,7 +66,7 @@ fn adb(found: Result<String, String>) -> Check {
 mod tests {
     use super::{super::Status, *};
 
-    fn unreachable() -> Result<Server, DeviceError> {
+    fn unreachable() -> Result<ServerStatus, DeviceError> {
         Err(DeviceError::new(DeviceClass::Unreachable, "refused"))
     }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told_with_the_commands() {
         let url = "http://127.0.0.1:4723";
-        let there = Server { version: Some("3.8.0".into()), ready: true };
+        let there = ServerStatus { version: Some("3.8.0".into()), ready: true };
         assert_eq!(server(url, Ok(there), false).detail, "3.8.0 at http://127.0.0.1:4723");
         let check = server(url, unreachable(), true);
         let hint = check.hint.unwrap_or_default();
@@ -91,7 +91,7 @@ mod tests {
         assert!(hint.starts_with("start it") && !hint.contains("npm"));
         let foreign = Err(DeviceError::new(DeviceClass::Internal, "not Appium"));
         assert!(server(url, foreign, false).hint.unwrap_or_default().contains("base path"));
-        let busy = Server { version: None, ready: false };
+        let busy = ServerStatus { version: None, ready: false };
         assert!(server(url, Ok(busy), false).status == Status::Warn);
         let hint = adb(Err("`adb` is not installed".into())).hint.unwrap_or_default();
         assert!(hint.contains("apt-get install adb"));

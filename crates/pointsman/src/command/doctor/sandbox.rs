@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pointsman_runtime::{config::Config, tool::Tools};
+use pointsman_runtime::{config::Config, tool::WorkspaceTools};
 
 use super::{Check, Doctor};
 use crate::{agents, place, report::Error, words};
@@ -16,7 +16,7 @@ impl Doctor {
         let opened = place::cache().and_then(|cache| {
             let mut tools = agents::equipped(config.tools(self.drive.dir(), &cache));
             tools.index = ":memory:".into();
-            Tools::open(tools).map_err(Error::Tools)
+            WorkspaceTools::open(tools).map_err(Error::Tools)
         });
         let tools = match opened {
             Ok(tools) => tools,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
+use pointsman_agents::explore::{App, DeviceLocation, ExploreConfig, PermissionPolicy, Policy};
 use pointsman_webdriver::device::{self, Appium, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ impl ExploreArgs {
                     Recording::open(&file, seed, None).map_err(ExploreError::Recording)?;
                 let told = format!("a recording of {}: {}", recording.app(), file.display());
                 let file = file.display().to_string();
-                let place = Place { recording: Some(file), ..Place::default() };
+                let place = DeviceLocation { recording: Some(file), ..DeviceLocation::default() };
                 (recording.package().to_owned(), place, told)
             }
             None => self.device(url)?,
@@ -147,12 +147,12 @@ impl ExploreArgs {
             ("policy", policy.map_or("auto", Policy::name).to_owned()),
         ];
         let permissions = match self.permissions {
-            Some(Asked::Allow) => Permissions::Allow,
-            Some(Asked::Deny) => Permissions::Deny,
-            Some(Asked::Explore) | None => Permissions::Explore,
+            Some(Asked::Allow) => PermissionPolicy::Allow,
+            Some(Asked::Deny) => PermissionPolicy::Deny,
+            Some(Asked::Explore) | None => PermissionPolicy::Explore,
         };
         let (exhaust, ask_model) = (self.exhaust, asks);
-        let config = Config {
+        let config = ExploreConfig {
             app,
             goal,
             ask_model,
@@ -162,23 +162,23 @@ impl ExploreArgs {
             exhaust,
             seed,
             device: place,
-            ..Config::default()
+            ..ExploreConfig::default()
         };
         Ok(Trip { config: json!(config), told })
     }
 
     /// Returns the package, where it is explored, and the same for people.
-    fn device(&self, url: Option<&str>) -> Result<(String, Place, String), ExploreError> {
+    fn device(&self, url: Option<&str>) -> Result<(String, DeviceLocation, String), ExploreError> {
         let url = self.appium.as_deref().or(url).ok_or(ExploreError::NoDevice)?;
         let caps = self.caps.as_deref().ok_or(ExploreError::NoDevice)?;
         let settings = AppiumSettings::read(url, caps).map_err(ExploreError::Capabilities)?;
         let package = self.package.clone().or_else(|| settings.app()).ok_or(ExploreError::NoApp)?;
         // Nothing is sent yet; an address that cannot be one is refused before a run begins.
         Appium::new(settings).map_err(ExploreError::Address)?;
-        let place = Place {
+        let place = DeviceLocation {
             appium: Some(url.to_owned()),
             capabilities: Some(absolute(caps)),
-            ..Place::default()
+            ..DeviceLocation::default()
         };
         Ok((package, place, format!("Appium at {url}")))
     }

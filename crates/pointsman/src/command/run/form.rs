@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::form::{self, Holds, Profile, SUBMIT_TOOL};
+use pointsman_agents::form::{self, Profile, ProfileKeys, SUBMIT_TOOL};
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::config::{self, Config, FormConfig};
 use pointsman_webdriver::{browser, profile, settings};
@@ -170,7 +170,7 @@ const fn submit_word(submit: config::Submit) -> &'static str {
     }
 }
 
-fn said(file: &Path, profile: &Profile, holds: &Holds) -> String {
+fn said(file: &Path, profile: &Profile, holds: &ProfileKeys) -> String {
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(

@@ -17,7 +17,7 @@ use std::{
 
 use super::{
     CALLS, CommandLimits, HELPER, HERE, INSIDE, LAUNCH, OWN, OWN_PATH, TRIAL,
-    place::{Mount, Place},
+    place::{Mount, SandboxView},
 };
 
 /// How long to sleep between two looks at the trial.
@@ -151,7 +151,7 @@ impl Bubblewrap {
     /// them.
     pub(super) fn arguments<'a>(
         &self,
-        place: &'a Place,
+        place: &'a SandboxView,
         folder: &Path,
         limits: &CommandLimits,
     ) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {

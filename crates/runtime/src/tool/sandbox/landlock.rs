@@ -20,7 +20,7 @@ use landlock::{
 use super::{
     CommandLimits, HELPER, KEEP, calls,
     pinned::Id,
-    place::{Mount, Place},
+    place::{Mount, SandboxView},
 };
 
 /// Devices that commands write to without a thought. Not the terminal: whoever opens it
@@ -97,7 +97,7 @@ pub(super) fn keep_signals_in() -> Result<(), String> {
 /// Returns the arguments that the helper reads: what it may open, then `--`. Descriptors go
 /// with them.
 pub(super) fn arguments<'a>(
-    place: &'a Place,
+    place: &'a SandboxView,
     scratch: &Path,
     limits: &CommandLimits,
 ) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {

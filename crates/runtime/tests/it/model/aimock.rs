@@ -8,11 +8,11 @@ use std::env;
 
 use pointsman_kernel::{
     agent::{FaultClass, ToolResult},
-    prompt::Message,
+    prompt::PromptMessage,
 };
 use pointsman_runtime::{
     effect::Completion,
-    model::{Model, ProgressSink, Secret, Settings},
+    model::{ApiKey, Model, ModelSettings, ProgressSink},
 };
 use tokio::sync::mpsc;
 
@@ -28,9 +28,9 @@ const SERVED: [(&str, &str); 4] = [
 
 fn model(spec: &str, path: &str) -> Model {
     let url = env::var("POINTSMAN_AIMOCK_URL").expect("POINTSMAN_AIMOCK_URL names the mock");
-    let mut settings = Settings::new(spec.parse().expect("it is a model"));
+    let mut settings = ModelSettings::new(spec.parse().expect("it is a model"));
     settings.base_url = Some(format!("{}{path}", url.trim_end_matches('/')));
-    settings.key = Some(Secret::new(KEY));
+    settings.key = Some(ApiKey::new(KEY));
     Model::new(settings).expect("it can be set up")
 }
 
@@ -72,14 +72,16 @@ async fn aimock_calls_tools_in_parallel() {
         // The calls and their results are taken back, and the next turn is answered.
         let mut next = question("look twice");
         let proposed = reply(&done).calls;
-        let results = proposed.iter().map(|call| Message::Tool {
+        let results = proposed.iter().map(|call| PromptMessage::Tool {
             id: call.id.clone(),
             result: ToolResult { ok: true, output: "nothing".into(), mutated: false },
         });
-        let results: Vec<Message> = results.collect();
-        next.prompt.messages.push(Message::Assistant { text: String::new(), calls: proposed });
+        let results: Vec<PromptMessage> = results.collect();
+        next.prompt
+            .messages
+            .push(PromptMessage::Assistant { text: String::new(), calls: proposed });
         next.prompt.messages.extend(results);
-        next.prompt.messages.push(Message::User("say hello".into()));
+        next.prompt.messages.push(PromptMessage::User("say hello".into()));
         let done = model(spec, path).ask(next, ProgressSink::nobody()).await;
         assert_eq!(reply(&done).text, "Hello from the mock.", "{spec}");
     }

@@ -3,10 +3,10 @@
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{ExportError, Store as _, export, import};
 
-use super::{Folder, Plain as _, Script, id};
+use super::{Plain as _, Script, TempFolder, id};
 
 async fn exported(name: &str) -> (Script, Vec<u8>) {
-    let folder = Folder::new(name);
+    let folder = TempFolder::new(name);
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     store.write(script.next(&"long ".repeat(250))).await.expect("it is written");

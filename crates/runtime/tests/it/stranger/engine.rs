@@ -22,8 +22,8 @@ const LIMIT: Duration = Duration::from_mins(1);
 async fn engine(store: impl Store, dog: &Dog) -> Engine {
     let builder = Engine::builder(store).agents(agents()).executor::<Shepherd>(dog.clone());
     // Settings may come after what was added.
-    let model = model::Settings::new(model::Spec::quote());
-    let config = EngineConfig::new(model, tool::Settings::within("."));
+    let model = model::ModelSettings::new(model::Spec::quote());
+    let config = EngineConfig::new(model, tool::ToolSettings::within("."));
     builder.config(config).build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
 }
 

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    host::Host,
+    local_executor::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser, device};
@@ -70,8 +70,8 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
         permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },
         seed: Some(1),
     };
-    let host = host(desk, trip.quiet);
-    let outcome = desk.session.run(&host, start, Vec::new(), &mut Unattended);
+    let executor = executor(desk, trip.quiet);
+    let outcome = desk.session.run(&executor, start, Vec::new(), &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("a journal");
@@ -82,13 +82,13 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     Ran { outcome, seen, lines }
 }
 
-fn host(desk: &Desk, quiet: Duration) -> Host {
-    desk.host_of(browser::Settings::default(), times(quiet))
+fn executor(desk: &Desk, quiet: Duration) -> LocalExecutor {
+    desk.host_of(browser::BrowserSettings::default(), times(quiet))
 }
 
 /// How long a device is given. A busy machine is slow: nothing here waits for a limit.
-pub(super) fn times(quiet: Duration) -> device::Settings {
-    device::Settings {
+pub(super) fn times(quiet: Duration) -> device::DeviceSettings {
+    device::DeviceSettings {
         quiet,
         poll: quiet / 2,
         settle: Duration::from_secs(2),
@@ -96,7 +96,7 @@ pub(super) fn times(quiet: Duration) -> device::Settings {
         command: Duration::from_mins(3),
         launch: Duration::from_mins(3),
         connect: Duration::from_mins(1),
-        ..device::Settings::default()
+        ..device::DeviceSettings::default()
     }
 }
 

@@ -9,9 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_agents::form::Shape;
+use pointsman_agents::form::FieldShape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_webdriver::browser::{Attach, Browser, BrowserError, Left, Record, programs};
+use pointsman_webdriver::browser::{
+    Attach, Browser, BrowserError, BrowserExit, BrowserRecord, programs,
+};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -88,7 +90,7 @@ async fn closing_ends_everything_too() {
     let record = folder("close").join("run.json");
     let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
     let (pids, profile) = (pids(&record), profile(&record));
-    assert_eq!(browser.release().await, Some(Left::Closed), "it has no window");
+    assert_eq!(browser.release().await, Some(BrowserExit::Closed), "it has no window");
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists() && !record.exists());
 }
 
@@ -149,8 +151,8 @@ async fn addresses_that_cannot_be_opened_are_told() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     let record = folder("attach").join("run.json");
-    let host = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
-    host.script("document.title = 'mine'", Vec::new()).await.expect("a script");
+    let executor = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
+    executor.script("document.title = 'mine'", Vec::new()).await.expect("a script");
     let told: Value = serde_json::from_slice(&fs::read(&record).expect("it")).expect("JSON");
     let url = format!("http://127.0.0.1:{}", told["port"]);
     let title = "return document.title";
@@ -161,7 +163,7 @@ async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     let guest = Browser::open(&settings).await.expect("the same");
     assert_eq!(guest.script(title, Vec::new()).await.expect("a script"), "mine");
     assert_eq!(guest.close().await, None, "it is not ours");
-    assert_eq!(host.script(title, Vec::new()).await.expect("still there"), "mine");
+    assert_eq!(executor.script(title, Vec::new()).await.expect("still there"), "mine");
 
     settings.attach = Some(Attach::Driver { url, session: None });
     let guest = Browser::open(&settings).await.expect("a session");
@@ -219,7 +221,7 @@ async fn holds_a_browser_until_it_is_killed() {
     browser.goto(page).await.expect("a page");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
     // Whoever takes it over finds it in a frame.
-    browser.insert(&field(Shape::Text, "#frame >>> #a"), "x").await.expect("typed");
+    browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("typed");
     // Straight to the pipe: whoever reads it is this test's other half.
     std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
     tokio::time::sleep(Duration::from_mins(1)).await;
@@ -231,7 +233,7 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
     let record = folder("taken").join("run.json");
     let (old, _) = child(&record, 60);
     assert!(old.iter().all(|pid| runs(*pid)), "{old:?}");
-    let found = Record::read(&record).expect("readable").expect("there");
+    let found = BrowserRecord::read(&record).expect("readable").expect("there");
     let browser = Browser::take_over(&settings(), &found, &record).await.expect("it");
     let title = browser.script("return document.title", Vec::new()).await.expect("a script");
     assert_eq!(title, "typed");
@@ -262,7 +264,7 @@ async fn a_number_that_was_given_out_again_is_not_signalled() {
         "driver": who, "browser": who, "keeper": who,
     });
     fs::write(&path, record.to_string()).expect("a record");
-    let found = Record::read(&path).expect("readable").expect("there");
+    let found = BrowserRecord::read(&path).expect("readable").expect("there");
     let error = Browser::take_over(&settings(), &found, &path).await.expect_err("it is gone");
     assert!(matches!(error, BrowserError::Gone { .. }), "{error:?}");
     assert!(runs(stranger.id()), "a stranger was ended");

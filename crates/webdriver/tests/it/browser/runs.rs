@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form::{self, Form};
+use pointsman_agents::form::{self, FormAgent};
 use pointsman_kernel::{
     agent::Agent,
     body::Body,
@@ -16,7 +16,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::RunStatus,
     effect::EffectExecutor as _,
-    host::Host,
+    local_executor::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::profile;
@@ -32,11 +32,11 @@ const PAGE: &str = "<title>Join</title><form action=/sent>
 
 /// Runs the agent over a page with a profile of two values.
 fn run(desk: &Desk, url: &str, redact: bool) -> RunSummary {
-    run_with(desk, desk.host(), json!({ "url": url, "redact": redact }), Level::Allow)
+    run_with(desk, desk.executor(), json!({ "url": url, "redact": redact }), Level::Allow)
 }
 
 /// Runs the agent with a host, more of a configuration, and a rule over sending.
-fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> RunSummary {
+fn run_with(desk: &Desk, executor: LocalExecutor, mut config: Value, sends: Level) -> RunSummary {
     let file = desk.work().join("me.toml");
     fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
@@ -53,7 +53,7 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> RunSumm
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&host, start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&executor, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -115,7 +115,11 @@ fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
     let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("a folder");
     fs::create_dir_all(folder.join("r2.private")).expect("a folder");
-    let ended = desk.host().ended(&Form::DECL, &"r1".parse().expect("a name"), Disposition::Denied);
+    let ended = desk.executor().ended(
+        &FormAgent::DECL,
+        &"r1".parse().expect("a name"),
+        Disposition::Denied,
+    );
     desk.session.block_on(ended);
     assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }

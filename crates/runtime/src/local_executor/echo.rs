@@ -1,0 +1,32 @@
+//! The research agent's own tasks, which need nothing of the world: each is answered with the
+//! text that it holds. Where there are no hooks, nothing happens after the tools of a chat.
+
+#[cfg(not(feature = "tools"))]
+use pointsman_agents::chat::{self, ChatAgent};
+use pointsman_agents::research::{ResearchAgent, ResearchReport, ResearchTask};
+
+use crate::{
+    effect::Permit,
+    executor::{Executor, TaskFuture},
+};
+
+/// Answers at once.
+pub(super) struct Echo;
+
+impl Executor<ResearchAgent> for Echo {
+    fn perform(&self, _: Permit, task: ResearchTask) -> TaskFuture<ResearchReport> {
+        let report = match task {
+            ResearchTask::Summarise { draft } => ResearchReport::Summarised { text: draft },
+            ResearchTask::Assemble { text, .. } => ResearchReport::Assembled { text },
+        };
+        Box::pin(std::future::ready(Ok(report.into())))
+    }
+}
+
+#[cfg(not(feature = "tools"))]
+impl Executor<Chat> for Echo {
+    fn perform(&self, _: Permit, _: chat::Task) -> TaskFuture<chat::Report> {
+        let report = chat::Report::PostTools { action_taken: false, actions: Vec::new() };
+        Box::pin(std::future::ready(Ok(report.into())))
+    }
+}
