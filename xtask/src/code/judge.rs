@@ -10,7 +10,7 @@ const TESTS: usize = 4;
 /// What the model must have been told on the way, and why.
 const HEARD: [(&str, &str); 4] = [
     ("was not found in `prices.py`", "that its edit does not fit"),
-    ("the nearest lines are", "which lines come nearest"),
+    ("the most similar lines are", "which lines come nearest"),
     ("This did not work: `edit` on prices.py", "how to recover"),
     (WHY_NOT, "why it may not do what it wants"),
 ];

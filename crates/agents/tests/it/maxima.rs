@@ -90,7 +90,7 @@ fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
         assert_eq!(refused("time", amount), "write a duration: `time=30m` or `time=2h`");
     }
     for amount in ["5$", "1.2345678", "", "0"] {
-        assert_eq!(refused("money", amount), "write an amount: `money=2.50`");
+        assert_eq!(refused("money", amount), "write an amount, such as `money=2.50`");
     }
 }
 

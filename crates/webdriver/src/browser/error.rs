@@ -127,7 +127,7 @@ pub enum BrowserError {
         why: String,
     },
     /// The page has switched a field off.
-    #[error("`{selector}` cannot be used: the page has switched it off")]
+    #[error("`{selector}` cannot be used: the page has disabled it")]
     Off {
         /// Which.
         selector: String,
@@ -284,7 +284,7 @@ impl From<NewSessionError> for BrowserError {
             NewSessionError::SessionNotCreated(said) => first_line(&said.message).to_owned(),
             NewSessionError::NotW3C(said) => {
                 let said = said.get("message").and_then(serde_json::Value::as_str);
-                first_line(said.unwrap_or("its driver gave an answer that is none")).to_owned()
+                first_line(said.unwrap_or("its driver sent an invalid response")).to_owned()
             }
             other => first_line(&other.to_string()).to_owned(),
         };

@@ -290,11 +290,11 @@ fn a_page_is_named_by_an_address_or_a_file() {
         ("https:///x", "names no host", "example.org"),
         ("http://", "names no host", "example.org"),
         ("https://?q", "names no host", "example.org"),
-        ("no/such/file", "cannot read", "a file that is there"),
-        ("nowhere.html", "cannot read", "or a whole address"),
+        ("no/such/file", "cannot read", "an existing file"),
+        ("nowhere.html", "cannot read", "or a full address"),
         ("example.org", "cannot read", "https://example.org"),
         ("localhost:8000/form", "cannot read", "http://localhost:8000/form"),
-        (&folder_name, "is a directory", "a file that is there"),
+        (&folder_name, "is a directory", "an existing file"),
     ] {
         let error = browser::address(bad).expect_err(bad);
         assert!(error.to_string().contains(why) && error.hint().contains(hint), "{bad}: {error}");
@@ -312,7 +312,7 @@ fn bad_settings_for_forms_say_what_to_write() {
         ("sites = [\"example.org\"]", "https://example.org"),
         ("sites = \"https://example.org\"", "a list of sites"),
         ("attach = \"9222\"", "127.0.0.1:9222"),
-        ("browser = \"chromium\"", "a whole path"),
+        ("browser = \"chromium\"", "a full path"),
         ("keep = 10", "a number and a unit"),
         ("settle_timout = \"1s\"", "did you mean `settle_timeout`?"),
     ] {

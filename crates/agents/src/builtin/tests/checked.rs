@@ -153,7 +153,7 @@ fn a_state_that_forbids_its_own_call_is_found() {
     for tools in ["[\"read\"]", "\"none\"", "[]"] {
         let (code, message, hint) = one(&calling(tools, write));
         assert_eq!(code, Code::NotAllowed, "{tools}");
-        assert_eq!(message, "state `first` calls `write` and does not allow it");
+        assert_eq!(message, "state `first` calls `write` but does not allow it");
         assert_eq!(hint, "write `tools = [\"write\"]`");
     }
     for (job, with) in [("shell", "command = [\"ls\"]"), ("http", "url = \"https://a.test\"")] {

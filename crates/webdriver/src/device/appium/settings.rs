@@ -131,12 +131,12 @@ impl CapsError {
 /// want Appium's prefix get it.
 fn settled(value: Value) -> Result<(Map<String, Value>, Option<String>), String> {
     let Value::Object(mut given) = value else {
-        return Err("capabilities are an object, and this is something else".into());
+        return Err("capabilities must be an object".into());
     };
     for outer in ["capabilities", "alwaysMatch"] {
         if let Some(inner) = given.remove(outer) {
             let Value::Object(inner) = inner else {
-                return Err(format!("`{outer}` is an object, and this is something else"));
+                return Err(format!("`{outer}` must be an object"));
             };
             given = inner;
         }
@@ -145,9 +145,9 @@ fn settled(value: Value) -> Result<(Map<String, Value>, Option<String>), String>
         None => None,
         Some(Value::String(start)) => match Url::parse(&start) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => Some(start),
-            _ => return Err(format!("`{START}` is `{start}`, and that is not an http address")),
+            _ => return Err(format!("`{START}` must be an http address, not `{start}`")),
         },
-        Some(_) => return Err(format!("`{START}` is a text, and this is something else")),
+        Some(_) => return Err(format!("`{START}` must be a text")),
     };
     let named = |(name, value): (String, Value)| {
         let plain = name.contains(':') || STANDARD.contains(&name.as_str());

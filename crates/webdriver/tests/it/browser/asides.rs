@@ -61,8 +61,8 @@ async fn a_box_that_comes_at_a_touch_is_closed_and_the_field_is_filled() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_box_that_is_not_ours_to_answer_is_quoted() {
     for (buttons, times, pressed, why) in [
-        ("<button>OK</button>", 1, json!([]), "yours to answer"),
-        ("<button>Close</button><button>Cancel</button>", 1, json!([]), "yours to answer"),
+        ("<button>OK</button>", 1, json!([]), "only you can answer it"),
+        ("<button>Close</button><button>Cancel</button>", 1, json!([]), "only you can answer it"),
         (ASKS, 9, json!(["Cancel", "Cancel", "Cancel"]), "came back"),
     ] {
         let page = Opened::page(&page(buttons, times)).await;

@@ -154,7 +154,7 @@ async fn buttons_and_boxes_are_clicked_only_when_they_differ() {
     page.fills(&field(FieldShape::Checkbox, "#k2"), "false").await;
     page.fills(&field(FieldShape::Checkbox, "#k3"), "true").await;
     let off = page.fill(&field(FieldShape::Checkbox, "#k4"), "true").await.expect_err("it is off");
-    assert_eq!(off.to_string(), "`#k4` cannot be used: the page has switched it off");
+    assert_eq!(off.to_string(), "`#k4` cannot be used: the page has disabled it");
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn shadow_roots_frames_codes_and_files() {
     std::fs::write(&file, "hello").expect("a file");
     page.fills(&field(FieldShape::File, "#file"), file.to_str().expect("a path")).await;
     assert_eq!(page.js("return file.files[0].size").await, 5);
-    for (path, why) in [("letter.txt", "must be absolute"), ("/no/such/letter", "is not there")] {
+    for (path, why) in [("letter.txt", "must be absolute"), ("/no/such/letter", "does not exist")] {
         let error = page.fill(&field(FieldShape::File, "#file"), path).await.expect_err("no file");
         assert!(error.to_string().contains(why), "{error}");
     }

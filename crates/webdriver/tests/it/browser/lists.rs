@@ -31,7 +31,7 @@ async fn native_lists() {
     page.fills(&several, "b").await;
     assert_eq!(page.js("return [...m.selectedOptions].map(it => it.value).join()").await, "b");
     let error = page.fill(&field(FieldShape::Select, "#s"), "es").await.expect_err("not offered");
-    assert_eq!(error.to_string(), "`#s` cannot be filled: it does not offer what was chosen");
+    assert_eq!(error.to_string(), "`#s` cannot be filled: it does not have this option");
 }
 
 /// A line that offers towns a moment after something is typed, a button that opens a list,

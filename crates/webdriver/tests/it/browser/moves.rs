@@ -71,7 +71,7 @@ async fn controls_lead_on_or_the_page_says_why_not() {
     let pressed = page.press("#wrong", false).await;
     assert!(!pressed.has_moved() && pressed.complaints[0].text == "Not like this", "{pressed:?}");
     let stand = page.stands().await;
-    for (selector, why) in [("#off", "switched it off"), ("#under", "lies over it")] {
+    for (selector, why) in [("#off", "disabled it"), ("#under", "covers it")] {
         let error = page.browser.press(selector, &stand, false).await.expect_err("no way");
         assert!(error.to_string().contains(why), "{error}");
     }

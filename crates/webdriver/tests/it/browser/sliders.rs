@@ -88,7 +88,7 @@ async fn sliders_of_a_role_are_moved_by_keys() {
     assert!(page.js("return trusted && keys < 400").await == true);
     // What its steps do not meet is told, and no key is pressed for ever.
     let missed = page.fill(by_id(&fields, "h"), "0.25").await.expect_err("it has no such place");
-    assert!(missed.to_string().contains("no nearer than"), "{missed}");
+    assert!(missed.to_string().contains("its closest value is"), "{missed}");
 }
 
 #[tokio::test]
