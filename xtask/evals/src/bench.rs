@@ -6,7 +6,7 @@ mod governor;
 mod instructions;
 mod journal;
 mod peer;
-mod rig;
+mod benched_chart;
 mod script;
 
 use std::{path::Path, time::Duration};
@@ -18,7 +18,7 @@ pub(crate) use self::figures::median;
 use self::{
     figures::{Figures, Row},
     peer::Peer,
-    rig::Rig,
+    benched_chart::BenchedChart,
 };
 use crate::{components, place, process};
 
@@ -75,19 +75,19 @@ pub(crate) fn step_inner(json: Option<&Path>) -> Result<bool> {
 
 /// Steps a chart's scripts a fixed number of times.
 pub(crate) fn step_loop(chart: &str, passes: usize, of: usize) -> Result<bool> {
-    let mut rig = rig::rig(shipped::chart(chart)?)?;
+    let mut rig = benched_chart::rig(shipped::chart(chart)?)?;
     rig.run(passes, of)?;
     Ok(true)
 }
 
-fn rigs() -> Result<Vec<Box<dyn Rig>>> {
-    shipped::charts()?.into_iter().map(rig::rig).collect()
+fn rigs() -> Result<Vec<Box<dyn BenchedChart>>> {
+    shipped::charts()?.into_iter().map(benched_chart::rig).collect()
 }
 
 /// Measures one chart: the kernel and its peer in turns, so that a noisy machine
 /// is as noisy for both.
 fn measure(
-    rig: &mut dyn Rig,
+    rig: &mut dyn BenchedChart,
     mut peer: impl FnMut() -> Result<Duration>,
     counter: Option<&str>,
 ) -> Result<Row> {
