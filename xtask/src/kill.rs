@@ -5,8 +5,8 @@
 //! that nobody kills, and nothing that it started may outlast it.
 
 pub(crate) mod counter;
-mod kill_test;
 mod judge;
+mod kill_test;
 mod kind;
 mod leftovers;
 mod pace;
@@ -23,8 +23,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use self::{
-    kill_test::{KillTest, Death, KilledRun},
     judge::UndisturbedRun,
+    kill_test::{Death, KillTest, KilledRun},
     kind::Kind,
     pace::{Draw, Hit, Pace},
 };

@@ -6,12 +6,12 @@
 //! must end in a way that has a name, within what its certificate allows, and outside its
 //! workspace nothing may change.
 
+mod harmful_model;
 mod judge;
 mod model_run;
 mod served;
 mod talk;
 mod tree;
-mod harmful_model;
 
 use std::{
     ops::Range,
@@ -28,7 +28,7 @@ use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
-    model_run::{Responder, Proposals, ModelRun, Work},
+    model_run::{ModelRun, Proposals, Responder, Work},
     served::ServedModel,
     talk::Talk,
 };

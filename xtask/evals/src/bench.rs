@@ -1,12 +1,12 @@
 //! `cargo xtask bench`: what a step and a replay cost, beside `XState` in the same run.
 
 mod agent;
+mod benched_chart;
 mod figures;
 mod governor;
 mod instructions;
 mod journal;
 mod peer;
-mod benched_chart;
 mod script;
 
 use std::{path::Path, time::Duration};
@@ -16,9 +16,9 @@ use xtask_model::shipped;
 
 pub(crate) use self::figures::median;
 use self::{
+    benched_chart::BenchedChart,
     figures::{Figures, Row},
     peer::Peer,
-    benched_chart::BenchedChart,
 };
 use crate::{components, place, process};
 

@@ -13,7 +13,7 @@ use pointsman_kernel::{
     governor::{GovernorMonitor, Level, Rule, Verdict},
 };
 
-use self::trace::{Outcome, TraceStep, Trace};
+use self::trace::{Outcome, Trace, TraceStep};
 
 /// One detector: rules, and which of their verdicts count.
 struct Row {

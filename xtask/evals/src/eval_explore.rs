@@ -1,8 +1,8 @@
 //! `cargo xtask eval explore`: how much of recorded and of made-up apps the explore agent
 //! reaches, beside chance, the nearest untried action, and one that knows the graph.
 
-mod reproducers;
 mod exploration;
+mod reproducers;
 mod rivals;
 
 use std::{

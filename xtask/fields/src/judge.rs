@@ -7,7 +7,7 @@ use pointsman_agents::form::{Field, FieldKind, Fill, PageReader, PageReading, le
 
 use crate::{
     data::{Label, Page},
-    train::{TrainingPage, Settings, learn},
+    train::{Settings, TrainingPage, learn},
     trivial,
 };
 
@@ -60,7 +60,11 @@ pub fn fold(page: &Page, folds: usize) -> usize {
 }
 
 /// Judges every page with a model that was trained and calibrated without its site.
-pub fn by_folds<'a>(lessons: &[&TrainingPage<'a>], folds: usize, settings: &Settings) -> Judgement<'a> {
+pub fn by_folds<'a>(
+    lessons: &[&TrainingPage<'a>],
+    folds: usize,
+    settings: &Settings,
+) -> Judgement<'a> {
     each_fold(lessons, folds, |seen| {
         learn(seen, settings).bytes(settings, calibrate(seen, folds, settings))
     })

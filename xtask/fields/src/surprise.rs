@@ -4,7 +4,7 @@ use pointsman_agents::form::FieldKind;
 
 use crate::{
     judge::fold,
-    train::{TrainingPage, Settings, learn},
+    train::{Settings, TrainingPage, learn},
 };
 
 /// Parts of the data that are held out in turn.

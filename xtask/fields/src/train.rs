@@ -74,7 +74,10 @@ pub struct TrainingPage<'a> {
 /// Prepares pages once for any number of trainings.
 pub fn lessons(pages: &[Page]) -> Vec<TrainingPage<'_>> {
     let reader = PageReader::default();
-    pages.iter().map(|page| TrainingPage { page, fields: reader.examples(&page.sighting) }).collect()
+    pages
+        .iter()
+        .map(|page| TrainingPage { page, fields: reader.examples(&page.sighting) })
+        .collect()
 }
 
 impl TrainingPage<'_> {

@@ -140,7 +140,8 @@ pub(crate) fn calls(out: &StepOutput<()>) -> (u64, u64) {
 /// Returns whether the journal of the way to a place gives the same run: written
 /// down entry by entry, and folded back without ever being restored.
 pub(crate) fn replays<const N: usize>(chart: &Chart, node: &Node) -> bool {
-    let (mut written, mut folded) = (Run::<DrawingAgent<N>>::new(chart), Run::<DrawingAgent<N>>::new(chart));
+    let (mut written, mut folded) =
+        (Run::<DrawingAgent<N>>::new(chart), Run::<DrawingAgent<N>>::new(chart));
     let (mut out, mut prev) = (StepOutput::default(), Digest::default());
     for link in node.way() {
         let (seq, seen) = (written.core.next, link.seen.clone());

@@ -95,7 +95,9 @@ impl Installing {
     pub fn join(self) -> InstallReport {
         let broke = || Err(anyhow!("the installation broke off"));
         let done = self.0.into_iter();
-        InstallReport(done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect())
+        InstallReport(
+            done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect(),
+        )
     }
 }
 

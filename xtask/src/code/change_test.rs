@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::project::{Project, ProjectState};
 use crate::{
     place::{self, Scratch},
-    program::{Home, CommandOutput},
+    program::{CommandOutput, Home},
 };
 
 /// How long a command may take; the longest takes seconds.

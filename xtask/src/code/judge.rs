@@ -1,6 +1,6 @@
 //! What must hold of a change, however often it was killed.
 
-use super::change_test::{FinishedChange, FORBIDDEN, Kills, WHY_NOT};
+use super::change_test::{FORBIDDEN, FinishedChange, Kills, WHY_NOT};
 use crate::history;
 
 /// The commits of the whole change, the last one first.

@@ -32,7 +32,11 @@ pub(super) struct UndisturbedRun {
 const ASKS_FOR: [&str; 2] = ["/first", "/second"];
 
 /// Returns everything that is wrong with a run, compared with one that was left alone.
-pub(super) fn complaints(run: &KilledRun, kind: Kind, alone: Option<&UndisturbedRun>) -> Vec<String> {
+pub(super) fn complaints(
+    run: &KilledRun,
+    kind: Kind,
+    alone: Option<&UndisturbedRun>,
+) -> Vec<String> {
     let mut wrong = Vec::new();
     match (&run.end, alone) {
         (Some(here), Some(UndisturbedRun { end, .. })) if here != end => {

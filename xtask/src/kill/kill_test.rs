@@ -16,14 +16,14 @@ use serde_json::Value;
 
 use super::{
     counter::{Counter, Request},
-    judge::{self, UndisturbedRun, End},
+    judge::{self, End, UndisturbedRun},
     kind::Kind,
     leftovers,
     pace::Hit,
 };
 use crate::{
     place::Scratch,
-    program::{Home, CommandOutput},
+    program::{CommandOutput, Home},
 };
 
 /// How long a command may take; all of them take milliseconds.

@@ -7,10 +7,10 @@ use pointsman_kernel::{agent::Order, effect::EffectKind, id::Seq};
 use pointsman_runtime::{driver::fold_each, store::SqliteStore};
 use serde_json::Value;
 
-use super::{tree::Tree, harmful_model};
+use super::{harmful_model, tree::Tree};
 use crate::{
     place,
-    program::{Home, CommandOutput},
+    program::{CommandOutput, Home},
     server::Server,
 };
 
@@ -107,7 +107,12 @@ pub(super) struct ModelRun {
 
 impl ModelRun {
     /// Runs an agent with a model until it ends.
-    pub(super) fn go(home: &Home, mouth: Responder<'_>, work: Work, question: &str) -> Result<Self> {
+    pub(super) fn go(
+        home: &Home,
+        mouth: Responder<'_>,
+        work: Work,
+        question: &str,
+    ) -> Result<Self> {
         let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
         let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
         let mut words: Vec<OsString> = match work {

@@ -17,8 +17,8 @@ use pointsman_kernel::{
 
 use super::{
     agent::BenchAgent,
-    figures::{Replay, median},
     benched_chart::BenchedChart,
+    figures::{Replay, median},
     script::Script,
 };
 

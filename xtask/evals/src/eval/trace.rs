@@ -52,7 +52,9 @@ fn seen(step: &Value) -> Result<TraceStep> {
     let tool = text("tool");
     match &*tool {
         "respond" => return Ok(TraceStep::Person),
-        "none" => return Ok(TraceStep::Turn(Reply { text: text("text"), calls: Vec::new() }, false)),
+        "none" => {
+            return Ok(TraceStep::Turn(Reply { text: text("text"), calls: Vec::new() }, false));
+        }
         _ => {}
     }
     let ok = step["ok"].as_bool().unwrap_or(true);

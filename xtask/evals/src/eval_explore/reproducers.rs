@@ -16,7 +16,7 @@ use pointsman_webdriver::{
     reproduce::{ReproduceOptions, Reproducer, reproduce},
 };
 
-use super::{files, percent, exploration};
+use super::{exploration, files, percent};
 
 /// Shares that must be reached, in percent.
 const SHORT: f64 = 90.0;

@@ -56,15 +56,24 @@ impl World {
     }
 
     /// Runs a case to its end.
-    pub(crate) fn run(&self, source: &str, case: &'static Case, persona: Persona) -> Result<RunResult> {
+    pub(crate) fn run(
+        &self,
+        source: &str,
+        case: &'static Case,
+        persona: Persona,
+    ) -> Result<RunResult> {
         let agents = pointsman_agents::all();
         let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
         let goal = json!({ "goal": case.goal });
         let begun = begun(&program, Permissions::allow_all(), &goal);
         let begun = RunConfig { tools: self.tools.decls(), ..begun };
         let tokens = Arc::new(AtomicU64::new(0));
-        let played =
-            PersonaExecutor { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
+        let played = PersonaExecutor {
+            case,
+            persona,
+            tools: self.tools.clone(),
+            tokens: Arc::clone(&tokens),
+        };
         let site = Site {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
