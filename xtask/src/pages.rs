@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pointsman_testing::site::{Reply, Request, Site};
+use pointsman_testing::site::{HttpReply, Request, Site};
 use xtask_set_up::place;
 
 /// Serves them for as long as the site is held.
@@ -10,12 +10,12 @@ pub fn serve() -> io::Result<Site> {
     Site::start(answer)
 }
 
-fn answer(request: &Request) -> Reply {
+fn answer(request: &Request) -> HttpReply {
     if request.method == "POST" {
-        return Reply::html("");
+        return HttpReply::html("");
     }
     let folder = place::root().join("crates/pointsman/tests/it/form/pages");
     let name = request.path.as_str();
     let page = if name.contains('.') { name.into() } else { format!("{name}.html") };
-    Reply::file(&folder, &page)
+    HttpReply::file(&folder, &page)
 }

@@ -126,6 +126,7 @@ where
             permissions: self.permissions.clone(),
             tools: self.tools.clone(),
             checks: false,
+            queued: false,
             config: raw(&config),
             place: None,
         })));

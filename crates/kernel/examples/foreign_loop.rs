@@ -122,6 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         permissions: Permissions::default(),
         tools: Vec::new(),
         checks: false,
+        queued: false,
         config: body(&())?,
         place: None,
     }))]);

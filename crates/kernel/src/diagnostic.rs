@@ -134,7 +134,7 @@ pub fn did_you_mean<'a>(
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        return alloc::format!("there is no {what} to name here");
+        return alloc::format!("there is no {what} here");
     }
     let listed: Vec<String> =
         names.iter().take(12).map(|name| alloc::format!("`{name}`")).collect();

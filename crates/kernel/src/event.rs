@@ -122,6 +122,8 @@ pub enum Pauser {
     Parent,
     /// The watch over the machine, which is short of something.
     Machine,
+    /// The queue: no worker drives the run, and the next one lifts the pause.
+    Worker,
 }
 
 /// An effect that was started and not answered.
@@ -159,8 +161,8 @@ impl<R> Event<R> {
             Self::Answered { sent, .. } | Self::ApprovalAnswered { sent, .. } => sent.is_some(),
             Self::Paused { by, .. } => by.is_some(),
             Self::Lifted { .. } => true,
-            Self::Begun(_)
-            | Self::Given { .. }
+            Self::Begun(begun) => begun.queued,
+            Self::Given { .. }
             | Self::Woke
             | Self::Cancelled { .. }
             | Self::Resumed
@@ -193,6 +195,9 @@ pub struct RunConfig {
     /// leaves such a call to the host first. Journals from before that have no such field.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub checks: bool,
+    /// Whether the run waits in a queue: it starts paused, until a worker lifts that.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub queued: bool,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
     /// Where the run works and with what, for whoever goes on with it. No step looks at it.

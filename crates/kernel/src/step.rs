@@ -18,7 +18,7 @@ use crate::{
     agent::{Abandoned, Agent, Answer, Settlement, Visit},
     chart::{Chart, State, StateKind, Work},
     effect::{Cause, Effect, EffectKind, StepOutput},
-    event::{Event, Observed, RunConfig, Scope, Usage},
+    event::{Event, Observed, Pauser, RunConfig, Scope, Usage},
     governor::Level,
     id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
     run::{ItemStatus, Run},
@@ -125,6 +125,9 @@ struct Stepping<'a, A: Agent> {
 impl<'a, A: Agent> Stepping<'a, A> {
     fn begin(&mut self, begun: RunConfig) -> Flow {
         self.run.core.seed = begun.seed;
+        if begun.queued {
+            self.run.core.pause(Some(Pauser::Worker));
+        }
         self.run.core.governor.begin(begun.permissions, begun.tools, begun.checks);
         self.enter(self.chart.start(), Cause::Began, None)
     }

@@ -27,7 +27,7 @@ pub(crate) fn toolbox() -> Toolbox {
 }
 
 /// Gives tools what this program has: all that ship, and itself as the helper of the sandbox.
-pub(crate) fn equipped(mut tools: tool::Settings) -> tool::Settings {
+pub(crate) fn equipped(mut tools: tool::ToolSettings) -> tool::ToolSettings {
     tools.toolbox = toolbox();
     tools.sandbox.helper = Some(OWN_PROGRAM.into());
     tools

@@ -15,9 +15,9 @@ use clap::Args;
 use pointsman_kernel::{chart::Disposition, job::AgentDecl};
 use pointsman_runtime::{
     config::{Config, McpConfig},
-    engine::{Approved, EngineConfig},
+    engine::{ApprovedServers, EngineConfig},
     exit::Exit,
-    host::Host,
+    local_executor::LocalExecutor,
     mcp::{self, McpError},
     model,
     observe::{Log, Observer},
@@ -40,7 +40,7 @@ use crate::{
 /// How long a run has to let go of itself when the system asks the program to end.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Where a run works, and with what.
+/// Folder, model and output of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
     /// The folder to work in [default: this one; on resume, the run's own].
@@ -52,19 +52,19 @@ pub(crate) struct Drive {
     /// The model server's address [env: `POINTSMAN_BASE_URL`].
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Append the model's raw answers to this file.
+    /// Append the model's raw responses to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Take the model's answers from a file that `--record` wrote; no network.
+    /// Use the responses that `--record` wrote to this file; no network.
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
     /// Approve and start this server of the folder's `.mcp.json`.
     #[arg(long, value_name = "NAME")]
     mcp: Vec<String>,
-    /// Print JSON: an object per line for each event, the last one for the end.
+    /// Print events as JSON Lines; the last line is the result.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Commit the agent's changes to git after each step; `[hooks] commit` does it always.
+    /// Commit the agent's changes to git after each step; `[hooks] commit` always does.
     #[arg(long)]
     pub(crate) commit: bool,
     /// Whether the model is that of a run that goes on: then so is its address.
@@ -148,18 +148,20 @@ impl Drive {
     }
 
     /// Returns the MCP servers of the folder, and which of them are approved.
-    pub(crate) fn servers(&self, config: &McpConfig) -> Result<Option<Approved>, Error> {
-        let Some(file) = mcp::Config::find(self.dir()) else {
+    pub(crate) fn servers(&self, config: &McpConfig) -> Result<Option<ApprovedServers>, Error> {
+        let Some(file) = mcp::McpServerList::find(self.dir()) else {
             return match self.mcp.first() {
                 Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir().into() }),
                 None => Ok(None),
             };
         };
-        match mcp::Config::read(&file) {
-            Ok(servers) => Approved::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp),
+        match mcp::McpServerList::read(&file) {
+            Ok(servers) => {
+                ApprovedServers::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp)
+            }
             // Whoever works in a folder need not mend a list of which they want nothing.
             Err(error) if self.mcp.is_empty() => {
-                note(&format!("no MCP server is used: {error}"));
+                note(&format!("MCP servers are not used: {error}"));
                 Ok(None)
             }
             Err(error) => Err(Error::Mcp(error)),
@@ -171,7 +173,7 @@ impl Drive {
         let mcp = self.servers(&config.mcp)?;
         let engine = config.engine(&AGENTS, self.dir(), cache, &variable).map_err(Error::Model)?;
         let (record, replay) = (self.record.clone(), self.replay.clone());
-        let model = model::Settings { record, replay, ..engine.model };
+        let model = model::ModelSettings { record, replay, ..engine.model };
         Ok(EngineConfig { model, mcp, tools: agents::equipped(engine.tools), ..engine })
     }
 
@@ -187,19 +189,23 @@ impl Drive {
     }
 
     /// Sets the host up, and returns what fills forms for it.
-    pub(crate) fn host(&self, session: &Session, config: &Config) -> Result<(Host, Forms), Error> {
+    pub(crate) fn executor(
+        &self,
+        session: &Session,
+        config: &Config,
+    ) -> Result<(LocalExecutor, Forms), Error> {
         let (engine, forms) = self.furnished(session, config)?;
-        let host = session.host(engine).map_err(Error::Session)?;
-        for (name, why) in host.refused() {
+        let executor = session.executor(engine).map_err(Error::Session)?;
+        for (name, why) in executor.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
                 // It says itself which file and which entry is meant.
-                McpError::Entry { .. } => "an MCP server is left out".into(),
+                McpError::Entry { .. } => "an MCP server was skipped".into(),
                 _ => format!("MCP server {}", words::line(name, 60)),
             };
             note(&format!("{server}: {why}{hint}"));
         }
-        Ok((host, forms))
+        Ok((executor, forms))
     }
 
     /// Returns who sees what happens and who is asked.

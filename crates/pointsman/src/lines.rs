@@ -1,7 +1,7 @@
 //! What happens to a run, as JSON: an object per line on standard output.
 
 use pointsman_runtime::{
-    observe::{Asked, LiveNotice, Notice, Observer, Question},
+    observe::{LiveNotice, Notice, Observer, Question, QuestionKind},
     store::RunId,
     timeline::{TimelineItem, TimelineKind, is_stuck},
     tool::Toolbox,
@@ -96,7 +96,7 @@ fn live_object(live: &LiveNotice) -> Option<(&'static str, Value)> {
 pub(crate) fn asked(question: &Question) -> Value {
     let (effect, expires) = (question.effect.to_string(), question.expires);
     match &question.asks {
-        Asked::Call { call, identity, again } => json!({
+        QuestionKind::Call { call, identity, again } => json!({
             "question": effect,
             "tool": call.tool,
             "arguments": call.arguments,
@@ -105,7 +105,9 @@ pub(crate) fn asked(question: &Question) -> Value {
             "again": again,
             "expires": expires,
         }),
-        Asked::Plain(text) => json!({ "question": effect, "text": text, "expires": expires }),
+        QuestionKind::Plain(text) => {
+            json!({ "question": effect, "text": text, "expires": expires })
+        }
     }
 }
 

@@ -9,19 +9,19 @@ use std::{
 use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    config::{self, Config, FILE, Settled},
+    config::{self, Config, FILE, ResolvedConfig},
     session::Session,
 };
 
 use crate::{agents::AGENTS, report::Error};
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Args, Debug)]
 pub(crate) struct Globals {
-    /// The file that runs are kept in [env: `POINTSMAN_JOURNAL`].
+    /// The journal file, which stores all runs [env: `POINTSMAN_JOURNAL`].
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) journal: Option<PathBuf>,
-    /// Log what the program does: a level or a filter [env: `POINTSMAN_LOG`].
+    /// Log at this level, or by a filter such as `pointsman_runtime=debug` [env: `POINTSMAN_LOG`].
     #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Global options")]
     pub(crate) log: Option<String>,
     /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].
@@ -66,12 +66,12 @@ pub(crate) fn remember(rule: &Grant) -> Result<PathBuf, Error> {
 
 /// Returns the user's own settings.
 pub(crate) fn user() -> Result<Config, Error> {
-    Ok(Settled::read(user_file(), None).map_err(Error::Config)?.config)
+    Ok(ResolvedConfig::read(user_file(), None).map_err(Error::Config)?.config)
 }
 
 /// Returns what is settled for work in a folder.
-pub(crate) fn settled(folder: &Path) -> Result<Settled, Error> {
-    Settled::read(user_file(), Some(folder)).map_err(Error::Config)
+pub(crate) fn settled(folder: &Path) -> Result<ResolvedConfig, Error> {
+    ResolvedConfig::read(user_file(), Some(folder)).map_err(Error::Config)
 }
 
 impl Globals {

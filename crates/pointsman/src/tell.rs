@@ -8,7 +8,7 @@ use std::{
 use pointsman_kernel::{agent::ToolCall, governor::Level};
 use pointsman_runtime::{
     clock::now_ms,
-    observe::{AGAIN, Asked, LiveNotice, Notice, Observer, Question},
+    observe::{AGAIN, LiveNotice, Notice, Observer, Question, QuestionKind},
     session::due,
     store::{RunId, RunRow},
     timeline::{TimelineKind, is_stuck},
@@ -79,7 +79,7 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         TimelineKind::Failed { why } => (Tone::Warning, format!("  ✗ {}", wrong(why))),
         TimelineKind::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
-            (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
+            (Tone::Warning, format!("  retrying in {wait} (attempt {attempt})"))
         }
         TimelineKind::Listens { error: Some(error) } => {
             (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
@@ -95,7 +95,7 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         TimelineKind::Stage { text: Some(stage) } => (Tone::Step, format!("● {}", line(stage))),
         TimelineKind::Paused { why, .. } => (Tone::Warning, format!("  paused: {}", wrong(why))),
         TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
-            (Tone::Aside, "  goes on".into())
+            (Tone::Aside, "  continues".into())
         }
         _ => return None,
     })
@@ -116,7 +116,7 @@ fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
         ),
         LiveNotice::Ask(question) => {
             let asks = match question.call() {
-                Some(_) if question.is_again() => "asks whether it may do this again:",
+                Some(_) if question.is_again() => "asks to repeat:",
                 Some(_) => "asks for",
                 None => "asks:",
             };
@@ -135,10 +135,10 @@ fn files(count: usize) -> u64 {
 /// Returns what a question is about, in a line: a call, or the question itself.
 pub(crate) fn asked(question: &Question) -> String {
     match &question.asks {
-        Asked::Call { call, .. } => {
+        QuestionKind::Call { call, .. } => {
             words::line(&format!("{} {}", call.tool, call.arguments.get()), MOST)
         }
-        Asked::Plain(text) => words::line(text, MOST),
+        QuestionKind::Plain(text) => words::line(text, MOST),
     }
 }
 
@@ -154,7 +154,7 @@ fn fits_a_line(call: &ToolCall) -> bool {
 /// in a line has more.
 pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
     let until = words::deadline(now_ms(), due(row, question));
-    format!("{}\n  answer it {until}", unanswered(question))
+    format!("{}\n  {until}", unanswered(question))
 }
 
 fn unanswered(question: &Question) -> String {
@@ -165,14 +165,14 @@ fn unanswered(question: &Question) -> String {
         "may it call".into()
     };
     match &question.asks {
-        Asked::Call { call, .. } if !fits_a_line(call) => {
+        QuestionKind::Call { call, .. } if !fits_a_line(call) => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
             format!("question {effect}: {may} this?{}", lines.concat())
         }
-        Asked::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
-        Asked::Plain(text) => {
+        QuestionKind::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
+        QuestionKind::Plain(text) => {
             format!("question {effect}: {}", words::folded(&words::visible(text)))
         }
     }

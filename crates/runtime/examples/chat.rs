@@ -20,7 +20,7 @@ use std::{
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     config::Config,
-    host::Host,
+    local_executor::LocalExecutor,
     observe::{LiveNotice, Notice, Question},
     session::{ApprovalDecision, CommandSender, Session, StartOptions},
     store::RunId,
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &folder.join(".pointsman/journal.db"),
         &folder.join(".pointsman/cache"),
     )?;
-    let host = host(&session, &folder)?;
+    let executor = executor(&session, &folder)?;
 
     // 1. Begin a run. Its first entry is on disk when this returns.
     let source = pointsman_agents::chat::CHART;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             drop(sender.send(notice.clone()));
         }
     };
-    let talk = session.converse(&host, start, vec![Arc::new(observer)])?;
+    let talk = session.converse(&executor, start, vec![Arc::new(observer)])?;
     let commands = talk.commands();
 
     // 2. Say everything. What is said to a busy run waits, on disk, until it listens.
@@ -78,10 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
+fn executor(session: &Session, folder: &Path) -> Result<LocalExecutor, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
     let config = Config::default().with_env(&variable);
-    Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
+    Ok(session.executor(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
 }
 
 fn show(notice: &Notice, commands: &CommandSender) -> io::Result<()> {

@@ -22,7 +22,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     config::Config,
-    host::Host,
+    local_executor::LocalExecutor,
     observe::Notice,
     session::{Session, StartOptions, Unattended},
     store::RunId,
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &folder.join(".pointsman/journal.db"),
         &folder.join(".pointsman/cache"),
     )?;
-    let host = host(&session, &folder)?;
+    let executor = executor(&session, &folder)?;
     let source = pointsman_agents::code::CHART;
     let program = session.agents().verify(source).map_err(|_| "the chart is refused")?;
     let allow = |tool: &str| Grant {
@@ -78,15 +78,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {}
     };
-    let outcome = session.run(&host, start, vec![Arc::new(observer)], &mut Unattended)?;
+    let outcome = session.run(&executor, start, vec![Arc::new(observer)], &mut Unattended)?;
     println!("{}", outcome.result.unwrap_or_default());
     println!("[{:?} after {} steps: run {}]", outcome.status, outcome.steps, outcome.run);
     Ok(())
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
+fn executor(session: &Session, folder: &Path) -> Result<LocalExecutor, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
     let config = Config::default().with_env(&variable);
-    Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
+    Ok(session.executor(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
 }

@@ -32,7 +32,7 @@ pub use tables::{
     LogConfig, McpConfig, ModelConfig, SandboxConfig, Submit, TalkConfig, WatchConfig,
 };
 
-use crate::host::Instructions;
+use crate::local_executor::Instructions;
 use table::{Table, table};
 
 /// The file's name.
@@ -40,7 +40,7 @@ pub const FILE: &str = "pointsman.toml";
 
 /// Where a file came from, which says what it may settle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Origin {
+pub enum ConfigOrigin {
     /// The user's own.
     User,
     /// Found with the files that are worked on: whoever wrote them wrote it.
@@ -121,7 +121,7 @@ table! {
 
 /// What is settled for work in a folder, and by which files.
 #[derive(Clone, Debug, Default)]
-pub struct Settled {
+pub struct ResolvedConfig {
     /// Both files, one over the other.
     pub config: Config,
     /// The user's file, if it is there.
@@ -130,19 +130,19 @@ pub struct Settled {
     pub repository: Option<PathBuf>,
 }
 
-impl Settled {
+impl ResolvedConfig {
     /// Reads the user's file, and under it the nearest one from a folder upwards.
     pub fn read(user: Option<PathBuf>, folder: Option<&Path>) -> Result<Self, ConfigError> {
         let mut settled = Self::default();
         if let Some(file) = user
-            && let Some(config) = Config::read(&file, Origin::User)?
+            && let Some(config) = Config::read(&file, ConfigOrigin::User)?
         {
             settled = Self { config, user: Some(file), repository: None };
         }
         // A user's own folder may lie above the folder that is worked in.
         let found = folder.and_then(Config::find).filter(|it| settled.user.as_ref() != Some(it));
         if let Some(file) = found
-            && let Some(config) = Config::read(&file, Origin::Repository)?
+            && let Some(config) = Config::read(&file, ConfigOrigin::Repository)?
         {
             settled.config = settled.config.under(config);
             settled.repository = Some(file);
@@ -153,12 +153,12 @@ impl Settled {
 
 impl Config {
     /// Reads the text of a file; every mistake is told, in order.
-    pub fn parse(text: &str, origin: Origin) -> Result<Self, Vec<Problem>> {
+    pub fn parse(text: &str, origin: ConfigOrigin) -> Result<Self, Vec<Problem>> {
         keys::read(text, origin)
     }
 
     /// Reads a file; one that is not there settles nothing.
-    pub fn read(path: &Path, origin: Origin) -> Result<Option<Self>, ConfigError> {
+    pub fn read(path: &Path, origin: ConfigOrigin) -> Result<Option<Self>, ConfigError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -12,13 +12,20 @@ mod work;
 
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{cached, questions, rests, unread, waits_for};
+pub(crate) use load::{cached, questions, unread, waits_for};
 pub use status::RunStatus;
 pub use status::listens;
 pub(crate) use work::answered;
 pub use work::{is_aside, question};
 
-use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    mem,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use pointsman_kernel::{
     Shortfall, StepResult,
@@ -33,7 +40,6 @@ use pointsman_kernel::{
 };
 use serde_json::value::to_raw_value;
 use thiserror::Error;
-use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
@@ -41,9 +47,12 @@ use crate::{
     journal::{Committed, Journal, Permit},
     mailbox::arrived,
     observe::{LiveNotice, Observer},
-    store::{Append, MailboxMessage, MessageId, NewRun, RunId, Store, StoreError},
+    store::{
+        Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
+        StoreError,
+    },
     timeline::Before,
-    watch::Call,
+    watch::PauseSignal,
 };
 use notify::{Tally, tell};
 use work::{Moved, Ordered, Working};
@@ -74,7 +83,7 @@ pub enum DriveError {
     #[error("the run cannot begin: {0}")]
     NotBegun(#[source] StepError),
     /// Going on was refused, which only another build's journal can bring about.
-    #[error("run {run} cannot go on: {source}")]
+    #[error("run {run} cannot continue: {source}")]
     NotResumed {
         /// The run.
         run: RunId,
@@ -90,7 +99,7 @@ pub enum DriveError {
         short: Shortfall,
     },
     /// A grant was refused.
-    #[error("run {run} takes no such grant: {source}")]
+    #[error("run {run} rejects the grant: {source}")]
     NotGranted {
         /// The run.
         run: RunId,
@@ -109,15 +118,14 @@ fn in_short(run: &RunId, short: &Shortfall) -> String {
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted in a call that would be made again, and its {by} permits no \
-         more than {} {calls}",
+        "run {run} was interrupted in a call that must be repeated, but its {by} allows only {} {calls}",
         short.permits
     )
 }
 
 /// Where runs are driven: their agents, what keeps them, what acts for them, who watches them.
 #[derive(Clone)]
-pub struct Site {
+pub struct DriverContext {
     /// The agents that they can be of.
     pub agents: Arc<Agents>,
     /// What keeps them.
@@ -150,12 +158,12 @@ pub struct Driver {
     id: RunId,
     program: Arc<Program>,
     run: Box<dyn AnyRun>,
-    site: Site,
+    context: DriverContext,
     journal: Journal,
     prev: Digest,
     clock: Clock,
-    inbox: mpsc::UnboundedReceiver<Sent>,
-    outbox: mpsc::UnboundedSender<Sent>,
+    /// Events that the driver itself has to give, the oldest first.
+    pending: VecDeque<Event<Body>>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
@@ -166,10 +174,32 @@ pub struct Driver {
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(site: Site, beginning: PreparedRun) -> Result<Self, DriveError> {
+    pub async fn begin(context: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
+        Self::create(context, beginning, None, None).await
+    }
+
+    /// Queues a run for any worker, under the name of a request: a second request of that name
+    /// makes no second run. Its first entry is on disk when this returns, and nothing has started.
+    pub async fn submit(
+        context: DriverContext,
+        mut beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<(), DriveError> {
+        beginning.begun.queued = true;
+        let driver = Self::create(context, beginning, request, Some(queue)).await?;
+        driver.release(Release::Ready).await
+    }
+
+    async fn create(
+        context: DriverContext,
+        beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: Option<QueueOptions>,
+    ) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
-        let opening = NewRun {
+        let new_run = NewRun {
             agent: program.agent().name.into(),
             chart: program.name().into(),
             source,
@@ -177,15 +207,15 @@ impl Driver {
             created_ms,
             messages: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
-            request: None,
-            queue: None,
+            request,
+            queue,
         };
         let loaded = unread(&program);
-        let journal = Journal::new(Arc::clone(&site.store), program.agent().name);
+        let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
         let clock = Clock::new(created_ms, loaded.run.core().now);
-        let mut driver = Self::around(id, program, loaded, site, journal, clock);
+        let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
-        driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
+        driver.apply(first, Some(new_run)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
     }
 
@@ -193,23 +223,21 @@ impl Driver {
         id: RunId,
         program: Arc<Program>,
         loaded: Loaded,
-        site: Site,
+        context: DriverContext,
         journal: Journal,
         clock: Clock,
     ) -> Self {
-        let (outbox, inbox) = mpsc::unbounded_channel();
         let (tally, message) = (Tally::default(), None);
         let Loaded { run, link: prev, open } = loaded;
         let mut driver = Self {
             id,
             program,
             run,
-            site,
+            context,
             journal,
             prev,
             clock,
-            inbox,
-            outbox,
+            pending: VecDeque::new(),
             open: BTreeMap::new(),
             tally,
             message,
@@ -220,9 +248,11 @@ impl Driver {
         driver
     }
 
-    /// Returns where events from outside can be sent.
-    pub fn inbox(&self) -> mpsc::UnboundedSender<Sent> {
-        self.outbox.clone()
+    /// Stops the work in progress and gives the run up.
+    pub(crate) async fn release(self, how: Release) -> Result<(), DriveError> {
+        let Self { journal, open, .. } = self;
+        drop(open);
+        Ok(journal.release(how).await?)
     }
 
     /// Returns the run's id.
@@ -237,12 +267,12 @@ impl Driver {
 
     /// Returns what keeps it.
     pub(crate) const fn store(&self) -> &Arc<dyn Store> {
-        &self.site.store
+        &self.context.store
     }
 
-    /// Returns the agents that runs at its site can be of.
+    /// Returns the agents that runs at its context can be of.
     pub(crate) const fn agents(&self) -> &Arc<Agents> {
-        &self.site.agents
+        &self.context.agents
     }
 
     /// Returns the run.
@@ -256,8 +286,8 @@ impl Driver {
             return Ok(());
         }
         match self.next().await {
-            Sent::Event(event) => self.give(event).await,
-            Sent::Message | Sent::Question => Ok(()),
+            DriverInput::Event(event) => self.give(event).await,
+            DriverInput::Question => Ok(()),
         }
     }
 
@@ -265,15 +295,17 @@ impl Driver {
     /// a caller with other things to wait for selects over this and them.
     ///
     /// [`give`]: Self::give
-    pub async fn next(&mut self) -> Sent {
+    pub async fn next(&mut self) -> DriverInput {
         loop {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
             let wake = self.run.core().wake.map(|at| self.clock.until(at));
-            let Self { inbox, open, .. } = self;
+            if let Some(event) = self.pending.pop_front() {
+                return event.into();
+            }
+            let Self { open, .. } = self;
             let moved = tokio::select! {
                 biased;
-                Some(sent) = inbox.recv() => return sent,
                 moved = poll_fn(|context| work::poll(open, context)) => moved,
                 () = sleep(wake) => return Event::Woke.into(),
             };
@@ -285,7 +317,7 @@ impl Driver {
                 Moved::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
-                    return Sent::Question;
+                    return DriverInput::Question;
                 }
             }
         }
@@ -301,10 +333,10 @@ impl Driver {
     }
 
     /// Does what the watch or a parent asks for. Each lifts its own pause alone.
-    pub(crate) async fn heed(&mut self, by: Pauser, call: Call) -> Result<(), DriveError> {
+    pub(crate) async fn heed(&mut self, by: Pauser, call: PauseSignal) -> Result<(), DriveError> {
         self.give(match call {
-            Call::Pause(why) => Event::Paused { why, by: Some(by) },
-            Call::Resume => Event::Lifted { by },
+            PauseSignal::Pause(why) => Event::Paused { why, by: Some(by) },
+            PauseSignal::Resume => Event::Lifted { by },
         })
         .await
     }
@@ -312,9 +344,9 @@ impl Driver {
     async fn apply(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
     ) -> Result<Result<(), StepError>, DriveError> {
-        Ok(self.commit(event, opening, &[]).await?.map(drop))
+        Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
     /// Applies one event: steps 2 to 6. `again` are effects that are to be started again, if the
@@ -322,7 +354,7 @@ impl Driver {
     async fn commit(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         again: &[EffectId],
     ) -> Result<Result<(StepResult, Vec<Permit>), StepError>, DriveError> {
         let raw = match to_raw_value(&event) {
@@ -332,34 +364,29 @@ impl Driver {
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
-        let before = self.is_watched().then(|| Before::of(&*self.run));
-        let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
+        let v = event.format();
+        let watched = self.is_watched().then(|| (Before::of(&*self.run), event.clone()));
+        let mut stepped = match self.run.step(&self.program, seq, at, event) {
             Ok(AppliedStep { result: took @ StepResult::Ignored(_), .. }) => {
                 return Ok(Ok((took, Vec::new())));
             }
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
-        let hops = stepped.hops.clone();
-        let entry = Entry {
-            v: event.format(),
-            seq,
-            at,
-            event: &raw,
-            hops,
-            effects: stepped.digest,
-            prev: self.prev,
-        };
+        let (hops, effects) = (mem::take(&mut stepped.hops), stepped.digest);
+        let entry = Entry { v, seq, at, event: &raw, hops, effects, prev: self.prev };
+        let line = EntryLine::of(&entry);
+        stepped.hops = entry.hops;
         let orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
-        let append = self.append(entry.line(), &orders);
+        let append = self.append(line, &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
-        let committed = self.write(append, opening, starts).await?;
+        let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        if let Some(before) = before {
+        if let Some((before, event)) = watched {
             self.tell_step(&committed, &event, &stepped, &before);
         }
         let mut permits = committed.into_permits();
@@ -370,15 +397,15 @@ impl Driver {
         self.put_away();
         // Its children keep to that.
         if self.run.core().paused != paused {
-            self.site.executor.paused(&self.id, !paused);
+            self.context.executor.paused(&self.id, !paused);
         }
         if let Some(how) = self.run.core().ended {
-            self.site.executor.ended(self.program.agent(), &self.id, how).await;
+            self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok((StepResult::Applied, permits)))
     }
 
-    fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
+    fn append(&mut self, line: EntryLine, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|it| question(&*self.run, &it.order).is_some());
@@ -403,11 +430,11 @@ impl Driver {
     async fn write(
         &mut self,
         append: Append,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, DriveError> {
         let seq = append.seq;
-        let mut writing = pin!(self.journal.write(append, opening, starts));
+        let mut writing = pin!(self.journal.write(append, new_run, starts));
         if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
             return Ok(written?);
         }
@@ -415,7 +442,7 @@ impl Driver {
             "entry {} is not on disk yet; another process may be writing to the journal",
             seq.0
         );
-        tell(&self.site.observers, &self.id, LiveNotice::Delayed(why.into()));
+        tell(&self.context.observers, &self.id, LiveNotice::Delayed(why.into()));
         Ok(writing.await?)
     }
 
@@ -448,7 +475,7 @@ impl Driver {
 
     /// Throws a message away: a later one says something else.
     pub async fn pass_over(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
-        self.log("a later message takes its place");
+        self.log("replaced by a later message");
         self.discard(message.id).await
     }
 
@@ -457,7 +484,7 @@ impl Driver {
     }
 
     async fn discard(&mut self, message: MessageId) -> Result<(), DriveError> {
-        match self.site.store.discard(message).await {
+        match self.context.store.discard(message).await {
             // The entry that ends a run takes all its messages away.
             Ok(()) | Err(StoreError::NoSuchMessage { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -468,16 +495,14 @@ impl Driver {
 /// What a driver is sent, or comes upon itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Sent {
+pub enum DriverInput {
     /// Something has happened to the run.
     Event(Event<Body>),
-    /// A message waits for it in the store.
-    Message,
     /// A question can be put to a person now: nothing was found against its call.
     Question,
 }
 
-impl From<Event<Body>> for Sent {
+impl From<Event<Body>> for DriverInput {
     fn from(event: Event<Body>) -> Self {
         Self::Event(event)
     }

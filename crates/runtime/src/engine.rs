@@ -22,6 +22,7 @@ mod handle;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use pointsman_kernel::{
     agent::Agent,
     agents::Agents,
@@ -35,19 +36,22 @@ use pointsman_kernel::{
 pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
-    driver::{Driver, PreparedRun, Site, written},
+    driver::{DriveError, Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
-    host::Host,
+    local_executor::LocalExecutor,
     model,
     observe::Observer,
+    scheduler::{DriverContexts, SchedulerError},
     session::{StartOptions, program},
-    store::{Changes, Filter, Lease, MessageId, Page, RunId, RunList, Store},
+    store::{
+        Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
+    },
     timeline::Timeline,
     tool::{self, Tool, Toolbox},
     watch,
 };
 #[cfg(feature = "mcp")]
-pub use config::Approved;
+pub use config::ApprovedServers;
 pub use config::EngineConfig;
 pub use handle::RunHandle;
 pub(crate) use handle::talking;
@@ -62,14 +66,14 @@ pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 pub struct Engine {
     pub(crate) agents: Arc<Agents>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) host: Host,
+    pub(crate) executor: LocalExecutor,
 }
 
 impl Engine {
     /// Begins to set an engine up over a store.
     pub fn builder(store: impl Store) -> Builder {
-        let model = model::Settings::new(model::Spec::quote());
-        let config = EngineConfig::new(model, tool::Settings::within("."));
+        let model = model::ModelSettings::new(model::Spec::quote());
+        let config = EngineConfig::new(model, tool::ToolSettings::within("."));
         Builder {
             store: Arc::new(store),
             agents: Agents::default(),
@@ -94,7 +98,7 @@ impl Engine {
     pub async fn start(&self, start: StartOptions) -> Result<RunHandle, EngineError> {
         let (told, notices) = handle::notices();
         let driver = self.begin(self.beginning(start)?, vec![told]).await?;
-        RunHandle::drive(driver, self.host.watch(), notices).await
+        RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
     /// Resumes a run that nobody drives: one that was interrupted, or that waits. A run that is
@@ -105,8 +109,24 @@ impl Engine {
         let lease = self.claim(run).await?;
         self.unpause(run).await?;
         let heard = self.store.messages(run).await?.is_empty();
-        let driver = Driver::rejoin(self.site(vec![told]), program, lease, heard).await?;
-        RunHandle::drive(driver, self.host.watch(), notices).await
+        let driver = Driver::rejoin(self.context(vec![told]), program, lease, heard).await?;
+        RunHandle::drive(driver, self.executor.watch(), notices).await
+    }
+
+    /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. A
+    /// second request of the same name makes no second run: the first one's id is returned.
+    pub async fn submit(
+        &self,
+        start: StartOptions,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<RunId, EngineError> {
+        let beginning = self.beginning(start)?;
+        let run = beginning.id.clone();
+        match Driver::submit(self.context(Vec::new()), beginning, request, queue).await {
+            Err(DriveError::Store(StoreError::Repeated { run })) => Ok(run),
+            submitted => Ok(submitted.map(|()| run)?),
+        }
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a run that
@@ -140,8 +160,8 @@ impl Engine {
     /// Returns a run that is to begin, with all that the host has to say of it.
     pub(crate) fn beginning(&self, start: StartOptions) -> Result<PreparedRun, EngineError> {
         let StartOptions { program, source, config, goal, words, permissions, seed } = start;
-        let (agent, host) = (program.agent(), &self.host);
-        let config = host.configure(agent, &config, &permissions)?;
+        let (agent, executor) = (program.agent(), &self.executor);
+        let config = executor.configure(agent, &config, &permissions)?;
         let id = new_run_id();
         let begun = RunConfig {
             chart: program.name().into(),
@@ -149,10 +169,11 @@ impl Engine {
             digest: program.digest(),
             seed: seed.unwrap_or_else(entropy),
             permissions,
-            tools: host.decls_for(agent),
+            tools: executor.decls_for(agent),
             checks: true,
+            queued: false,
             config: config.into(),
-            place: Some(body(&host.place_of(&id, agent))?),
+            place: Some(body(&executor.place_of(&id, agent))?),
         };
         let words = words.into_iter().map(|body| Event::Given { event: 0, body: body.into() });
         let (program, words) = (Arc::new(program), words.collect());
@@ -164,7 +185,7 @@ impl Engine {
         beginning: PreparedRun,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Driver, EngineError> {
-        Ok(Driver::begin(self.site(observers), beginning).await?)
+        Ok(Driver::begin(self.context(observers), beginning).await?)
     }
 
     /// Takes a run up where its journal ends, with more of what is charged than the chart permits.
@@ -177,7 +198,7 @@ impl Engine {
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
         let lease = self.claim(run).await?;
         self.unpause(run).await?;
-        Ok(Driver::resume_granting(self.site(observers), program, lease, grants).await?)
+        Ok(Driver::resume_granting(self.context(observers), program, lease, grants).await?)
     }
 
     /// Claims a run: see [`claim`].
@@ -195,9 +216,17 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> Site {
+    pub(crate) fn context(&self, observers: Vec<Arc<dyn Observer>>) -> DriverContext {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        Site { agents, store, executor: Arc::new(self.host.clone()), observers }
+        DriverContext { agents, store, executor: Arc::new(self.executor.clone()), observers }
+    }
+}
+
+/// One engine for all runs: one folder, one model.
+#[async_trait]
+impl DriverContexts for Engine {
+    async fn context(&self, _: &RunId) -> Result<DriverContext, SchedulerError> {
+        Ok(Self::context(self, Vec::new()))
     }
 }
 
@@ -243,21 +272,21 @@ impl Builder {
 
     /// Sets the workspace of the tools, and how far they go. Tools that were added stay.
     #[must_use]
-    pub fn workspace(mut self, tools: tool::Settings) -> Self {
+    pub fn workspace(mut self, tools: tool::ToolSettings) -> Self {
         self.config.tools = tools;
         self
     }
 
     /// Sets the model.
     #[must_use]
-    pub fn model(mut self, model: model::Settings) -> Self {
+    pub fn model(mut self, model: model::ModelSettings) -> Self {
         self.config.model = model;
         self
     }
 
     /// Has runs pause while the machine is short of something; the folder tells which disk.
     #[must_use]
-    pub fn watch(mut self, limits: watch::Limits, folder: impl Into<PathBuf>) -> Self {
+    pub fn watch(mut self, limits: watch::ResourceLimits, folder: impl Into<PathBuf>) -> Self {
         self.config.watch = Some(limits);
         self.watched = Some(folder.into());
         self
@@ -270,9 +299,13 @@ impl Builder {
         config.executors = config.executors.and(executors);
         let folder = watched.unwrap_or_else(|| config.tools.root.clone());
         let agents = Arc::new(agents);
-        let host =
-            Host::open(config, Arc::clone(&agents), Arc::clone(&store), folder.join("journal"));
-        Ok(Engine { agents, store, host: host.await? })
+        let executor = LocalExecutor::open(
+            config,
+            Arc::clone(&agents),
+            Arc::clone(&store),
+            folder.join("journal"),
+        );
+        Ok(Engine { agents, store, executor: executor.await? })
     }
 }
 

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 
 use crate::{
     effect::{CleanupFuture, Completion, EffectFuture, Permit, ProgressSink},
-    model::{Model, Question},
+    model::{Model, ModelRequest},
     store::RunId,
 };
 
@@ -52,7 +52,7 @@ pub trait Executor<A: Agent>: Send + Sync + 'static {
     fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture {
@@ -100,7 +100,7 @@ impl Executors {
     pub(crate) fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture {
@@ -131,7 +131,7 @@ trait AnyExecutor: Send + Sync {
     fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture;
@@ -161,7 +161,7 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
     fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture {
@@ -174,9 +174,9 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
 }
 
 /// Asks a model a question that is whole.
-fn ask(question: Question, model: &Model, shown: ProgressSink) -> EffectFuture {
+fn ask(question: ModelRequest, model: &Model, shown: ProgressSink) -> EffectFuture {
     if question.prompt.private.is_some() {
-        return refused("the agent's executor adds no private part to this prompt");
+        return refused("the agent's executor adds no private data to this prompt");
     }
     model.ask(question, shown)
 }
@@ -194,22 +194,22 @@ mod tests {
     };
 
     use super::*;
-    use crate::model::{Settings, Spec};
+    use crate::model::{ModelSettings, Spec};
 
     #[tokio::test]
     async fn a_prompt_is_not_sent_without_its_private_part() {
-        let model = Model::new(Settings::new(Spec::quote())).expect("it needs nothing");
+        let model = Model::new(ModelSettings::new(Spec::quote())).expect("it needs nothing");
         let effect = EffectId { seq: Seq(1), index: 0 };
         let run = "r1".parse().expect("a name");
         let permit = Permit::unwritten(run, "stranger", effect, false);
         let asked = |private: Option<PrivateText>| {
             let prompt = Prompt { private, ..Prompt::default() };
-            let question = Question { prompt, tools: Vec::new(), key: String::new() };
+            let question = ModelRequest { prompt, tools: Vec::new(), key: String::new() };
             Executors::default().ask(&permit, question, &model, ProgressSink::nobody())
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {
-                fault.message == "the agent's executor adds no private part to this prompt"
+                fault.message == "the agent's executor adds no private data to this prompt"
             }
             _ => false,
         };

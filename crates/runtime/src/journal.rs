@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 
-use crate::store::{Append, Lease, NewRun, RunId, Store, StoreError};
+use crate::store::{Append, Lease, NewRun, Release, RunId, Store, StoreError};
 
 /// How often an entry is tried of which nobody knows whether it was written, and the time before
 /// the second try; it doubles with each.
@@ -37,15 +37,15 @@ impl Journal {
     pub(crate) async fn write(
         &mut self,
         append: Append,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
         let append = Arc::new(append);
-        let (seq, link) = (append.seq, Digest::of(append.line.as_bytes()));
+        let (seq, link) = (append.seq, append.line.digest());
         let mut pause = PAUSE;
         let mut tries = 1;
         let epoch = loop {
-            let unknown = match self.attempt(&append, opening.as_ref()).await {
+            let unknown = match self.attempt(&append, new_run.as_ref()).await {
                 Ok(epoch) => break epoch,
                 Err(error @ StoreError::Unknown { .. }) => error,
                 // An earlier try has come through after all.
@@ -68,6 +68,10 @@ impl Journal {
             (pause, tries) = (pause.saturating_mul(2), tries + 1);
         };
         let (run, agent) = (&append.run, self.agent);
+        // It is written, and the run's next owner may start its effects before we would.
+        if self.lease.as_ref().is_some_and(Lease::is_over) {
+            return Err(StoreError::Fenced { run: run.clone() });
+        }
         let permit = |(effect, again)| Permit { run: run.clone(), agent, effect, again, epoch };
         Ok(Committed { seq, link, permits: starts.into_iter().map(permit).collect() })
     }
@@ -76,10 +80,10 @@ impl Journal {
     async fn attempt(
         &mut self,
         append: &Arc<Append>,
-        opening: Option<&NewRun>,
+        new_run: Option<&NewRun>,
     ) -> Result<u64, StoreError> {
-        if let (None, Some(opening)) = (&self.lease, opening) {
-            let lease = self.store.create(Arc::clone(append), opening.clone()).await?;
+        if let (None, Some(new_run)) = (&self.lease, new_run) {
+            let lease = self.store.create(Arc::clone(append), new_run.clone()).await?;
             let epoch = lease.epoch();
             self.lease = Some(lease);
             return Ok(epoch);
@@ -88,6 +92,14 @@ impl Journal {
         let lease = self.lease.as_ref().ok_or_else(unclaimed)?;
         self.store.append(lease, Arc::clone(append)).await?;
         Ok(lease.epoch())
+    }
+
+    /// Gives the run up, so that another owner can claim it.
+    pub(crate) async fn release(self, how: Release) -> Result<(), StoreError> {
+        match self.lease {
+            Some(lease) => self.store.release(lease, how).await,
+            None => Ok(()),
+        }
     }
 
     /// Returns whether the store has this very entry.

@@ -17,7 +17,7 @@
 //! - [`scheduler`]: thousands of runs in one process; those that wait take next to nothing.
 //! - [`timeline`]: a run's journal as typed items, for everything that shows a run.
 //! - [`observe`]: what those who watch are told.
-//! - [`effect`], [`host`]: what carries orders out, and where.
+//! - [`effect`], [`local_executor`]: what carries orders out, and where.
 //! - [`executor`]: what carries out the tasks of an agent's own.
 //! - [`tool`]: what a run may do to the world.
 //! - [`attached`]: text that is put beside what a person says.
@@ -42,8 +42,8 @@ pub mod engine;
 pub mod entry;
 pub mod executor;
 pub mod exit;
-pub mod host;
 mod journal;
+pub mod local_executor;
 mod mailbox;
 #[cfg(feature = "mcp")]
 pub mod mcp;

@@ -17,8 +17,8 @@ mod tools;
 
 use std::time::Duration;
 
-pub use config::{Config, Named};
-pub use error::{McpError, Place};
+pub use config::{McpServerList, NamedServer};
+pub use error::{ConfigLocation, McpError};
 pub use servers::{Connected, Servers};
 
 /// How long servers are waited for, and how much of what they say is kept.

@@ -1,6 +1,6 @@
 //! Language models: whom to ask, how a question is written, how the answer is read.
 //!
-//! - [`Spec`] and [`Settings`]: which model, and with what limits.
+//! - [`Spec`] and [`ModelSettings`]: which model, and with what limits.
 //! - [`Model`]: asks it.
 //! - [`encode`] and [`decode`] are pure: a question to JSON, bytes to a reply.
 //! - [`quote`] answers without a model; a script answers from a file.
@@ -38,8 +38,8 @@ use thiserror::Error;
 
 pub use crate::effect::ProgressSink;
 pub use error::ModelError;
-pub use secret::Secret;
-pub use settings::{Prices, Proposals, Settings};
+pub use secret::ApiKey;
+pub use settings::{ModelSettings, Prices, Proposals};
 pub use spec::{Provider, Spec};
 #[cfg(feature = "models")]
 pub use wait::{Headers, hint_ms};
@@ -54,7 +54,7 @@ use wire::Wire;
 
 /// What a model is asked.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ModelRequest {
     /// The prompt.
     pub prompt: Prompt,
     /// The tools that the prompt names. Others are not offered.
@@ -82,7 +82,7 @@ enum Kind {
 
 impl Model {
     /// Sets a model up. Nothing is sent yet; files are opened.
-    pub fn new(settings: Settings) -> Result<Self, ModelError> {
+    pub fn new(settings: ModelSettings) -> Result<Self, ModelError> {
         settings.check()?;
         let provider = settings.spec.provider();
         let name = match provider {
@@ -117,7 +117,7 @@ impl Model {
 
     /// Asks. The answer is a finished reply or a fault; what it cost comes with both.
     /// Dropping the future closes the connection.
-    pub fn ask(&self, question: Question, shown: ProgressSink) -> EffectFuture {
+    pub fn ask(&self, question: ModelRequest, shown: ProgressSink) -> EffectFuture {
         match &self.kind {
             #[cfg(feature = "models")]
             Kind::Wire(wire) => {
@@ -130,7 +130,7 @@ impl Model {
             }
             #[cfg(not(feature = "tools"))]
             Kind::Quote => Box::pin(async move {
-                let why = "`quote` needs the feature `tools` of this library, which is off";
+                let why = "`quote` needs the feature `tools` of this library, which is disabled";
                 Completion::fault(FaultClass::Contract, false, why)
             }),
             #[cfg(feature = "tools")]

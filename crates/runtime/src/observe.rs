@@ -93,7 +93,7 @@ pub enum LiveNotice {
     Discard(EffectId),
     /// More calls of tools were answered: ten, or as many as the chart's
     /// `progress_check_interval` says.
-    Progressed(Progress),
+    Progressed(CallProgress),
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
     /// An entry is not on disk after a while: what the run does next waits for it.
@@ -106,7 +106,7 @@ pub struct Question {
     /// The question's effect.
     pub effect: EffectId,
     /// What it is about.
-    pub asks: Asked,
+    pub asks: QuestionKind,
     /// When it is too late: the call is denied, or the attempt has timed out.
     pub expires: At,
 }
@@ -115,14 +115,14 @@ impl Question {
     /// Returns the call that it is about, if it is about one.
     pub const fn call(&self) -> Option<&ToolCall> {
         match &self.asks {
-            Asked::Call { call, .. } => Some(call),
-            Asked::Plain(_) => None,
+            QuestionKind::Call { call, .. } => Some(call),
+            QuestionKind::Plain(_) => None,
         }
     }
 
     /// Returns whether it is about a call that may have been made already.
     pub const fn is_again(&self) -> bool {
-        matches!(self.asks, Asked::Call { again: true, .. })
+        matches!(self.asks, QuestionKind::Call { again: true, .. })
     }
 }
 
@@ -131,12 +131,12 @@ impl Serialize for Question {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("effect", &self.effect.to_string())?;
         match &self.asks {
-            Asked::Call { call, identity, again } => {
+            QuestionKind::Call { call, identity, again } => {
                 map.serialize_entry("call", call)?;
                 map.serialize_entry("identity", identity)?;
                 map.serialize_entry("again", again)?;
             }
-            Asked::Plain(text) => map.serialize_entry("text", text)?,
+            QuestionKind::Plain(text) => map.serialize_entry("text", text)?,
         }
         map.serialize_entry("expires", &self.expires)?;
         map.end()
@@ -145,11 +145,11 @@ impl Serialize for Question {
 
 /// Said where a call is asked for that may have been made already.
 pub const AGAIN: &str =
-    "It was under way when the program stopped, and nobody knows whether it was done.";
+    "It was in progress when the program stopped, and may or may not have been done.";
 
 /// What a question is about.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum QuestionKind {
     /// Whether a call may run.
     Call {
         /// The call.
@@ -165,7 +165,7 @@ pub enum Asked {
 
 /// How the calls of a run are going.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Progress {
+pub struct CallProgress {
     /// Calls that were answered.
     pub calls: u64,
     /// Files that were changed, each once.

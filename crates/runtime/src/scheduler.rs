@@ -1,41 +1,42 @@
-//! Many runs in one process. A run that waits is parked: it lies on the disk, and
-//! all that is kept of it here is its name and when to wake it.
-
-mod mailbox;
+//! The runs of a queue, many at a time in one process.
+//!
+//! A run waits in its store: for a worker, for a message or for its wake-up time. A scheduler claims
+//! runs that are ready, drives each until it rests, and parks it again, so a run that waits takes
+//! no memory here. Any number of schedulers share one store.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    mem,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use pointsman_kernel::{
     agents::Program,
-    body::Body,
     chart::{Disposition, RefusedChart},
-    event::Event,
-    id::Digest,
+    event::Pauser,
+    id::{Digest, Seq},
 };
 use thiserror::Error;
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
-    task::AbortHandle,
+    sync::{mpsc, watch},
+    task::{JoinHandle, JoinSet},
 };
 
 use crate::{
     clock::now_ms,
-    driver::{DriveError, Driver, PreparedRun, Sent, Site, rests},
-    engine::{CLAIM_PAUSE, CLAIM_TRIES},
-    mailbox::is_word,
-    store::{Lease, RunId, StoreError},
-    task::{Rest, RunTask, Until},
+    driver::{DriveError, Driver, DriverContext},
+    store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
+    task::{RunTask, TaskEnd, Until},
+    watch::PauseSignal,
 };
 
-/// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
-const LONGEST_SLEEP: Duration = Duration::from_mins(1);
+/// The longest time for which a run that cannot be driven is kept out of the queue.
+const LONGEST_RETRY: Duration = Duration::from_mins(5);
 
-/// Why a scheduler cannot take a run or an event.
+/// The error of a run that a scheduler cannot drive.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SchedulerError {
@@ -48,12 +49,32 @@ pub enum SchedulerError {
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
     Chart(RunId, RefusedChart),
-    /// Somebody else drives the run.
-    #[error("run {0} is being driven by another process")]
-    Held(RunId),
-    /// The scheduler was closed.
-    #[error("no more runs are taken: the scheduler is closed")]
-    Closed,
+    /// A fault of this program stopped the run.
+    #[error("internal error (panic) in run {0}; see the log")]
+    Panicked(RunId),
+    /// The run's context cannot be set up here.
+    #[error("run {run} cannot be driven here: {why}")]
+    Context {
+        /// The run.
+        run: RunId,
+        /// The reason.
+        why: String,
+    },
+}
+
+/// Finds the context of a run: what acts for it, in which folder, with which model.
+#[async_trait]
+pub trait DriverContexts: Send + Sync + 'static {
+    /// Returns the context of a run.
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
+}
+
+/// One context for all runs.
+#[async_trait]
+impl DriverContexts for DriverContext {
+    async fn context(&self, _: &RunId) -> Result<Self, SchedulerError> {
+        Ok(self.clone())
+    }
 }
 
 /// What a scheduler reports of a run that it no longer drives.
@@ -61,296 +82,246 @@ pub enum SchedulerError {
 pub struct FinishedRun {
     /// The run.
     pub run: RunId,
-    /// How it ended, or why it could not be driven on. It is then as its journal says.
+    /// Its end, or the error that stopped it. The journal has all that was done before.
     pub how: Result<Disposition, SchedulerError>,
 }
 
-/// Where a run of this scheduler is.
-enum RunSlot {
-    /// Somebody drives it and takes events.
-    Driven(mpsc::UnboundedSender<Sent>),
-    /// It is being loaded; these events wait for it.
-    Loading(Vec<Sent>),
-    /// It waits on the disk.
-    Parked {
-        /// When to wake it, if it has a time.
-        wake: Option<u64>,
-        /// Whether it waits for a word.
-        listens: bool,
-    },
+/// The limits of a scheduler.
+#[derive(Clone, Debug)]
+pub struct SchedulerOptions {
+    /// Runs that are driven at a time.
+    pub jobs: usize,
+    /// What the worker can do.
+    pub worker: Worker,
+    /// The time between two looks at the queue while no change is announced. A wake-up is late by
+    /// this much at most.
+    pub poll: Duration,
+    /// The time for which a run that cannot be driven is kept out of the queue; it doubles with
+    /// each failure.
+    pub retry: Duration,
 }
 
-#[derive(Default)]
-struct RunSlots {
-    runs: HashMap<RunId, RunSlot>,
-    /// Parked runs with a time to be woken, in milliseconds since 1970.
-    due: BTreeSet<(u64, RunId)>,
-}
-
-struct Inner {
-    site: Site,
-    /// Programs by the digest of their chart's text: many runs share one.
-    programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    slots: Mutex<RunSlots>,
-    places: Arc<Semaphore>,
-    due_changed: Arc<Notify>,
-    finished: mpsc::UnboundedSender<FinishedRun>,
-    keepers: OnceLock<[AbortHandle; 2]>,
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.keepers.get().into_iter().flatten().for_each(AbortHandle::abort);
+impl Default for SchedulerOptions {
+    fn default() -> Self {
+        Self {
+            jobs: 4,
+            worker: Worker::default(),
+            poll: Duration::from_millis(500),
+            retry: Duration::from_secs(1),
+        }
     }
 }
 
-/// Many runs, driven in this process.
-#[derive(Clone)]
-pub struct Scheduler(Arc<Inner>);
+/// Drives the runs of a queue. Dropping it stops the work in progress: the journals have all that
+/// was done, and another scheduler resumes it.
+#[derive(Debug)]
+pub struct Scheduler {
+    claims: watch::Sender<bool>,
+    claiming: Option<JoinHandle<()>>,
+    driven: watch::Receiver<usize>,
+}
+
+impl Drop for Scheduler {
+    fn drop(&mut self) {
+        if let Some(claiming) = &self.claiming {
+            claiming.abort();
+        }
+    }
+}
 
 impl Scheduler {
-    /// Opens a scheduler that drives so many runs at a time. What has left it is told through
-    /// the receiver.
-    ///
-    /// Must be called where tasks can be spawned. Messages from other processes are taken,
-    /// and wake the run that they are for.
-    pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<FinishedRun>) {
+    /// Opens a scheduler. The receiver is told of each run that has ended or failed.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        contexts: impl DriverContexts,
+        options: SchedulerOptions,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<FinishedRun>), StoreError> {
+        let changes = store.changes().await?;
         let (finished, leaving) = mpsc::unbounded_channel();
-        let inner = Inner {
-            site,
+        let (claims, closed) = watch::channel(true);
+        let (count, driven) = watch::channel(0);
+        let shared = Arc::new(Shared {
+            store,
+            contexts: Box::new(contexts),
             programs: Mutex::default(),
-            slots: Mutex::default(),
-            places: Arc::new(Semaphore::new(places.max(1))),
-            due_changed: Arc::new(Notify::new()),
+            failures: Mutex::default(),
+            retry: options.retry,
             finished,
-            keepers: OnceLock::new(),
-        };
-        let scheduler = Self(Arc::new(inner));
-        let weak = || Arc::downgrade(&scheduler.0);
-        let time = tokio::spawn(keep_time(weak(), Arc::clone(&scheduler.0.due_changed)));
-        let mailbox = tokio::spawn(mailbox::keep(weak()));
-        // Set once, here.
-        drop(scheduler.0.keepers.set([time.abort_handle(), mailbox.abort_handle()]));
-        (scheduler, leaving)
-    }
-
-    /// Begins a run; its first entry is on disk when this returns.
-    pub async fn begin(&self, beginning: PreparedRun) -> Result<(), SchedulerError> {
-        let place = self.place().await?;
-        let id = beginning.id.clone();
-        let driver = Driver::begin(self.0.site.clone(), beginning).await?;
-        self.slots().runs.insert(id, RunSlot::Driven(driver.inbox()));
-        self.drive(driver, place);
-        Ok(())
-    }
-
-    /// Takes a run that is on the disk already. One that rests is parked until something
-    /// happens; one that was interrupted goes on, and so does one that a message waits for. One
-    /// that has ended is told as such. A run that is here already stays as it is.
-    pub async fn adopt(&self, id: RunId) -> Result<(), SchedulerError> {
-        let site = &self.0.site;
-        let row = site.store.run(&id).await?;
-        if self.slots().runs.contains_key(&id) {
-            return Ok(());
-        }
-        if let Some(ended) = row.ended.as_deref().and_then(disposition) {
-            self.leave(id, Ok(ended));
-            return Ok(());
-        }
-        let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
-        let program = self.program(&id).await?;
-        let rest = rests(site, &program, &id).await?;
-        let listens = rest.as_ref().is_some_and(|rest| rest.listens);
-        let messages = site.store.messages(&id).await?;
-        let has_mail = messages.iter().any(|message| listens || !is_word(message));
-        let mut slots = self.slots();
-        if slots.runs.contains_key(&id) {
-            return Ok(());
-        }
-        self.park(&mut slots, id.clone(), wake, listens);
-        if rest.is_none() || has_mail {
-            self.load(&mut slots, id, Vec::new(), None);
-        }
-        Ok(())
-    }
-
-    /// Takes no more runs, and wakes none. Those that are driven go on until they rest.
-    pub fn close(&self) {
-        self.0.places.close();
-    }
-
-    /// Sends an event to a run, which is loaded if it is parked. Returns whether this
-    /// scheduler has such a run.
-    pub fn send(&self, id: &RunId, event: Event<Body>) -> bool {
-        let event = Sent::Event(event);
-        let mut slots = self.slots();
-        match slots.runs.get_mut(id) {
-            Some(RunSlot::Driven(inbox)) => {
-                // Whoever drove it may have broken off: then somebody else goes on with it.
-                if let Err(unsent) = inbox.send(event) {
-                    self.load(&mut slots, id.clone(), vec![unsent.0], None);
-                }
-            }
-            Some(RunSlot::Loading(waiting)) => waiting.push(event),
-            Some(RunSlot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event], None),
-            None => return false,
-        }
-        true
-    }
-
-    /// Returns how many runs are driven or loaded, and how many are parked.
-    pub fn census(&self) -> (usize, usize) {
-        let slots = self.slots();
-        let parked =
-            slots.runs.values().filter(|slot| matches!(slot, RunSlot::Parked { .. })).count();
-        (slots.runs.len() - parked, parked)
-    }
-
-    fn slots(&self) -> MutexGuard<'_, RunSlots> {
-        // Every change under the lock is whole, so a panic elsewhere spoils nothing.
-        self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn park(&self, slots: &mut RunSlots, id: RunId, wake: Option<u64>, listens: bool) {
-        if let Some(wake) = wake {
-            slots.due.insert((wake, id.clone()));
-            self.0.due_changed.notify_one();
-        }
-        slots.runs.insert(id, RunSlot::Parked { wake, listens });
-    }
-
-    /// Loads a parked run and drives it; claims it first, unless the caller has.
-    fn load(&self, slots: &mut RunSlots, id: RunId, events: Vec<Sent>, lease: Option<Lease>) {
-        let slot = slots.runs.insert(id.clone(), RunSlot::Loading(events));
-        if let Some(RunSlot::Parked { wake: Some(wake), .. }) = slot {
-            slots.due.remove(&(wake, id.clone()));
-        }
-        let scheduler = self.clone();
-        tokio::spawn(async move {
-            match scheduler.loaded(&id, lease).await {
-                Ok((driver, place)) => {
-                    let mut slots = scheduler.slots();
-                    let inbox = driver.inbox();
-                    let slot = slots.runs.insert(id, RunSlot::Driven(inbox.clone()));
-                    if let Some(RunSlot::Loading(events)) = slot {
-                        for event in events {
-                            drop(inbox.send(event));
-                        }
-                    }
-                    drop(slots);
-                    scheduler.drive(driver, place);
-                }
-                Err(error) => scheduler.leave(id, Err(error)),
-            }
         });
+        let claiming = tokio::spawn(claim(shared, options, changes, closed, count));
+        Ok((Self { claims, claiming: Some(claiming), driven }, leaving))
     }
 
-    async fn loaded(
-        &self,
-        id: &RunId,
-        lease: Option<Lease>,
-    ) -> Result<(Driver, OwnedSemaphorePermit), SchedulerError> {
-        let place = self.place().await?;
-        let lease = match lease {
-            Some(lease) => lease,
-            None => self.claim(id).await?,
-        };
-        let program = self.program(id).await?;
-        Ok((Driver::resume(self.0.site.clone(), program, lease).await?, place))
+    /// Returns how many runs are driven at this moment.
+    pub fn driven(&self) -> usize {
+        *self.driven.borrow()
     }
 
-    /// Waits for a place.
-    async fn place(&self) -> Result<OwnedSemaphorePermit, SchedulerError> {
-        let place = Arc::clone(&self.0.places).acquire_owned().await;
-        place.map_err(|_| SchedulerError::Closed)
-    }
-
-    async fn claim(&self, id: &RunId) -> Result<Lease, SchedulerError> {
-        // A process that sends a message claims the run for a moment.
-        for _ in 0..CLAIM_TRIES {
-            if let Some(lease) = self.0.site.store.claim(id).await? {
-                return Ok(lease);
-            }
-            tokio::time::sleep(CLAIM_PAUSE).await;
+    /// Claims no more runs, and waits until those in progress rest. Runs that take longer than the
+    /// limit are stopped; another scheduler resumes them.
+    pub async fn drain(mut self, limit: Duration) {
+        self.claims.send_replace(false);
+        if let Some(mut claiming) = self.claiming.take()
+            && tokio::time::timeout(limit, &mut claiming).await.is_err()
+        {
+            claiming.abort();
         }
-        Err(SchedulerError::Held(id.clone()))
+    }
+}
+
+/// What the tasks of a scheduler share.
+struct Shared {
+    store: Arc<dyn Store>,
+    contexts: Box<dyn DriverContexts>,
+    /// Programs by the digest of their chart's text: many runs share one.
+    programs: Mutex<HashMap<Digest, Arc<Program>>>,
+    /// Failures of a run in a row, and the time until which it is kept out of the queue.
+    failures: Mutex<HashMap<RunId, (u32, u64)>>,
+    retry: Duration,
+    finished: mpsc::UnboundedSender<FinishedRun>,
+}
+
+/// Claims and drives runs until the scheduler is closed and none is left.
+async fn claim(
+    shared: Arc<Shared>,
+    options: SchedulerOptions,
+    mut changes: Changes,
+    mut open: watch::Receiver<bool>,
+    count: watch::Sender<usize>,
+) {
+    let jobs = options.jobs.max(1);
+    let (mut driving, mut kept_out) = (JoinSet::new(), JoinSet::new());
+    loop {
+        while driving.try_join_next().is_some() {}
+        while kept_out.try_join_next().is_some() {}
+        let free = if *open.borrow() { jobs.saturating_sub(driving.len()) } else { 0 };
+        let leases = if free == 0 { Vec::new() } else { shared.ready(free, &options.worker).await };
+        let found = !leases.is_empty();
+        for lease in leases {
+            match shared.pause_of(lease.run()) {
+                None => drop(driving.spawn(Arc::clone(&shared).drive(lease))),
+                // While the lease is held, the run is not ready. Each such claim counts as one
+                // without progress, so a store can set the run aside.
+                Some(pause) => drop(kept_out.spawn(async move {
+                    tokio::time::sleep(pause).await;
+                    drop(lease);
+                })),
+            }
+        }
+        count.send_replace(driving.len());
+        if found {
+            continue;
+        }
+        let is_open = *open.borrow();
+        if !is_open && driving.is_empty() {
+            return;
+        }
+        tokio::select! {
+            Some(_) = driving.join_next() => {}
+            () = announced(&mut changes), if free > 0 => {}
+            () = tokio::time::sleep(options.poll), if free > 0 => {}
+            // A scheduler that is gone has aborted this task.
+            closed = open.changed(), if is_open => if closed.is_err() { return },
+        }
+    }
+}
+
+/// Waits until a run may have become ready: a new one, or one with a message.
+async fn announced(changes: &mut Changes) {
+    while matches!(changes.next().await, Change::Entry { seq, .. } if seq > Seq(1)) {}
+}
+
+impl Shared {
+    /// Claims runs that are ready. A store that fails is asked again after a while.
+    async fn ready(&self, most: usize, worker: &Worker) -> Vec<Lease> {
+        match self.store.claim_ready(most, worker).await {
+            Ok(leases) => leases,
+            Err(error) => {
+                tracing::warn!(%error, "the queue cannot be read");
+                Vec::new()
+            }
+        }
     }
 
-    async fn program(&self, id: &RunId) -> Result<Arc<Program>, SchedulerError> {
-        let source = self.0.site.store.chart_source(id).await?;
+    /// Drives a run until it ends, fails or is parked.
+    async fn drive(self: Arc<Self>, lease: Lease) {
+        let run = lease.run().clone();
+        let driven = AssertUnwindSafe(self.driven(lease)).catch_unwind().await;
+        let how = match driven.unwrap_or_else(|_| Err(SchedulerError::Panicked(run.clone()))) {
+            Ok(rest) => {
+                self.failures().remove(&run);
+                let Some(ended) = rest else { return };
+                Ok(ended)
+            }
+            Err(error) => {
+                tracing::warn!(%run, %error, "the run cannot be driven");
+                self.fail(&run);
+                Err(error)
+            }
+        };
+        // The journal says the same.
+        drop(self.finished.send(FinishedRun { run, how }));
+    }
+
+    /// Drives a run until it ends or rests. One that rests is parked.
+    async fn driven(&self, lease: Lease) -> Result<Option<Disposition>, SchedulerError> {
+        let run = lease.run().clone();
+        let context = self.contexts.context(&run).await?;
+        let program = self.program(&context, &run).await?;
+        // An agent whose questions end with the process stays here until they are answered.
+        let lasts = program.agent().questions_last;
+        let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
+        let mut driver = Driver::resume(context, program, lease).await?;
+        if driver.run().core().paused_by.contains(&Pauser::Worker) {
+            driver.heed(Pauser::Worker, PauseSignal::Resume).await?;
+        }
+        let mut task = RunTask::new(driver, until).with_mailbox().await?;
+        loop {
+            if let TaskEnd::Ended(ended) = task.run().await? {
+                return Ok(Some(ended));
+            }
+            match task.park().await? {
+                Some(again) => task = again,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Notes a failure, so that the run is kept out of the queue for a while.
+    fn fail(&self, run: &RunId) {
+        let mut failures = self.failures();
+        let (count, until_ms) = failures.entry(run.clone()).or_default();
+        let pause = self.retry.saturating_mul(1 << (*count).min(16)).min(LONGEST_RETRY);
+        *count = count.saturating_add(1);
+        *until_ms = now_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+    }
+
+    /// Returns for how long a run is still kept out of the queue.
+    fn pause_of(&self, run: &RunId) -> Option<Duration> {
+        let until_ms = self.failures().get(run)?.1;
+        let left = until_ms.checked_sub(now_ms()).filter(|left| *left > 0)?;
+        Some(Duration::from_millis(left))
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<RunId, (u32, u64)>> {
+        // A count is whole at any time.
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn program(
+        &self,
+        context: &DriverContext,
+        run: &RunId,
+    ) -> Result<Arc<Program>, SchedulerError> {
+        let source = self.store.chart_source(run).await?;
         let digest = Digest::of(source.as_bytes());
-        let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest) {
             return Ok(Arc::clone(program));
         }
-        let verified = self.0.site.agents.verify(&source);
-        let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(id.clone(), why))?);
+        let verified = context.agents.verify(&source);
+        let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(run.clone(), why))?);
         programs.insert(digest, Arc::clone(&program));
         Ok(program)
-    }
-
-    /// Drives a run until it ends, fails or can be parked.
-    fn drive(&self, driver: Driver, place: OwnedSemaphorePermit) {
-        let scheduler = self.clone();
-        tokio::spawn(async move {
-            let id = driver.id().clone();
-            let mut task = RunTask::new(driver, Until::Parks);
-            loop {
-                match task.run().await {
-                    Ok(Rest::Ended(ended)) => return scheduler.leave(id, Ok(ended)),
-                    Ok(_) => {}
-                    Err(error) => return scheduler.leave(id, Err(error.into())),
-                }
-                let mut slots = scheduler.slots();
-                let driver = task.driver();
-                // Events are sent under the lock: none can slip in between.
-                if !driver.is_under_way() && driver.is_idle() {
-                    let (wake, listens) = (driver.wakes_at(), driver.listens());
-                    // The next to load it must find it free.
-                    drop((task, place));
-                    scheduler.park(&mut slots, id, wake, listens);
-                    return;
-                }
-            }
-        });
-    }
-
-    fn leave(&self, run: RunId, how: Result<Disposition, SchedulerError>) {
-        self.slots().runs.remove(&run);
-        // Where nobody wants to know, nothing is lost: the journal says it all.
-        drop(self.0.finished.send(FinishedRun { run, how }));
-    }
-}
-
-/// Returns how a run ended, by its name.
-fn disposition(name: &str) -> Option<Disposition> {
-    serde_json::from_value(name.into()).ok()
-}
-
-/// Wakes parked runs when their time has come, for as long as the scheduler is there.
-async fn keep_time(inner: Weak<Inner>, changed: Arc<Notify>) {
-    loop {
-        let Some(scheduler) = inner.upgrade().map(Scheduler) else { return };
-        let now = now_ms();
-        let due: Vec<RunId> = {
-            let mut slots = scheduler.slots();
-            let later = slots.due.split_off(&(now.saturating_add(1), RunId::from_letters(b"")));
-            mem::replace(&mut slots.due, later).into_iter().map(|(_, id)| id).collect()
-        };
-        for id in due {
-            let mut slots = scheduler.slots();
-            if matches!(slots.runs.get(&id), Some(RunSlot::Parked { .. })) {
-                scheduler.load(&mut slots, id, Vec::new(), None);
-            }
-        }
-        let next =
-            scheduler.slots().due.first().map(|(at, _)| Duration::from_millis(at - now.min(*at)));
-        // The scheduler may go while nobody is due.
-        drop(scheduler);
-        let sleep = tokio::time::sleep(next.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
-        tokio::select! {
-            () = sleep => {}
-            () = changed.notified() => {}
-        }
     }
 }

@@ -15,10 +15,10 @@ use tokio::sync::mpsc;
 #[cfg(feature = "sqlite")]
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::{
-    driver::{Loaded, PreparedRun, RunStatus, Site, fold},
+    driver::{DriverContext, Loaded, PreparedRun, RunStatus, fold},
     engine::{self, Engine, EngineConfig},
     entry::begun,
-    host::{Host, Place},
+    local_executor::{LocalExecutor, Workspace},
     observe::{Observer, Question},
     store::{PruneOptions, PruneReport, RemovedRuns, RunId, Store},
 };
@@ -67,7 +67,7 @@ pub struct StartOptions {
     /// What is said to an agent that listens: the bodies of its first event. In a
     /// [`run`](Session::run) it hears these and then that there is no more.
     pub words: Vec<Body>,
-    /// What may run unasked.
+    /// Permission rules.
     pub permissions: Permissions,
     /// Where the jitter between attempts comes from; drawn if it is not given.
     pub seed: Option<u64>,
@@ -159,48 +159,48 @@ impl Session {
     /// Begins a run and drives it until it ends or waits for somebody who is not there.
     pub fn run(
         &self,
-        host: &Host,
+        executor: &LocalExecutor,
         start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
         approver: &mut dyn Approver,
     ) -> Result<RunSummary, SessionError> {
-        let engine = self.engine(host);
+        let engine = self.engine(executor);
         let words = converse::said_and_closed(start.program.agent(), &start.words);
         let beginning = PreparedRun { words, ..engine.beginning(start)? };
         self.threads.block_on(async {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.begin(beginning, observers).await?;
-            drive::attended(driver, host.watch(), commands, approver).await
+            drive::attended(driver, executor.watch(), commands, approver).await
         })
     }
 
     /// Goes on with a run that was interrupted, or that waited.
     pub fn resume(
         &self,
-        host: &Host,
+        executor: &LocalExecutor,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
         approver: &mut dyn Approver,
     ) -> Result<RunSummary, SessionError> {
-        self.resume_granting(host, id, &[], observers, approver)
+        self.resume_granting(executor, id, &[], observers, approver)
     }
 
     /// The same, with more of what is charged than the chart permits.
     pub fn resume_granting(
         &self,
-        host: &Host,
+        executor: &LocalExecutor,
         id: &RunId,
         grants: &[(Charge, u64)],
         observers: Vec<Arc<dyn Observer>>,
         approver: &mut dyn Approver,
     ) -> Result<RunSummary, SessionError> {
-        let engine = self.engine(host);
+        let engine = self.engine(executor);
         self.threads.block_on(async {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.take_up(id, grants, observers).await?;
-            drive::attended(driver, host.watch(), commands, approver).await
+            drive::attended(driver, executor.watch(), commands, approver).await
         })
     }
 
@@ -224,13 +224,13 @@ impl Session {
     }
 
     /// Returns what drives runs with this host.
-    fn engine(&self, host: &Host) -> Engine {
+    fn engine(&self, executor: &LocalExecutor) -> Engine {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        Engine { agents, store, host: host.clone() }
+        Engine { agents, store, executor: executor.clone() }
     }
 
-    /// Returns a site at which nobody acts: for runs that are only to be ended or paused.
-    fn idle(&self) -> Site {
+    /// Returns a context in which nobody acts: for runs that are only to be ended or paused.
+    fn idle(&self) -> DriverContext {
         end::idle(&self.agents, &self.store)
     }
 
@@ -244,7 +244,7 @@ impl Session {
     }
 
     /// Returns where a run works and with what, as it began; older runs do not say.
-    pub fn place(&self, id: &RunId) -> Result<Option<Place>, SessionError> {
+    pub fn place(&self, id: &RunId) -> Result<Option<Workspace>, SessionError> {
         let place = self.block_on(begun(&*self.store, id))?.and_then(|begun| begun.place);
         Ok(place.and_then(|place| serde_json::from_str(place.get()).ok()))
     }
@@ -255,10 +255,10 @@ impl Session {
     }
 
     /// Sets a host up for a run.
-    pub fn host(&self, config: EngineConfig) -> Result<Host, SessionError> {
+    pub fn executor(&self, config: EngineConfig) -> Result<LocalExecutor, SessionError> {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        let host = Host::open(config, agents, store, self.journal.clone());
-        Ok(self.threads.block_on(host)?)
+        let executor = LocalExecutor::open(config, agents, store, self.journal.clone());
+        Ok(self.threads.block_on(executor)?)
     }
 
     /// Returns the folder for what can be made anew.

@@ -25,11 +25,11 @@ pub struct Stats {
     /// How many ended how; `open` are those that have not ended.
     pub dispositions: BTreeMap<Box<str>, u64>,
     /// Transitions by edge, the most frequent first.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<TransitionCount>,
     /// Time by state, the longest first.
     pub states: Vec<Stay>,
     /// What the governor found, by rule and state, the most frequent first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingCount>,
     /// Runs that ended stuck, of a thousand that ended.
     pub stuck_per_mille: u64,
     /// What was called, and what it cost.
@@ -41,7 +41,7 @@ pub struct Stats {
 
 /// A way from one state to another, and how often it was taken.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Edge {
+pub struct TransitionCount {
     /// The chart.
     pub chart: Box<str>,
     /// The state that was left; none at the start.
@@ -73,7 +73,7 @@ pub struct Stay {
 
 /// What the governor found in a state.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Finding {
+pub struct FindingCount {
     /// The chart.
     pub chart: Box<str>,
     /// The state.
@@ -221,7 +221,8 @@ impl Tally {
     }
 
     fn sort_into(self, stats: &mut Stats) {
-        let edge = |((chart, from, to, reason), count)| Edge { chart, from, to, reason, count };
+        let edge =
+            |((chart, from, to, reason), count)| TransitionCount { chart, from, to, reason, count };
         stats.edges = self.edges.into_iter().map(edge).collect();
         stats.edges.sort_by_key(|edge| std::cmp::Reverse(edge.count));
         let stay = |((chart, state), mut stays): ((Name, Name), Vec<u64>)| {
@@ -237,7 +238,7 @@ impl Tally {
         };
         stats.states = self.stays.into_iter().map(stay).collect();
         stats.states.sort_by_key(|stay| std::cmp::Reverse(stay.total_ms));
-        let found = |((chart, state, rule), (warned, stopped, runs))| Finding {
+        let found = |((chart, state, rule), (warned, stopped, runs))| FindingCount {
             chart,
             state,
             rule,

@@ -18,11 +18,11 @@ use tokio::{
 };
 
 use crate::{
-    driver::{DriveError, Driver, RunStatus, Sent, written},
+    driver::{DriveError, Driver, DriverInput, RunStatus, written},
     mailbox::{counting, is_word},
     session::{ApprovalDecision, approval, end_children},
-    store::{Changes, RunId, Store, StoreError},
-    watch::{Call, Watch},
+    store::{Changes, Release, RunId, Store, StoreError},
+    watch::{PauseSignal, ResourceWatch},
 };
 
 /// What the handle of a run asks of its task.
@@ -62,7 +62,7 @@ pub(crate) enum Until {
 
 /// Why a task is over for now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Rest {
+pub(crate) enum TaskEnd {
     /// The run has ended.
     Ended(Disposition),
     /// It waits for a person's answer.
@@ -83,7 +83,7 @@ pub(crate) struct RunTask {
     /// Nothing where the caller says when messages come.
     changes: Option<Changes>,
     parent: Option<watch::Receiver<bool>>,
-    machine: Option<(Watch, Interval)>,
+    machine: Option<(ResourceWatch, Interval)>,
     /// Whether the messages were looked at that waited from before.
     delivered: bool,
     cancelled: bool,
@@ -128,7 +128,7 @@ impl RunTask {
 
     /// Has it pause the run while the machine is short of something.
     #[must_use]
-    pub(crate) fn with_watch(mut self, watch: Option<Watch>) -> Self {
+    pub(crate) fn with_watch(mut self, watch: Option<ResourceWatch>) -> Self {
         self.machine = watch.map(|watch| {
             let looks = every(watch.every());
             (watch, looks)
@@ -148,7 +148,7 @@ impl RunTask {
     /// has ended end with it.
     ///
     /// A future that is dropped leaves the run as its journal says: drop the task too.
-    pub(crate) async fn run(&mut self) -> Result<Rest, DriveError> {
+    pub(crate) async fn run(&mut self) -> Result<TaskEnd, DriveError> {
         if !self.delivered {
             self.delivered = true;
             self.deliver().await?;
@@ -159,7 +159,7 @@ impl RunTask {
                 continue;
             }
             if let Some(rest) = self.rest() {
-                if matches!(rest, Rest::Ended(_)) {
+                if matches!(rest, TaskEnd::Ended(_)) {
                     end_children(self.driver.agents(), &self.store, &self.run).await;
                 }
                 return Ok(rest);
@@ -167,17 +167,13 @@ impl RunTask {
             let Self { driver, commands, changes, parent, machine, run, .. } = self;
             let event = tokio::select! {
                 sent = driver.next() => match sent {
-                    Sent::Event(event) => Some(event),
-                    Sent::Message => {
-                        self.deliver().await?;
-                        None
-                    }
-                    Sent::Question => None,
+                    DriverInput::Event(event) => Some(event),
+                    DriverInput::Question => None,
                 },
                 command = next_command(commands) => match self.obey(command).await? {
                     Obeyed::Event(event) => Some(event),
                     Obeyed::Done => None,
-                    Obeyed::Detach => return Ok(Rest::Detached),
+                    Obeyed::Detach => return Ok(TaskEnd::Detached),
                 },
                 () = next_message(changes, run) => {
                     self.deliver().await?;
@@ -195,6 +191,20 @@ impl RunTask {
                 self.driver.give(event).await?;
             }
         }
+    }
+
+    /// Gives up a run that rests, so that any worker can claim it once something happens to it.
+    /// Returns the task where a message has come that the run can take.
+    pub(crate) async fn park(mut self) -> Result<Option<Self>, DriveError> {
+        let messages = self.store.messages(&self.run).await?;
+        let listens = self.driver.listens();
+        if messages.iter().any(|message| listens || !is_word(message)) {
+            self.deliver().await?;
+            return Ok(Some(self));
+        }
+        let read = messages.last().map(|message| message.id);
+        self.driver.release(Release::Parked { read }).await?;
+        Ok(None)
     }
 
     /// Takes the messages that do not wait for the run to listen: answers, cancels, pauses. What
@@ -242,21 +252,21 @@ impl RunTask {
         if wanted == self.driver.run().core().is_paused_by(Pauser::Parent) {
             return Ok(());
         }
-        let paused = || Call::Pause("its parent is paused".into());
-        self.driver.heed(Pauser::Parent, if wanted { paused() } else { Call::Resume }).await
+        let paused = || PauseSignal::Pause("its parent is paused".into());
+        self.driver.heed(Pauser::Parent, if wanted { paused() } else { PauseSignal::Resume }).await
     }
 
     /// Returns why the task is over for now, if it is.
-    fn rest(&self) -> Option<Rest> {
+    fn rest(&self) -> Option<TaskEnd> {
         let driver = &self.driver;
         let status = driver.status();
         if let RunStatus::Ended(ended) = status {
-            return Some(Rest::Ended(ended));
+            return Some(TaskEnd::Ended(ended));
         }
         if !driver.is_idle() {
             return None;
         }
-        let rest = if status == RunStatus::Asking { Rest::Asking } else { Rest::Waiting };
+        let rest = if status == RunStatus::Asking { TaskEnd::Asking } else { TaskEnd::Waiting };
         let rests = match (self.until, status) {
             (Until::Parks, _) => !driver.is_under_way(),
             (Until::Ends { answers }, RunStatus::Asking) => !answers,
@@ -361,7 +371,7 @@ async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
 }
 
 /// Waits for the next look at the machine, and returns what the watch asks for.
-async fn look(machine: &mut Option<(Watch, Interval)>) -> Option<Call> {
+async fn look(machine: &mut Option<(ResourceWatch, Interval)>) -> Option<PauseSignal> {
     match machine {
         Some((watch, looks)) => {
             looks.tick().await;

@@ -75,15 +75,15 @@ use pointsman_kernel::{
 use serde_json::Value;
 use thiserror::Error;
 
-pub use contract::{Answering, Arguments, Calling, FileChange, Tool, ToolKind, Toolbox};
+pub use contract::{Arguments, FileChange, Tool, ToolContext, ToolFuture, ToolKind, Toolbox};
 pub use describe::{Now, View};
 #[cfg(feature = "tools")]
 pub use git::Author;
 #[cfg(feature = "tools")]
 pub(crate) use git::{TRAILER, unfiltered};
-pub use limits::Limits;
+pub use limits::ToolLimits;
 #[cfg(feature = "tools")]
-pub use repositories::Recorded;
+pub use repositories::RepositoryRecord;
 #[cfg(feature = "tools")]
 pub use sandbox::SandboxPolicy;
 #[cfg(feature = "tools")]
@@ -116,14 +116,14 @@ pub struct ToolSpec {
 
 /// What the tools work on, and how far they go.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ToolSettings {
     /// The workspace.
     pub root: PathBuf,
     /// The file of the search index; it may be deleted.
     #[cfg(feature = "tools")]
     pub index: PathBuf,
     /// How much a call may take and say.
-    pub limits: Limits,
+    pub limits: ToolLimits,
     /// What commands may reach.
     #[cfg(feature = "tools")]
     pub sandbox: SandboxPolicy,
@@ -137,7 +137,7 @@ pub struct Settings {
     pub toolbox: Toolbox,
 }
 
-impl Settings {
+impl ToolSettings {
     /// Returns the usual settings over a folder.
     #[cfg(feature = "tools")]
     pub fn over(root: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Self {
@@ -150,7 +150,7 @@ impl Settings {
             root: root.into(),
             #[cfg(feature = "tools")]
             index: ":memory:".into(),
-            limits: Limits::default(),
+            limits: ToolLimits::default(),
             #[cfg(feature = "tools")]
             sandbox: SandboxPolicy::default(),
             #[cfg(feature = "tools")]
@@ -179,17 +179,17 @@ pub enum ToolError {
     #[error(transparent)]
     Index(#[from] fts::IndexError),
     /// A tool's own schema is wrong.
-    #[error("a tool is described wrongly: {0}")]
+    #[error("a tool has an invalid schema: {0}")]
     Schema(String),
 }
 
 /// The tools over one workspace, for runs that may do everything or for one under rules.
 #[derive(Clone, Debug)]
-pub struct Tools(Arc<Shared>, Arc<Permissions>, Arc<Offer>);
+pub struct WorkspaceTools(Arc<Shared>, Arc<Permissions>, Arc<Offer>);
 
-impl Tools {
+impl WorkspaceTools {
     /// Opens the tools over a workspace.
-    pub fn open(settings: Settings) -> Result<Self, ToolError> {
+    pub fn open(settings: ToolSettings) -> Result<Self, ToolError> {
         let folder = Folder::open(&settings.root)
             .map_err(|source| ToolError::Root { root: settings.root.clone(), source })?;
         let offer = Offer::of(settings.toolbox.clone(), &settings.limits);
@@ -246,7 +246,7 @@ impl Tools {
     }
 
     /// Returns how much a call may take and say.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &ToolLimits {
         self.0.limits()
     }
 
@@ -286,7 +286,7 @@ impl Tools {
         {
             return done;
         }
-        tool.call(Calling { tools: self, call, permit, shown }, arguments).await
+        tool.call(ToolContext { tools: self, call, permit, shown }, arguments).await
     }
 
     /// Says what became of a call that was begun and never answered, where the world

@@ -11,7 +11,7 @@ use crate::platform;
 
 /// When to pause. What has no limit is not watched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Per cent of the processors that may be busy.
     pub processor: Option<u8>,
     /// Per cent of the memory that may be in use.
@@ -24,7 +24,7 @@ pub struct Limits {
     pub longest: Duration,
 }
 
-impl Default for Limits {
+impl Default for ResourceLimits {
     /// Memory and disk: little enough that a small disk does not slow every run down, and
     /// enough for a journal to be written to its end. Busy processors are no danger to one run of one person, so they
     /// are watched only where somebody asks for it.
@@ -52,7 +52,7 @@ pub struct Vitals {
 
 /// What the watch asks for.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Call {
+pub enum PauseSignal {
     /// Stop starts, for this reason.
     Pause(String),
     /// Let them go on.
@@ -69,17 +69,17 @@ struct Shortage {
 
 /// A watch over one machine.
 #[derive(Clone, Debug)]
-pub struct Watch {
-    limits: Limits,
+pub struct ResourceWatch {
+    limits: ResourceLimits,
     folder: PathBuf,
     last: Option<Vitals>,
     /// For how long it has paused.
     paused: Option<Duration>,
 }
 
-impl Watch {
+impl ResourceWatch {
     /// Returns a watch; the folder tells which disk.
-    pub fn new(limits: Limits, folder: &Path) -> Self {
+    pub fn new(limits: ResourceLimits, folder: &Path) -> Self {
         Self { limits, folder: folder.into(), last: None, paused: None }
     }
 
@@ -89,30 +89,30 @@ impl Watch {
     }
 
     /// Looks at the machine, and says what to do if that has changed.
-    pub fn look(&mut self) -> Option<Call> {
+    pub fn look(&mut self) -> Option<PauseSignal> {
         let vitals = platform::vitals(&self.folder);
         self.judge(vitals)
     }
 
     /// Judges by what was seen.
-    pub fn judge(&mut self, now: Vitals) -> Option<Call> {
+    pub fn judge(&mut self, now: Vitals) -> Option<PauseSignal> {
         let short = self.shortage(&now);
         self.last = Some(now);
         match (short, self.paused) {
             (Some(why), None) => {
                 self.paused = Some(Duration::ZERO);
-                Some(Call::Pause(self.told(why)))
+                Some(PauseSignal::Pause(self.told(why)))
             }
             (Some(_), Some(paused)) => {
                 let paused = paused.saturating_add(self.limits.every);
                 // It stays noted as paused, so that the same shortage does not pause again.
                 let over = paused >= self.limits.longest && paused < Duration::MAX;
                 self.paused = Some(if over { Duration::MAX } else { paused });
-                over.then_some(Call::Resume)
+                over.then_some(PauseSignal::Resume)
             }
             (None, Some(paused)) => {
                 self.paused = None;
-                (paused < Duration::MAX).then_some(Call::Resume)
+                (paused < Duration::MAX).then_some(PauseSignal::Resume)
             }
             (None, None) => None,
         }
@@ -170,8 +170,8 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn watch(limits: Limits) -> Watch {
-        Watch::new(limits, Path::new("."))
+    fn watch(limits: ResourceLimits) -> ResourceWatch {
+        ResourceWatch::new(limits, Path::new("."))
     }
 
     fn memory(used: u64) -> Vitals {
@@ -180,43 +180,48 @@ mod tests {
 
     #[test]
     fn a_shortage_pauses_once_and_its_end_resumes() {
-        let mut watch = watch(Limits::default());
+        let mut watch = watch(ResourceLimits::default());
         assert_eq!(watch.judge(memory(85)), None, "the limit itself is fine");
-        assert!(matches!(watch.judge(memory(86)), Some(Call::Pause(why)) if why.contains("86 %")));
+        assert!(
+            matches!(watch.judge(memory(86)), Some(PauseSignal::Pause(why)) if why.contains("86 %"))
+        );
         assert_eq!(watch.judge(memory(99)), None);
-        assert_eq!(watch.judge(memory(50)), Some(Call::Resume));
+        assert_eq!(watch.judge(memory(50)), Some(PauseSignal::Resume));
         assert_eq!(watch.judge(memory(50)), None);
     }
 
     #[test]
     fn no_pause_is_longer_than_the_longest() {
-        let limits = Limits { longest: Duration::from_secs(10), ..Limits::default() };
+        let limits =
+            ResourceLimits { longest: Duration::from_secs(10), ..ResourceLimits::default() };
         let mut watch = watch(limits);
         let calls: Vec<_> = (0..6).map(|_| watch.judge(memory(99))).collect();
-        assert!(matches!(calls.first(), Some(Some(Call::Pause(_)))));
-        assert_eq!(calls.get(2), Some(&Some(Call::Resume)));
+        assert!(matches!(calls.first(), Some(Some(PauseSignal::Pause(_)))));
+        assert_eq!(calls.get(2), Some(&Some(PauseSignal::Resume)));
         assert!(calls.iter().skip(3).all(Option::is_none), "the same shortage pauses once");
         assert_eq!(watch.judge(memory(1)), None);
-        assert!(matches!(watch.judge(memory(99)), Some(Call::Pause(_))), "a new one pauses");
+        assert!(matches!(watch.judge(memory(99)), Some(PauseSignal::Pause(_))), "a new one pauses");
     }
 
     #[test]
     fn processors_are_judged_by_what_they_did_since_the_last_look() {
-        let limits = Limits { processor: Some(80), ..Limits::default() };
+        let limits = ResourceLimits { processor: Some(80), ..ResourceLimits::default() };
         let mut watch = watch(limits);
         let ticks = |busy, all| Vitals { processor: Some((busy, all)), ..Vitals::default() };
         assert_eq!(watch.judge(ticks(900, 1_000)), None, "one look says nothing");
         assert_eq!(watch.judge(ticks(980, 1_100)), None);
-        assert!(matches!(watch.judge(ticks(1_061, 1_200)), Some(Call::Pause(_))));
-        assert_eq!(watch.judge(ticks(1_061, 1_200)), Some(Call::Resume), "no tick, no load");
+        assert!(matches!(watch.judge(ticks(1_061, 1_200)), Some(PauseSignal::Pause(_))));
+        assert_eq!(watch.judge(ticks(1_061, 1_200)), Some(PauseSignal::Resume), "no tick, no load");
     }
 
     #[test]
     fn a_full_disk_pauses() {
-        let mut watch = watch(Limits::default());
+        let mut watch = watch(ResourceLimits::default());
         let disk = |free| Vitals { disk_free: Some(free), ..Vitals::default() };
         assert_eq!(watch.judge(disk(200_000_000)), None);
-        let Some(Call::Pause(why)) = watch.judge(disk(199_999_999)) else { panic!("it pauses") };
+        let Some(PauseSignal::Pause(why)) = watch.judge(disk(199_999_999)) else {
+            panic!("it pauses")
+        };
         for part in ["199 MB", "200 MB", "after 10 min", "Ctrl-C", "`disk_free` in `[watch]`"] {
             assert!(why.contains(part), "{part}: {why}");
         }

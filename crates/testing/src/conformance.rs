@@ -9,7 +9,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use pointsman_runtime::store::{RunId, Store, StoreError};
 
-pub use planted::{Fault, Planted};
+pub use planted::{Planted, PlantedFault};
 
 /// Journals that several owners open, and what can happen to an owner.
 #[async_trait]

@@ -11,9 +11,9 @@ use pointsman_runtime::store::SqliteStore;
 
 /// A folder that is removed again.
 #[derive(Debug)]
-pub struct Folder(pub PathBuf);
+pub struct TempFolder(pub PathBuf);
 
-impl Folder {
+impl TempFolder {
     /// Makes one of its own, also where two tests give the same name.
     ///
     /// # Panics
@@ -53,7 +53,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
     }

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     id::{At, Digest, Seq},
     journal::{Entry, body},
 };
-use pointsman_runtime::store::{Append, Lease, NewRun, RunId, Store, StoreError};
+use pointsman_runtime::store::{Append, EntryLine, Lease, NewRun, RunId, Store, StoreError};
 use serde_json::{Value, json, value::to_raw_value};
 
 /// Returns a run's id.
@@ -20,7 +20,7 @@ pub fn id(name: &str) -> RunId {
 }
 
 /// Returns the opening of a run.
-pub fn opening(created_ms: u64) -> NewRun {
+pub fn new_run(created_ms: u64) -> NewRun {
     NewRun {
         agent: "research".into(),
         chart: "research".into(),
@@ -48,6 +48,7 @@ pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> RunConf
         permissions,
         tools: Vec::new(),
         checks: false,
+        queued: false,
         config: body(config).expect("it is JSON"),
         place: None,
     }
@@ -90,7 +91,7 @@ impl Script {
     pub fn next(&mut self, text: &str) -> Append {
         self.seq = self.seq.next();
         let event = to_raw_value(&json!({ "said": text })).expect("it is JSON");
-        let line = Entry {
+        let line = EntryLine::of(&Entry {
             v: 1,
             seq: self.seq,
             at: At(self.seq.0 * 7),
@@ -98,10 +99,9 @@ impl Script {
             hops: Vec::new(),
             effects: Digest::of(text.as_bytes()),
             prev: self.prev,
-        }
-        .line();
-        self.prev = Digest::of(line.as_bytes());
-        self.lines.push(line.clone());
+        });
+        self.prev = line.digest();
+        self.lines.push(line.to_string());
         Append {
             run: self.run.clone(),
             seq: self.seq,
@@ -123,7 +123,7 @@ impl Script {
     ) -> Result<(Self, Lease), StoreError> {
         let mut script = Self::new(name);
         let first = script.next("it begins");
-        let lease = store.create(first.into(), opening(created_ms)).await?;
+        let lease = store.create(first.into(), new_run(created_ms)).await?;
         Ok((script, lease))
     }
 

@@ -44,7 +44,7 @@ impl Request {
 /// What a browser gets.
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Reply {
+pub struct HttpReply {
     status: &'static str,
     kind: &'static str,
     location: Option<String>,
@@ -53,7 +53,7 @@ pub struct Reply {
     pause: Duration,
 }
 
-impl Reply {
+impl HttpReply {
     /// The same, byte by byte and slowly.
     pub fn dripping(self, pause: Duration) -> Self {
         Self { pause, ..self }
@@ -127,7 +127,7 @@ impl Reply {
     }
 }
 
-type Answers = dyn Fn(&Request) -> Reply + Send + Sync;
+type Answers = dyn Fn(&Request) -> HttpReply + Send + Sync;
 
 /// The site, as long as it is held.
 pub struct Site {
@@ -138,7 +138,9 @@ pub struct Site {
 
 impl Site {
     /// Listens on a free port and answers from a thread.
-    pub fn start(answers: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
+    pub fn start(
+        answers: impl Fn(&Request) -> HttpReply + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let (heard, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
@@ -223,7 +225,7 @@ fn answer(stream: &TcpStream, answers: &Answers, heard: &Mutex<Vec<Request>>) ->
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     heard.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-    let Reply { status, kind, location, body, pause } = answers(&request);
+    let HttpReply { status, kind, location, body, pause } = answers(&request);
     let location = location.map(|it| format!("Location: {it}\r\n")).unwrap_or_default();
     let mut stream = stream;
     write!(

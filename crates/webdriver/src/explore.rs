@@ -91,7 +91,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     let folder = blobs(journal, run);
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %folder.display(), "screens of a run are left");
+            tracing::warn!(%error, folder = %folder.display(), "a run's screens could not be removed");
         }
         _ => {}
     }

@@ -29,7 +29,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     effect::{CleanupFuture, Completion, EffectFuture, Permit, ProgressSink},
     executor::{Executor, TaskFuture},
-    model::{Model, Question},
+    model::{Model, ModelRequest},
     store::{RunId, Store},
 };
 
@@ -106,7 +106,7 @@ impl Executor<FormAgent> for Forms {
     fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture {
@@ -157,7 +157,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     let pictures = session::pictures(&beside(journal), run);
     match fs::remove_dir_all(&pictures) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %pictures.display(), "pictures are left");
+            tracing::warn!(%error, folder = %pictures.display(), "pictures could not be removed");
         }
         _ => {}
     }
@@ -169,7 +169,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 async fn ask(
     model: Model,
     vault: vault::Vault,
-    mut question: Question,
+    mut question: ModelRequest,
     shown: ProgressSink,
 ) -> Completion {
     let Some(private) = question.prompt.private.take() else {

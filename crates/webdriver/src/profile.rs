@@ -61,12 +61,8 @@ impl ProfileError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } => Some("`pointsman profile example` prints one to start from"),
-            Self::Long { .. } => {
-                Some("it holds a few words for each key; put long texts in by hand")
-            }
-            Self::Mistakes { .. } => {
-                Some("correct it until `pointsman profile check FILE` finds nothing wrong")
-            }
+            Self::Long { .. } => Some("a profile has short values; enter long texts by hand"),
+            Self::Mistakes { .. } => Some("`pointsman profile check FILE` lists the mistakes"),
         }
     }
 }

@@ -27,7 +27,7 @@ use pointsman_runtime::{
     session::StartOptions,
     store::{MemoryStore, RunId, SqliteStore, Store},
     timeline::TimelineKind,
-    tool::Settings,
+    tool::ToolSettings,
 };
 use serde_json::json;
 
@@ -71,7 +71,7 @@ async fn engine(
     let engine = Engine::builder(store)
         .agents(agents)
         .executor::<Beekeeper>(apiary.clone())
-        .workspace(Settings::within(folder))
+        .workspace(ToolSettings::within(folder))
         .tool(Label);
     Ok(engine.build().await?)
 }

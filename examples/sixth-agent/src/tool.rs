@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     effect::Completion,
-    tool::{Answering, Calling, Limits, Tool, ToolSpec, Tools},
+    tool::{ToolFuture, ToolContext, ToolLimits, Tool, ToolSpec, WorkspaceTools},
 };
 use serde_json::Value;
 
@@ -37,12 +37,12 @@ impl Tool for Label {
         ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(LABEL, &["hive"]) }
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         // No model is offered it: the agent alone calls it.
         None
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(async move {
             let file = calling.tools.folder().root().join(FILE);
             let labels = fs::read_to_string(&file).unwrap_or_default() + &Self::text(&arguments);
@@ -55,7 +55,7 @@ impl Tool for Label {
         })
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
+    fn probe(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<Completion> {
         let labels = fs::read_to_string(tools.folder().root().join(FILE)).unwrap_or_default();
         Some(Completion::tool(labels.contains(&Self::text(arguments)), "looked at the labels"))
     }

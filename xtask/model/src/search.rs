@@ -239,8 +239,8 @@ impl<const N: usize> Model for Search<N> {
     fn properties(&self) -> Vec<Property<Self>> {
         macro_rules! never {
             ($broken:ident) => {
-                Property::always(Broken::$broken.property(), |_, node: &Node| {
-                    node.broken != Some(Broken::$broken)
+                Property::always(BrokenProperty::$broken.property(), |_, node: &Node| {
+                    node.broken != Some(BrokenProperty::$broken)
                 })
             };
         }

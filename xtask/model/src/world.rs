@@ -37,6 +37,7 @@ pub(crate) fn begun(chart: &Chart) -> Observed<()> {
             ToolDecl { name: "context.fts_search".into(), ..query },
         ],
         checks: false,
+        queued: false,
         config: raw(BODY),
         place: None,
     }));

@@ -62,7 +62,7 @@ impl Talk {
             &folder.join("journal.db"),
             &folder.join("cache"),
         )?;
-        let host = session.host(settings(&work, folder, server, name)?)?;
+        let executor = session.executor(settings(&work, folder, server, name)?)?;
         let (sender, told) = mpsc::channel();
         let sender = Mutex::new(sender);
         let observer = move |_: &RunId, notice: &Notice| {
@@ -70,7 +70,7 @@ impl Talk {
             drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(notice.clone()));
         };
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(observer)];
-        let conversation = session.converse(&host, start()?, observers)?;
+        let conversation = session.converse(&executor, start()?, observers)?;
         let (run, commands) = (conversation.run().clone(), conversation.commands());
         let mut talk = Self::default();
         turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;
@@ -126,9 +126,9 @@ impl Talk {
 fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<EngineConfig> {
     let spec: Spec = format!("openai-compatible:{name}").parse()?;
     let url = format!("{}/v1", server.url());
-    let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
+    let mut model = model::ModelSettings::from_env(spec, Some(&url), &|_| None)?;
     model.max_tokens = MAX_TOKENS;
-    let mut tools = tool::Settings::over(work, folder.join("index.db"));
+    let mut tools = tool::ToolSettings::over(work, folder.join("index.db"));
     tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
     Ok(EngineConfig::new(model, tools))
 }

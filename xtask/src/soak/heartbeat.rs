@@ -57,7 +57,7 @@ pub(super) fn runs() -> Result<bool> {
 
 async fn engine(scratch: &Scratch) -> Result<Engine> {
     let store = SqliteStore::open(&scratch.file("journal.db"))?;
-    let tools = tool::Settings::over(place::root().join("docs"), scratch.file("index.db"));
+    let tools = tool::ToolSettings::over(place::root().join("docs"), scratch.file("index.db"));
     let builder = Engine::builder(store).agents(pointsman_agents::all()).workspace(tools);
     Ok(builder.build().await?)
 }

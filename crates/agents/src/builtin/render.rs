@@ -6,6 +6,7 @@
 use alloc::{
     borrow::ToOwned,
     boxed::Box,
+    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -21,22 +22,29 @@ use super::{BuiltinData, words};
 
 /// The parameters that a chart gives a job. `check` knows their names; whatever
 /// their types, they can be read as text or as a list.
-pub(super) struct With(Map<String, Value>);
+pub(super) struct With<'a>(BTreeMap<&'a str, &'a RawValue>);
 
-impl With {
-    pub(super) fn of(visit: &Visit<'_>) -> Self {
+impl<'a> With<'a> {
+    pub(super) fn of(visit: &Visit<'a>) -> Self {
         let with = visit.state.with().and_then(|with| serde_json::from_str(with).ok());
         Self(with.unwrap_or_default())
     }
 
     pub(super) fn text(&self, key: &str) -> String {
-        self.0.get(key).map(text_of).unwrap_or_default()
+        match self.value(key) {
+            Some(Value::String(text)) => text,
+            other => other.map(|value| value.to_string()).unwrap_or_default(),
+        }
+    }
+
+    fn value(&self, key: &str) -> Option<Value> {
+        serde_json::from_str(self.0.get(key)?.get()).ok()
     }
 
     pub(super) fn list(&self, key: &str) -> Vec<String> {
-        match self.0.get(key) {
+        match self.value(key) {
             Some(Value::Array(items)) => items.iter().map(text_of).collect(),
-            Some(one) => [text_of(one)].into(),
+            Some(one) => [text_of(&one)].into(),
             None => Vec::new(),
         }
     }
@@ -52,7 +60,7 @@ impl With {
     /// Returns a tool's arguments.
     pub(super) fn arguments(&self, data: &BuiltinData) -> Value {
         let empty = || Value::Object(Map::new());
-        fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data)
+        fill_all(self.value("args").unwrap_or_else(empty), data)
     }
 }
 

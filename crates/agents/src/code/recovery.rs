@@ -205,7 +205,7 @@ const USED_UP: &[&str] = &[
     "resource limit",
 ];
 /// How the host says that a tool broke down, and how programs say it themselves.
-const BROKE: &[&str] = &["the program broke off", "panicked at"];
+const BROKE: &[&str] = &["internal error (panic)", "the program broke off", "panicked at"];
 
 impl CallFailure {
     /// Returns the rules that fit what the tool said, the best first.

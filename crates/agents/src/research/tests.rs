@@ -298,6 +298,7 @@ fn a_configuration_that_cannot_be_read_is_refused() {
         permissions: Permissions::allow_all(),
         tools: vec![],
         checks: false,
+        queued: false,
         config: raw(&json!({"question": "Where?"})),
         place: None,
     };

@@ -36,7 +36,7 @@ fn matrix(chart: &Chart) -> String {
         for name in names(chart) {
             match leads(chart, way, name) {
                 Some(to) => {
-                    writeln!(text, "  {name} -> {to}").expect("writing to a String cannot fail")
+                    writeln!(text, "  {name} -> {to}").expect("writing to a String cannot fail");
                 }
                 None => rejected.push(name),
             }

@@ -84,7 +84,7 @@ fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
     for amount in ["0", "-1", "+1", "many", "1.5", "2h"] {
         assert_eq!(
             refused("model_calls", amount),
-            "write a whole number from 1 up: `model_calls=100`"
+            "write a whole number of at least 1: `model_calls=100`"
         );
     }
     for amount in ["30", "1.5m", "0s", "5m\" }"] {

@@ -41,8 +41,7 @@ pub(super) fn admitted(draft: &ChartDraft, states: &[State], found: &mut Finding
         };
         let name = states.get(from.index()).map_or("?", |state| &state.name);
         let message = format!("`on.{}` of `{name}` depends on {does}", route.name);
-        let hint =
-            format!("declare `authority = \"{needs}\"`, or use a job that decides by itself");
+        let hint = format!("declare `authority = \"{needs}\"`, or use a job that needs no model");
         found.add(Code::Authority, target_span(draft, from, &route.name), message, hint);
     }
 }

@@ -84,8 +84,8 @@ pub fn with_budgets<'a>(
         let Some(max) = amount_of(charge, amount).filter(|max| *max > 0) else {
             let hint = match charge {
                 Some("time") => format!("write a duration: `{name}=30m` or `{name}=2h`"),
-                Some("money") => format!("write an amount: `{name}=2.50`"),
-                _ => format!("write a whole number from 1 up: `{name}=100`"),
+                Some("money") => format!("write an amount, such as `{name}=2.50`"),
+                _ => format!("write a whole number of at least 1: `{name}=100`"),
             };
             let (budget, amount) = (name.to_owned(), amount.to_owned());
             return Err(BadMaximum::Amount { budget, amount, hint });

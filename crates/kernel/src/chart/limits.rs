@@ -28,12 +28,12 @@ pub(super) fn attempts(
     if job.fails.is_none()
         && let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value > 1)
     {
-        let message = format!("`{}` cannot fail, so it is never tried again", job.name);
+        let message = format!("`{}` cannot fail, so it is never retried", job.name);
         found.add(Code::Misplaced, attempts.span, message, "remove `attempts`");
     }
     if let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value == 0) {
-        let hint = "write 1 or more; attempts count the first";
-        found.add(Code::BadValue, attempts.span, "zero makes no sense here", hint);
+        let hint = "write 1 or more; the first attempt counts";
+        found.add(Code::BadValue, attempts.span, "zero is not allowed here", hint);
     }
     // A question is put once, unless its own state says otherwise.
     let usual = all.attempts.as_ref().filter(|_| !job.person);
@@ -62,7 +62,7 @@ pub(super) fn tools(
         written.kind.as_deref(),
         Some(StateKindDraft::Run(_) | StateKindDraft::FanOut { .. }) | None
     ) {
-        let message = format!("state `{}` runs nothing that could call a tool", *written.name);
+        let message = format!("state `{}` calls no tools", *written.name);
         found.add(Code::Misplaced, tools.span, message, "remove `tools`");
     }
     match &tools.value {
@@ -79,7 +79,7 @@ pub(super) fn tools(
 
 pub(super) fn governed_tools(written: &StateDraft, job: &JobDecl, found: &mut Findings) {
     if job.governed.calls() && written.tools.is_none() {
-        let message = format!("state `{}` starts tool calls and does not say which", *written.name);
+        let message = format!("state `{}` calls tools but does not list them", *written.name);
         let hint = "add `tools = \"all\"`, `\"none\"` or a list";
         found.add(Code::NoTools, written.name.span, message, hint);
     }

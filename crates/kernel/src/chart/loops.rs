@@ -60,7 +60,7 @@ pub(super) fn resets(draft: &ChartDraft, budgets: &[Budget], found: &mut Finding
         let by_name = budgets.get(by.index()).map_or("?", |by| &by.name);
         if let Some(circle) = circle(budgets, at) {
             let message = format!("budgets refill each other: {}", circle.join(" → "));
-            found.add(Code::ResetCycle, span, message, "let the outermost one be reset by nothing");
+            found.add(Code::ResetCycle, span, message, "remove the reset of the outermost budget");
         } else if by.index() >= at {
             let message = format!("`{}` is reset by `{by_name}`, declared after it", budget.name);
             let hint = format!("move `{by_name}` above `{}`", budget.name);
@@ -99,7 +99,7 @@ pub(super) fn spent(draft: &ChartDraft, states: &[State], found: &mut Findings) 
         match (budget.charge, spending.next()) {
             (None, None) => {
                 let message = format!("no edge spends `{}`", *budget.name);
-                let hint = "spend it on a way back, charge something to it, or remove it";
+                let hint = "spend it on an edge that leads back, add `charge`, or remove it";
                 found.add(Code::NeverSpent, budget.name.span, message, hint);
             }
             (Some(_), Some((from, route, _))) => {
@@ -127,7 +127,7 @@ pub(super) fn decide_cycles(draft: &ChartDraft, chart: &Chart, found: &mut Findi
                 let to = edge.edge.to;
                 if to == start {
                     let name = chart.state_name(start);
-                    let message = format!("decide states lead from `{name}` back to it");
+                    let message = format!("`decide` states form a cycle through `{name}`");
                     let span = draft.states.get(start.index()).map(|state| state.name.span);
                     let hint = "put a state that runs or awaits into the cycle";
                     found.add(Code::DecideCycle, span.unwrap_or_default(), message, hint);

@@ -85,14 +85,14 @@ fn choices(value: &Value, (name, span): (&str, Span), found: &mut Findings) {
     let list: Vec<&str> =
         value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if list.is_empty() {
-        let message = format!("`with.{name}` is empty, so nothing can be chosen");
-        found.add(Code::Choices, span, message, "list what may be chosen");
+        let message = format!("`with.{name}` is empty, so there is nothing to choose");
+        found.add(Code::Choices, span, message, "list the choices");
     }
     let mut seen = BTreeSet::new();
     for choice in list {
         if choice.trim().is_empty() {
             let message = format!("`with.{name}` lists an empty text");
-            found.add(Code::Choices, span, message, "remove it, or write what may be chosen");
+            found.add(Code::Choices, span, message, "remove it, or write a choice");
         } else if !seen.insert(choice) {
             let message = format!("`with.{name}` lists `{choice}` twice");
             found.add(Code::Choices, span, message, "remove one of them");
@@ -140,7 +140,7 @@ fn allowed(written: &StateDraft, tool: &Spanned<String>, found: &mut Findings) {
         ToolsDraft::Only(list) => list.iter().any(|it| it.value == tool.value),
     };
     if !allowed {
-        let message = format!("state `{}` calls `{}` and does not allow it", *written.name, **tool);
+        let message = format!("state `{}` calls `{}` but does not allow it", *written.name, **tool);
         let hint = format!("write `tools = [\"{}\"]`", **tool);
         found.add(Code::NotAllowed, tools.span, message, hint);
     }

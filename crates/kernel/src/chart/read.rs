@@ -46,7 +46,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
         let slot = |(name, value)| Some((name, keys::value(&value, found)?));
         draft.slots = slots.filter_map(slot).collect();
     }
-    let hint = "add a table that says where cancelling leads:\n[any]\ncancel = \"STATE\"";
+    let hint = "add a table that says where `cancel` leads:\n[any]\ncancel = \"STATE\"";
     let any = keys.required_so(found, "any", hint, keys::table);
     if let Some(table) = keys.optional(found, "budget", keys::table) {
         draft.budgets =
@@ -69,7 +69,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
         };
         keys.finish(found);
     }
-    let hint = "add a table for each state: `[state.NAME]`, the first in rank first";
+    let hint = "add a table `[state.NAME]` for each state, in rank order";
     if let Some(table) = keys.required_so(found, "state", hint, keys::table) {
         draft.states =
             Keys::in_order(&table).map(|(name, value)| state::read(name, value, found)).collect();
@@ -93,8 +93,8 @@ fn budget(name: Name, value: Spanned<&DeValue<'_>>, found: &mut Findings) -> Opt
         && let Some(max) = &max
         && max.value == 0
     {
-        let hint = "leave the budget out, or give the run some time";
-        found.add(Code::BadValue, max.span, "a run with no time at all could not start", hint);
+        let hint = "remove the budget, or allow some time";
+        found.add(Code::BadValue, max.span, "a run without any time could not start", hint);
     }
     let budget = BudgetDraft {
         max: max.map(|max| max.value).unwrap_or_default(),
@@ -165,7 +165,7 @@ fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> AttemptLimits {
     };
     if let Some(timeout) = limits.timeout.as_ref().filter(|timeout| timeout.value == 0) {
         let hint = "give it at least `\"1ms\"`";
-        found.add(Code::BadValue, timeout.span, "nothing can be done in no time", hint);
+        found.add(Code::BadValue, timeout.span, "the duration is zero", hint);
     }
     limits
 }
@@ -178,7 +178,7 @@ fn backoff(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanne
     keys.finish(found);
     let (base, cap) = (base?, cap?);
     if cap.value < base.value {
-        let hint = "the waiting time grows from `base` up to `cap`";
+        let hint = "the delay grows from `base` to `cap`";
         found.add(Code::BadValue, cap.span, "`cap` is below `base`", hint);
     }
     Some(Spanned::new(Backoff { base: base.value, cap: cap.value }, value.span))

@@ -92,7 +92,7 @@ impl<'a> NameTable<'a> {
         let id = self.state(name, found)?;
         match self.kind(id) {
             Some(StateKindDraft::BetweenAttemptsOf(of) | StateKindDraft::WhileAsking(of)) => {
-                let message = format!("`{}` only names what is seen of `{of}`", **name);
+                let message = format!("`{}` is only a label for `{of}`", **name);
                 found.add(Code::LabelTarget, name.span, message, format!("route to `{of}`"));
                 None
             }
@@ -140,7 +140,7 @@ impl<'a> NameTable<'a> {
                 JobKind::Decide => "`decide`",
                 JobKind::Join => "the `join` of a `fan_out`",
             };
-            let message = format!("`{}` cannot stand in {}", **name, place(kind));
+            let message = format!("`{}` cannot be used in {}", **name, place(kind));
             found.add(
                 Code::WrongKind,
                 name.span,

@@ -97,8 +97,8 @@ fn plan(
             let run = names.job(run, JobKind::Run, found);
             let join = names.job(join, JobKind::Join, found);
             if *max_parallel == 0 {
-                let hint = "let one item run at a time";
-                found.add(Code::BadValue, does.span, "items without a place wait for ever", hint);
+                let hint = "write 1 or more";
+                found.add(Code::BadValue, does.span, "with zero, items would wait forever", hint);
             }
             if let (Some((id, run)), Some((join_id, join))) = (run, join) {
                 parameters(written, run, names, found);
@@ -119,8 +119,8 @@ fn plan(
             no_limits(&written.limits, true, "an await state", found);
             let timeout = written.limits.timeout.as_ref().map(|timeout| timeout.value);
             if events.is_empty() {
-                let hint = "list what it waits for";
-                found.add(Code::BadValue, does.span, "an await state without an event", hint);
+                let hint = "list the events";
+                found.add(Code::BadValue, does.span, "an await state needs an event", hint);
             }
             let numbers = events.iter().filter_map(|event| names.event(event, found)).collect();
             plan.ends = Some(events.iter().map(|e| (e.value.clone(), Influence::None)).collect());
@@ -233,7 +233,7 @@ fn routes(
         if plan.ends.is_some() && !known {
             let message = format!("state `{}` cannot end in `{}`", *written.name, *edge.outcome);
             let hint = if expected.is_empty() {
-                String::from("nothing leads out of this state; remove the route")
+                String::from("this state has no outcomes; remove the route")
             } else {
                 did_you_mean(&edge.outcome, expected.iter().map(|(name, _)| name.as_str()), "way")
             };

@@ -39,7 +39,7 @@ pub struct RefusedChart {
 impl fmt::Display for RefusedChart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((first, rest)) = self.diagnostics.split_first() else {
-            return f.write_str("no reason is known");
+            return f.write_str("unknown reason");
         };
         write!(f, "{} ({})", first.message, first.code)?;
         match rest.len().saturating_add(self.more) {
@@ -71,7 +71,7 @@ pub(crate) fn check(
     // Without any state there is nothing to say about routes.
     if draft.states.is_empty() {
         if found.is_empty() {
-            let hint = "add `[state.NAME]` tables, the first in rank first";
+            let hint = "add a table `[state.NAME]` for each state, in rank order";
             found.add(Code::MissingKey, draft.chart.span, "the chart has no states", hint);
         }
         return Err(refuse(found));
@@ -120,7 +120,12 @@ pub(crate) fn check(
             chart.certificate = certificate;
         } else {
             let hint = "lower the budgets of the inner loops";
-            found.add(Code::TooLarge, draft.chart.span, "no useful bound exists", hint);
+            found.add(
+                Code::TooLarge,
+                draft.chart.span,
+                "the bound is too large to be useful",
+                hint,
+            );
         }
     }
     if !found.is_empty() {
@@ -136,8 +141,8 @@ fn sizes(draft: &ChartDraft, found: &mut Findings) -> bool {
     let mut limit = |count: usize, max: usize, what: &str, span| {
         if count > max {
             fits = false;
-            let message = alloc::format!("{count} {what}, where {max} is the limit");
-            found.add(Code::TooMany, span, message, "move a part into a chart of its own");
+            let message = alloc::format!("{count} {what}; the limit is {max}");
+            found.add(Code::TooMany, span, message, "move a part into another chart");
         }
     };
     limit(draft.states.len(), MAX_STATES, "states", draft.chart.span);
@@ -192,7 +197,7 @@ fn any(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> Optio
         let to = names.target(name, found)?;
         if !names.rests(to) {
             let message = alloc::format!("`{}` is neither final nor an await", **name);
-            let hint = "cancelling must lead where nothing runs";
+            let hint = "`[any]` must lead to a final or await state";
             found.add(Code::AnyTarget, name.span, message, hint);
         }
         Some(to)

@@ -17,19 +17,19 @@ use crate::{
 #[non_exhaustive]
 pub enum Late {
     /// Nobody waits for this answer any more, or it came before.
-    #[error("nobody waits for this answer any more")]
+    #[error("this question is no longer open")]
     Answer,
     /// The answer was sent when it was too late.
-    #[error("the time to answer was over when it was sent")]
+    #[error("the answer was sent after the deadline")]
     Expired,
     /// The run has ended.
     #[error("the run has ended")]
     Ended,
     /// Nothing is due yet.
-    #[error("nothing is due yet")]
+    #[error("no timer is due yet")]
     NotDue,
     /// It is so already.
-    #[error("it is so already")]
+    #[error("nothing would change")]
     Already,
 }
 
@@ -71,7 +71,7 @@ pub enum Rejected {
     #[error("the run is in a state that this chart does not have")]
     OtherChart,
     /// The run has ended.
-    #[error("the run has ended; going on is a fork")]
+    #[error("the run has ended; fork it to continue")]
     Ended,
     /// The state does not wait for this event.
     #[error("state `{state}` does not wait for event {event}")]

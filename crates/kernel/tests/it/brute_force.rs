@@ -62,38 +62,38 @@ impl BruteForce<'_> {
     }
 
     /// Returns where one step can lead, and whether an event takes it there.
-    fn next(&self, (at, purses): &Place) -> Vec<(bool, Place)> {
+    fn next(&self, (at, balances): &Place) -> Vec<(bool, Place)> {
         let state = self.chart.state(*at).unwrap();
         let mut next = Vec::new();
         for route in state.routes() {
             let event = state.is_await() && route.name() != "timeout";
-            let (mut purses, edge) = (purses.clone(), route.edge());
+            let (mut balances, edge) = (balances.clone(), route.edge());
             if event {
-                self.refill(Reset::Await, &mut purses);
+                self.refill(Reset::Await, &mut balances);
             }
-            let to = match edge.spend.map(|id| (id, purses[id.index()])) {
+            let to = match edge.spend.map(|id| (id, balances[id.index()])) {
                 None => Some(edge.to),
                 Some((_, (_, true))) => None,
                 Some((id, (0, false))) => {
-                    purses[id.index()].1 = true;
+                    balances[id.index()].1 = true;
                     Some(self.chart.budget(id).unwrap().otherwise())
                 }
                 Some((id, (left, false))) => {
-                    purses[id.index()].0 = left - 1;
-                    self.refill(Reset::Spending(id), &mut purses);
+                    balances[id.index()].0 = left - 1;
+                    self.refill(Reset::Spending(id), &mut balances);
                     Some(edge.to)
                 }
             };
-            next.extend(to.map(|to| (event, (to, purses))));
+            next.extend(to.map(|to| (event, (to, balances))));
         }
         next
     }
 
-    fn refill(&self, by: Reset, purses: &mut Balances) {
+    fn refill(&self, by: Reset, balances: &mut Balances) {
         for (at, budget) in self.chart.budgets().iter().enumerate() {
             if budget.reset() == Some(by) {
-                purses[at] = (budget.max(), false);
-                self.refill(Reset::Spending(BudgetId(u8::try_from(at).unwrap())), purses);
+                balances[at] = (budget.max(), false);
+                self.refill(Reset::Spending(BudgetId(u8::try_from(at).unwrap())), balances);
             }
         }
     }

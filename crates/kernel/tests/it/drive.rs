@@ -118,6 +118,7 @@ impl<'c, 'g> DrivenRun<'c, 'g> {
             permissions,
             tools: Vec::new(),
             checks: false,
+            queued: false,
             config: self.body(),
             place: None,
         };

@@ -74,8 +74,8 @@ impl DrivenRun<'_, '_> {
     }
 
     fn pauser(&mut self) -> Option<Pauser> {
-        [None, Some(Pauser::Person), Some(Pauser::Parent), Some(Pauser::Machine)]
-            [self.genes.below(4)]
+        let known = [Pauser::Person, Pauser::Parent, Pauser::Machine, Pauser::Worker];
+        known.get(self.genes.below(5)).copied()
     }
 
     /// Returns a time around now, or none.

@@ -365,6 +365,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         permissions,
         tools: declared(words),
         checks: words.contains(&"checks"),
+        queued: words.contains(&"queued"),
         config,
         place: None,
     }))

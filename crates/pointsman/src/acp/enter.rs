@@ -15,7 +15,7 @@ use agent_client_protocol::{
     },
 };
 use pointsman_runtime::{
-    host::Host,
+    local_executor::LocalExecutor,
     observe::{Log, Observer},
     session::StartOptions,
     store::RunId,
@@ -71,7 +71,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// A host, and what a person should know of it.
 struct Set {
-    host: Host,
+    executor: LocalExecutor,
     notes: Vec<String>,
     start: Furnished,
 }
@@ -86,11 +86,11 @@ impl Service {
     ) -> Result<SessionId, Error> {
         let service = Arc::clone(&self);
         let opening = blocking(move || {
-            let Set { host, notes, start } = service.set_up(&folder, mcp)?;
+            let Set { executor, notes, start } = service.set_up(&folder, mcp)?;
             let source = start.chart.unwrap_or_else(|| service.chart.clone());
             let verified = service.session.agents().verify(&source);
-            let program =
-                verified.map_err(|_| error::failed("this build refuses its own chart"))?;
+            let program = verified
+                .map_err(|_| error::failed("internal error: the shipped chart is invalid"))?;
             let works = program.agent().plans();
             let start = StartOptions {
                 program,
@@ -103,7 +103,7 @@ impl Service {
             };
             let (observer, notices) = room::listening();
             let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
-            let begun = service.session.converse(&host, start, observers);
+            let begun = service.session.converse(&executor, start, observers);
             Ok(Opening {
                 session: Arc::clone(&service.session),
                 conversation: begun.map_err(|error| error::session(&error))?,
@@ -112,7 +112,7 @@ impl Service {
                 teller: Teller::new(Workspace::open(
                     &folder,
                     &service.limits,
-                    host.tools().toolbox(),
+                    executor.tools().toolbox(),
                 )),
                 due: Due::default(),
                 works,
@@ -146,13 +146,13 @@ impl Service {
             let past = past::recount(session, &run, told).map_err(failed)?;
             let Past { updates, teller, due, agent, plan } = past;
             if !agent.converses() {
-                let why = format!("run {run} is of `{}`, which holds no conversation", agent.name);
+                let why = format!("run {run} is a run of `{}`, not a conversation", agent.name);
                 return Err(error::bad_params(&why));
             }
-            let Set { host, notes, .. } = service.set_up(&folder, mcp)?;
+            let Set { executor, notes, .. } = service.set_up(&folder, mcp)?;
             let (observer, notices) = room::listening();
             let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
-            let conversation = session.rejoin(&host, &run, observers).map_err(failed)?;
+            let conversation = session.rejoin(&executor, &run, observers).map_err(failed)?;
             if tells {
                 let plan = (!plan.is_empty()).then(|| SessionUpdate::Plan(Plan::new(plan.clone())));
                 for update in updates.into_iter().chain(plan) {
@@ -167,7 +167,7 @@ impl Service {
                 teller: teller.at(Workspace::open(
                     &folder,
                     &service.limits,
-                    host.tools().toolbox(),
+                    executor.tools().toolbox(),
                 )),
                 due,
                 works: agent.plans(),
@@ -190,20 +190,20 @@ impl Service {
     fn set_up(&self, folder: &Path, mcp: Vec<McpServer>) -> Result<Set, Error> {
         let shown = folder.display();
         if !folder.is_absolute() {
-            let why = format!("`cwd` must be an absolute path, and `{shown}` is none");
+            let why = format!("`cwd` must be an absolute path, not `{shown}`");
             return Err(error::bad_params(&why));
         }
         if !folder.is_dir() {
-            return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is none")));
+            return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is not")));
         }
         let furnished = self.furnish.furnish(folder);
         let mut start =
             furnished.map_err(|NotFurnished { why, hint }| error::hinted(&why, hint.as_deref()))?;
         start.engine.mcp = servers::with(start.engine.mcp.take(), folder, mcp)?;
-        let host = self.session.host(start.engine.clone());
-        let host = host.map_err(|error| error::session(&error))?;
+        let executor = self.session.executor(start.engine.clone());
+        let executor = executor.map_err(|error| error::session(&error))?;
         let note = |(name, why): &(String, _)| format!("MCP server {name}: {why}");
-        let notes = host.refused().iter().map(note).collect();
-        Ok(Set { host, notes, start })
+        let notes = executor.refused().iter().map(note).collect();
+        Ok(Set { executor, notes, start })
     }
 }

@@ -3,7 +3,7 @@
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    driver::DriveError, host::HostError, session::SessionError, store::StoreError,
+    driver::DriveError, local_executor::ExecutorError, session::SessionError, store::StoreError,
 };
 use serde_json::json;
 
@@ -25,7 +25,7 @@ pub(super) fn failed(why: &str) -> Error {
 /// There is no such session.
 pub(super) fn no_session(id: &str) -> Error {
     let mut error: Error = schema::Error::session_not_found(id.to_owned()).into();
-    error.message = format!("no session is called `{id}`: begin a new one");
+    error.message = format!("there is no session `{id}`: start a new one");
     error
 }
 
@@ -35,11 +35,11 @@ pub(super) fn session(error: &SessionError) -> Error {
         return no_session(run.as_str());
     }
     let hint = match error {
-        SessionError::Host(HostError::Model(model)) => Some(model.hint()),
+        SessionError::Executor(ExecutorError::Model(model)) => Some(model.hint()),
         SessionError::Store(store) | SessionError::Drive(DriveError::Store(store)) => store.hint(),
-        SessionError::Chart { .. } => Some("use the build that began it".into()),
+        SessionError::Chart { .. } => Some("use the build that started it".into()),
         SessionError::Held { .. } => {
-            Some("close it there, or wait until the other program has let go of it".into())
+            Some("close it there, or wait until the other program releases it".into())
         }
         _ => None,
     };

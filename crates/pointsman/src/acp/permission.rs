@@ -11,7 +11,7 @@ use pointsman_kernel::{
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
-    observe::{Asked, Question},
+    observe::{Question, QuestionKind},
     session::ApprovalDecision,
     tool::Toolbox,
     visible::line,
@@ -65,7 +65,7 @@ pub(super) fn decision(
     let RequestPermissionOutcome::Selected(chosen) = answer.outcome else {
         return deny("the question was dismissed in the editor".into());
     };
-    let plain = matches!(question.asks, Asked::Plain(_));
+    let plain = matches!(question.asks, QuestionKind::Plain(_));
     let reason = |text: &str| if plain { String::new() } else { text.to_owned() };
     let call = question.call();
     match &*chosen.option_id.0 {
@@ -83,7 +83,7 @@ pub(super) fn decision(
             let rule = at.zip(call).and_then(|(at, call)| tools.grants(call).into_iter().nth(at));
             let Some(rule) = rule else {
                 let other = line(other, RULE);
-                return deny(format!("the editor chose `{other}`, which was no choice"));
+                return deny(format!("the editor returned the unknown option `{other}`"));
             };
             let reason = reason("allowed in the editor, for this session");
             Some(ApprovalDecision { granted: true, reason, remember: Some(rule) })
@@ -118,7 +118,7 @@ mod tests {
         let call = serde_json::from_value(call).expect("a call");
         Question {
             effect: EffectId { seq: Seq(3), index: 0 },
-            asks: Asked::Call { call, identity: Digest::default(), again: false },
+            asks: QuestionKind::Call { call, identity: Digest::default(), again: false },
             expires: At(1),
         }
     }

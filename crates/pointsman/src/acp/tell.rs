@@ -15,7 +15,7 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
-    observe::{Asked, LiveNotice, Notice, Question},
+    observe::{LiveNotice, Notice, Question, QuestionKind},
     timeline::{SUMMARISED, TimelineKind, is_stuck},
     tool::Toolbox,
 };
@@ -111,7 +111,7 @@ impl Teller {
             TimelineKind::Asked(question) => self.asked(question),
             TimelineKind::Retrying { attempt, wait_ms } => {
                 let seconds = wait_ms.div_ceil(1000);
-                let told = format!("Tries again in {seconds} s (attempt {attempt}).");
+                let told = format!("Retrying in {seconds} s (attempt {attempt}).");
                 self.cut_off().into_iter().chain([thought(&told)]).collect()
             }
             // Whoever is asked need not be told that they are.
@@ -138,8 +138,8 @@ impl Teller {
             return Vec::new();
         }
         vec![match &question.asks {
-            Asked::Call { call, .. } => self.asks_for(effect, call),
-            Asked::Plain(text) => self.asks(effect, text),
+            QuestionKind::Call { call, .. } => self.asks_for(effect, call),
+            QuestionKind::Plain(text) => self.asks(effect, text),
         }]
     }
 
@@ -271,8 +271,10 @@ impl Teller {
         let known = self.asked.iter().find(|it| it.effect == question.effect);
         let id = known.map_or_else(|| call_id(question.effect), |it| it.id.clone());
         let fields = match &question.asks {
-            Asked::Call { call, again, .. } => self.workspace.question(id.clone(), call, *again),
-            Asked::Plain(text) => ToolCallUpdateFields::new()
+            QuestionKind::Call { call, again, .. } => {
+                self.workspace.question(id.clone(), call, *again)
+            }
+            QuestionKind::Plain(text) => ToolCallUpdateFields::new()
                 .title(self.workspace.line(text))
                 .status(ToolCallStatus::Pending)
                 .content(vec![said(text)]),

@@ -12,7 +12,7 @@ use std::{
 
 use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
-    host::Host,
+    local_executor::LocalExecutor,
     observe::{Log, Notice, Observer, Question},
     session::{
         CommandSender, ConversationHandle, Persistence, RecalledRun, Receipt, Session,
@@ -34,7 +34,7 @@ use crate::{
 /// Everything that a conversation needs but its words.
 pub(crate) struct Room<'a> {
     pub(crate) session: &'a Session,
-    pub(crate) host: &'a Host,
+    pub(crate) executor: &'a LocalExecutor,
     /// The agent that new conversations are held with.
     pub(crate) agent: &'a str,
     /// Its chart, with the limits that were set.
@@ -116,7 +116,7 @@ impl Room<'_> {
         };
         let (observers, notices) = self.observers();
         let conversation =
-            self.session.converse(self.host, start, observers).map_err(Error::Session)?;
+            self.session.converse(self.executor, start, observers).map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, self.agent);
         talk.say(&first.text, true);
         Ok(talk)
@@ -134,7 +134,7 @@ impl Room<'_> {
         let unheard = self.session.unheard(&id).map_err(Error::Session)?;
         let (observers, notices) = self.observers();
         let conversation =
-            self.session.rejoin(self.host, &id, observers).map_err(Error::Session)?;
+            self.session.rejoin(self.executor, &id, observers).map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, &row.agent);
         let kept = |text| Unheard { text, seen: false, receipt: None };
         talk.unheard = unheard.into_iter().map(kept).collect();
@@ -152,7 +152,7 @@ impl Room<'_> {
     pub(super) fn here(&self, row: &RunRow) -> Result<(), Error> {
         let place = self.session.place(&row.id).map_err(Error::Session)?;
         match place.and_then(|place| place.dir) {
-            Some(dir) if self.host.place().dir.as_ref() != Some(&dir) => {
+            Some(dir) if self.executor.place().dir.as_ref() != Some(&dir) => {
                 Err(Error::Elsewhere { run: row.id.to_string(), dir })
             }
             _ => Ok(()),
@@ -172,10 +172,10 @@ impl Room<'_> {
         let mut lines = Vec::new();
         for Unheard { text, .. } in unheard {
             self.session.say(run, text).map_err(Error::Session)?;
-            lines.push(Line::of(Ink::Warning, "not heard: ").and(Ink::Plain, text));
+            lines.push(Line::of(Ink::Warning, "not delivered: ").and(Ink::Plain, text));
         }
         if !unheard.is_empty() {
-            let next = format!("next: pointsman chat --resume {run}   which says it first");
+            let next = format!("next: pointsman chat --resume {run}   which delivers it first");
             lines.push(Line::of(Ink::Dim, &next));
         }
         Ok(lines)

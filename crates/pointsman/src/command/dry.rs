@@ -38,7 +38,7 @@ pub(super) fn show(
     let model = engine.model.clone();
     let servers = engine.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
-    let tools = tool::Tools::open(engine.tools.clone()).map_err(Error::Tools)?;
+    let tools = tool::WorkspaceTools::open(engine.tools.clone()).map_err(Error::Tools)?;
     let DryRun { program, permissions, tools: offered } =
         dry_run(AGENTS.clone(), engine, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
@@ -108,7 +108,7 @@ pub(super) fn show(
         let time = time.map_or_else(String::new, |time| format!(" (about {time})"));
         line(format!("  {number}. {}{time}", words::line(&phase.description, 200)));
     }
-    line("\nTools that the states may call:".into());
+    line("\nTools that each state may call:".into());
     if states.is_empty() {
         line("  none".into());
     }
@@ -117,23 +117,23 @@ pub(super) fn show(
         line(format!("  {state}: {tools}"));
     }
     if let Some(offered) = &offered {
-        let more = if approved.is_empty() { "" } else { ", and those of its MCP servers" };
-        line(format!("  it is told of: {}{more}", offered.join(", ")));
+        let more = if approved.is_empty() { "" } else { ", and the tools of its MCP servers" };
+        line(format!("  the agent is offered: {}{more}", offered.join(", ")));
     }
-    line("\nPermissions; the first that fits a call decides:".into());
+    line("\nPermissions; the first matching rule decides:".into());
     for rule in &rules {
         line(format!("  {rule}"));
     }
     line(format!("  {} everything else", level(permissions.otherwise)));
     if !permissions.attended {
-        line("  nobody is there: what would be asked for is denied".into());
+        line("  unattended: calls that would prompt are denied".into());
     }
     report::data(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says what a run can cost at most.
-fn worst(certificate: &Certificate, model: &model::Settings) -> String {
+fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
     let tokens = certificate
         .tokens
         .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
@@ -149,7 +149,7 @@ fn worst(certificate: &Certificate, model: &model::Settings) -> String {
 }
 
 /// Says what a run can cost, as far as the model's price is known.
-fn cost(limit: Option<u64>, model: &model::Settings) -> String {
+fn cost(limit: Option<u64>, model: &model::ModelSettings) -> String {
     let asks_nobody = model.spec.provider() == Provider::Quote;
     match (limit, model.prices) {
         _ if asks_nobody => "no cost".into(),

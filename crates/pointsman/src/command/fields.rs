@@ -24,15 +24,15 @@ const SHOWN: usize = 40;
 /// Options that the table shows.
 const OPTIONS: usize = 3;
 
-/// List the fields of a page's form, and what each asks for.
+/// List the fields of a web form and what each asks for.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The page is opened in a browser of its own and looked at when it stands still. Nothing is
-filled, pressed or sent. Each field is typed with the words of HTML's `autocomplete`
-attribute, or `none`. `fill` says whether the form agent would fill it: `yes`; `never` for
-passwords, one-time codes, card data, files and captchas; `hidden` for what nobody can see
-and for traps. `confidence` is from 0 to 1, `best` has the three kinds that fit best with the
-words that speak for them; a kind that is too unsure is `none`. Fields beside the form are listed after it and marked `outside`.
+The command opens the page in a new browser and reads it when it stops changing. It fills, presses
+and sends nothing. The kind of a field is a value of HTML's `autocomplete` attribute, or `none`.
+`fill` says whether the form agent would fill it: `yes`; `never` for passwords, one-time codes,
+card data, files and captchas; `hidden` for invisible fields and traps. `confidence` is from 0 to
+1. `best` lists the three most likely kinds with the words that support each; an uncertain kind is
+`none`. Fields outside the form are listed last, as `outside`.
 
 Examples:
   pointsman fields https://example.org/contact
@@ -40,15 +40,15 @@ Examples:
   pointsman fields saved-page.html --explain '#city'
   pointsman fields file:///tmp/page.html --json | jq '.fields[] | select(.required) | .label'
 
-Exit codes: 0 also where the page has no field, 1 the page cannot be opened or does not
-stand still, 2 usage, no such file or no browser, 6 interrupted.")]
+Exit codes: 0 success, even without fields, 1 the page cannot be opened or keeps changing,
+2 usage error, missing file or no browser, 6 interrupted.")]
 pub(crate) struct Fields {
     /// The page: an address, or a file.
     page: String,
     /// Show the browser's window.
     #[arg(long)]
     visible: bool,
-    /// Seconds that the page has to stand still.
+    /// Seconds to wait until the page stops changing.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u16).range(1..=600))]
     settle: Option<u16>,
     /// Print JSON.
@@ -150,12 +150,12 @@ fn explained(reading: &PageReading, selector: &str) -> Result<String, Error> {
     let typing = typing(reading, field);
     let mut lines = vec![format!("{}  {}", cut(&field.label), visible(&field.selector))];
     if typing.by_rule {
-        lines.push(format!("kind: {}, settled by a rule", field.kind));
+        lines.push(format!("kind: {}, set by a rule", field.kind));
     } else {
         let sure = typing.confidence;
         let unsure = typing.best.first().is_some_and(|best| best.kind != FieldKind::None)
             && field.kind == FieldKind::None;
-        let why = if unsure { "; too unsure, so it is left as none" } else { "" };
+        let why = if unsure { "; too uncertain, so `none`" } else { "" };
         lines.push(format!("kind: {}, by the model ({sure} %){why}", field.kind));
         lines.push(format!("the rules alone: {}", typing.rule));
         for best in &typing.best {
@@ -204,7 +204,7 @@ fn table(stand: &StablePage) -> String {
     };
     line(format!("{}  {}", visible(&stand.title), visible(&stand.url)).trim().to_owned());
     line(summary(reading));
-    for (title, fields) in [("", &reading.fields), ("beside the form:", &reading.outside)] {
+    for (title, fields) in [("", &reading.fields), ("outside the form:", &reading.outside)] {
         if fields.is_empty() {
             continue;
         }
@@ -219,7 +219,7 @@ fn table(stand: &StablePage) -> String {
     match &reading.submit {
         Some(control) => line(format!("sent by: {}", cut(&control.label))),
         None if reading.fields.is_empty() => {}
-        None => line("sent by: nothing that was found".into()),
+        None => line("sent by: no control found".into()),
     }
     for complaint in &reading.complaints {
         line(format!("the page says: {}", visible(&complaint.text)));

@@ -3,7 +3,7 @@
 
 use crossterm::event::KeyModifiers;
 use pointsman_kernel::id::{At as Time, Digest, EffectId, Seq};
-use pointsman_runtime::observe::Asked;
+use pointsman_runtime::observe::QuestionKind;
 use serde_json::json;
 
 use super::*;
@@ -11,7 +11,7 @@ use super::*;
 /// Time between two keys of somebody who types.
 const KEY: Duration = Duration::from_millis(180);
 
-fn asked(asks: Asked) -> Question {
+fn asked(asks: QuestionKind) -> Question {
     Question { effect: EffectId { seq: Seq(3), index: 0 }, asks, expires: Time(1) }
 }
 
@@ -19,7 +19,7 @@ fn question(tool: &str) -> Question {
     let arguments = json!({ "class": "send", "label": "Apply", "origin": "https://a.test" });
     let call = json!({ "id": "a", "tool": tool, "arguments": arguments });
     let call = serde_json::from_value(call).expect("a call");
-    asked(Asked::Call { call, identity: Digest::default(), again: false })
+    asked(QuestionKind::Call { call, identity: Digest::default(), again: false })
 }
 
 /// A dialogue of which all is shown, and what that was.
@@ -146,7 +146,7 @@ fn everywhere(now: Instant) -> Vec<(&'static str, Dialogue)> {
     rule.at = At::Rule;
     let mut scope = call.clone();
     scope.at = At::Scope(call.rules[0].clone());
-    let plain = Dialogue::new(asked(Asked::Plain("Ship it?".into())), Path::new("."), now);
+    let plain = Dialogue::new(asked(QuestionKind::Plain("Ship it?".into())), Path::new("."), now);
     let plain = shown(plain).0;
     let mut said = plain.clone();
     said.at = At::WithWords("with care".into());

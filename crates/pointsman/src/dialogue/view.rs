@@ -4,7 +4,7 @@ use std::{path::Path, time::Instant};
 
 use pointsman_runtime::{
     clock::now_ms,
-    observe::{AGAIN, Asked, Question},
+    observe::{AGAIN, Question, QuestionKind},
 };
 
 use super::{At, Dialogue};
@@ -38,7 +38,7 @@ impl Dialogue {
                     let always = if self.rules.is_empty() { "" } else { "  [a]lways…" };
                     format!("[y]es, once{always}  [n]o, because…{later}")
                 } else {
-                    format!("[y]es  [n]o  [s]ay something with it{later}")
+                    format!("[y]es  [n]o  [s]ay why{later}")
                 };
                 vec![keys(&line), hint(&format!("type y or yes and Enter{other}"))]
             }
@@ -48,7 +48,7 @@ impl Dialogue {
                     let key = keys(&format!("  [{number}] "));
                     lines.push(key.and(Ink::Plain, &calls::rule(rule)));
                 }
-                lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and Enter"));
+                lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and press Enter"));
                 lines
             }
             At::Scope(rule) => {
@@ -61,8 +61,8 @@ impl Dialogue {
                 vec![head, choices, hint("type r or run and Enter")]
             }
             At::Words(_) => {
-                let head = "Because (Enter sends it, Esc goes back):";
-                let head = if asks_call { head } else { "Say it in a line:" };
+                let head = "Reason (Enter sends, Esc goes back):";
+                let head = if asks_call { head } else { "Your message, in one line:" };
                 vec![Line::of(Ink::Warning, head)]
             }
             At::WithWords(_) => {
@@ -73,13 +73,13 @@ impl Dialogue {
             lines.insert(0, hint(&words::deadline(now_ms(), due)));
         }
         if self.waits == Waits::No {
-            let now = "Ctrl-C cancels the run, Ctrl-D says no; the browser does not wait.";
+            let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser does not wait.";
             lines.insert(0, hint(now));
         }
         if !self.counts(now)
             && let Some(last) = lines.last_mut()
         {
-            *last = hint("read it first: answers count after a second without keys");
+            *last = hint("waiting until you stop typing (1 s)");
         }
         lines
     }
@@ -98,13 +98,13 @@ impl Dialogue {
 pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
     let blank = Line::default();
     match &question.asks {
-        Asked::Call { call, again, .. } => {
+        QuestionKind::Call { call, again, .. } => {
             let asks = if *again { "May this call run again?" } else { "May this call run?" };
             let again = again.then(|| Line::of(Ink::Warning, AGAIN));
             let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
             [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
-        Asked::Plain(text) => {
+        QuestionKind::Plain(text) => {
             let text = words::folded(&words::visible(text));
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
             std::iter::once(blank).chain(lines).collect()

@@ -132,7 +132,7 @@ fn shells_and_manuals_are_served() {
     }
     assert!(pointsman(&["completions", "csh"]).starts_with("exit 2\n"));
     assert!(stdout(&["man"]).contains(".TH pointsman 1"));
-    let folder = crate::Folder::new("man");
+    let folder = crate::TempFolder::new("man");
     let dir = folder.0.display().to_string();
     stdout(&["man", "--dir", &dir]);
     for page in ["pointsman.1", "pointsman-run.1", "pointsman-runs-prune.1"] {

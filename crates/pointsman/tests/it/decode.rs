@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use insta::assert_snapshot;
 
-use crate::{Folder, pointsman_in, stdout};
+use crate::{TempFolder, pointsman_in, stdout};
 
 const STREAM: &str = "\
 : a comment
@@ -29,7 +29,7 @@ const THOUGHT: &str = r#"{"candidates":[{"content":{"parts":[{"text":"Hm.","thou
 
 /// Shows a body with these arguments, as people read it and as programs do.
 fn shown(name: &str, body: &str, arguments: &[&str]) -> String {
-    let folder = Folder::new(name);
+    let folder = TempFolder::new(name);
     fs::write(folder.0.join("body"), body).expect("it can be written");
     let arguments = [&["decode", "body", "--protocol"], arguments].concat();
     let told = pointsman_in(&folder.0, &arguments);

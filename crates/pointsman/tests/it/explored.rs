@@ -8,11 +8,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{Folder, pointsman};
+use crate::{TempFolder, pointsman};
 
 /// A recorded app: a home with a list, a way that leads on, one that brings the app down, and
 /// a screen that nothing leaves.
-fn recording(folder: &Folder, name: &str, crashes: bool) -> PathBuf {
+fn recording(folder: &TempFolder, name: &str, crashes: bool) -> PathBuf {
     let button = |id: &str, top: u32| {
         format!(
             r#"<a.Button class="a.Button" package="app" clickable="true" enabled="true" resource-id="app:id/{id}" text="{id}" bounds="[0,{top}][200,{}]"/>"#,
@@ -56,13 +56,13 @@ fn recording(folder: &Folder, name: &str, crashes: bool) -> PathBuf {
 }
 
 struct Rig {
-    folder: Folder,
+    folder: TempFolder,
     journal: String,
 }
 
 impl Rig {
     fn new(name: &str) -> Self {
-        let folder = Folder::new(name);
+        let folder = TempFolder::new(name);
         let journal = folder.0.join("j.db").display().to_string();
         Self { folder, journal }
     }

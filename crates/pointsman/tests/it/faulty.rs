@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use insta::assert_snapshot;
 use pointsman_kernel::diagnostic::Code;
 
-use crate::{Folder, pointsman_in};
+use crate::{TempFolder, pointsman_in};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/faulty")
@@ -52,7 +52,7 @@ fn a_chart_with_too_many_states_is_refused() {
     for at in 0..200 {
         write!(chart, "[state.more_{at}]\nfinal = \"failed\"\n").expect("strings can be written");
     }
-    let home = Folder::new("too-many");
+    let home = TempFolder::new("too-many");
     fs::write(home.0.join("large.toml"), chart).expect("it can be written");
     let shown = pointsman_in(&home.0, &["check", "large.toml", "--json"]);
     assert!(shown.contains("\"code\":\"PM0106\""), "{shown}");

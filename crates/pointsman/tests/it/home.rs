@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::Folder;
+use crate::TempFolder;
 
 /// A chart that writes a file, which has to be asked for.
 pub(crate) const NOTE: &str = r#"
@@ -62,11 +62,11 @@ impl ProgressSink {
 const USER_FILE: &str = "config/pointsman/pointsman.toml";
 const NO_WATCH: &str = "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\n";
 
-pub(crate) struct Home(Folder);
+pub(crate) struct Home(TempFolder);
 
 impl Home {
     pub(crate) fn new(name: &str) -> Self {
-        let home = Self(Folder::new(name));
+        let home = Self(TempFolder::new(name));
         home.write(
             "docs/signals.md",
             "# Signals\n\nA red signal means stop.\nA green one means go.\n",
@@ -213,8 +213,8 @@ impl Home {
         }
         end(&mut word, &mut shown);
         // When a question expires depends on when it was asked.
-        let timeless = |line: &str| match line.split_once("answer it until ") {
-            Some((before, _)) => format!("{before}answer it until TIME"),
+        let timeless = |line: &str| match line.split_once("answer by ") {
+            Some((before, _)) => format!("{before}answer by TIME"),
             None => line.to_owned(),
         };
         let end = if shown.ends_with('\n') { "\n" } else { "" };

@@ -36,13 +36,14 @@ mod terminal;
 mod tidy;
 mod tls;
 mod tool;
+mod words;
 
 use std::{
     path::Path,
     process::{Command, Stdio},
 };
 
-use pointsman_testing::folder::Folder;
+use pointsman_testing::folder::TempFolder;
 
 /// Runs the command and returns everything that it shows.
 fn pointsman(arguments: &[&str]) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::{Folder, pointsman_in};
+use crate::{TempFolder, pointsman_in};
 
 fn schema() -> jsonschema::Validator {
     let text = include_str!("../../../../docs/chart.schema.json");
@@ -47,7 +47,7 @@ fn what_the_reader_refuses_for_its_shape_the_schema_refuses_too() {
 
 #[test]
 fn init_writes_a_chart_that_names_the_schema_and_passes() {
-    let home = Folder::new("init");
+    let home = TempFolder::new("init");
     insta::assert_snapshot!(pointsman_in(&home.0, &["init", "bots/first.toml"]));
     let chart = fs::read_to_string(home.0.join("bots/first.toml")).expect("it was written");
     assert!(chart.starts_with("#:schema ./chart.schema.json\n"));

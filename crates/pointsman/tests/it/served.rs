@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use pointsman_testing::site::{Reply, Site};
+use pointsman_testing::site::{HttpReply, Site};
 
 const ANSWER: &str = concat!(
     r#"data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"yes"},"#,
@@ -27,7 +27,7 @@ impl Served {
         let count = Arc::clone(&asked);
         let site = Site::start(move |_| {
             before(count.fetch_add(1, Ordering::SeqCst) + 1);
-            Reply::events(ANSWER)
+            HttpReply::events(ANSWER)
         });
         let site = site.expect("a port is free");
         Self { url: site.url("v1"), asked, _site: site }

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use pointsman_agents::{CHARTS, registry};
 use pointsman_kernel::chart::verify;
 
-use crate::{Folder, stdout};
+use crate::{TempFolder, stdout};
 
 fn drawn(chart: &str, theme: &str) -> String {
     stdout(&["graph", chart, "--format", "svg", "--theme", theme])
@@ -67,7 +67,7 @@ fn pictures_are_well_formed_and_the_same_every_time() {
 
 #[test]
 fn a_chart_of_two_states_and_one_with_long_names_can_be_drawn() {
-    let folder = Folder::new("svg");
+    let folder = TempFolder::new("svg");
     for name in ["go", "a_state_with_a_name_of_exactly_sixty_letters_which_is_too_lon"] {
         let text = format!(
             "chart = \"{name}\"\nversion = 1\njobs = \"builtin\"\nstart = \"{name}\"\n\

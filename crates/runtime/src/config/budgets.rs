@@ -4,7 +4,7 @@ use pointsman_kernel::chart::Maximum;
 use toml::de::DeValue;
 
 use super::{
-    Origin,
+    ConfigOrigin,
     keys::{self, Keys},
     table::Table,
 };
@@ -65,8 +65,8 @@ impl Table for BudgetsConfig {
             }
         }
         match keys.origin() {
-            Origin::User => Self { user: all, repository: Vec::new() },
-            Origin::Repository => Self { user: Vec::new(), repository: all },
+            ConfigOrigin::User => Self { user: all, repository: Vec::new() },
+            ConfigOrigin::Repository => Self { user: Vec::new(), repository: all },
         }
     }
 

@@ -29,7 +29,7 @@ impl Config {
     /// can be made anew; the environment has the model's key.
     ///
     /// No MCP server is among it: that takes a list of them, and
-    /// [`Approved::of`](crate::engine::Approved::of).
+    /// [`Approved::of`](crate::engine::ApprovedServers::of).
     pub fn engine(
         &self,
         agents: &Agents,
@@ -38,7 +38,7 @@ impl Config {
         env: Env<'_>,
     ) -> Result<EngineConfig, ModelError> {
         Ok(EngineConfig {
-            watch: Some(self.watch.clone().over(watch::Limits::default())),
+            watch: Some(self.watch.clone().over(watch::ResourceLimits::default())),
             hooks: self.hooks.hooks(),
             instructions: self.instructions(agents),
             ..EngineConfig::new(self.model.settings(env)?, self.tools(folder, cache))
@@ -46,18 +46,18 @@ impl Config {
     }
 
     /// Returns what the tools over a folder keep to.
-    pub fn tools(&self, folder: &Path, cache: &Path) -> tool::Settings {
+    pub fn tools(&self, folder: &Path, cache: &Path) -> tool::ToolSettings {
         let wanted = &self.sandbox;
         let mut sandbox = wanted.clone().over(SandboxPolicy::default());
         sandbox.env.extend(wanted.env.iter().flatten().cloned());
         sandbox.limits = wanted.limits.limits();
         sandbox.toolchains = wanted.toolchains.unwrap_or(true).then(|| toolchains(cache, folder));
-        tool::Settings {
-            limits: self.limits.clone().over(tool::Limits::default()),
+        tool::ToolSettings {
+            limits: self.limits.clone().over(tool::ToolLimits::default()),
             sandbox,
             author: Author::of_person(folder),
             http_private: wanted.private_addresses.unwrap_or_default(),
-            ..tool::Settings::over(folder, index(cache, folder))
+            ..tool::ToolSettings::over(folder, index(cache, folder))
         }
     }
 }
@@ -69,9 +69,9 @@ impl ModelConfig {
     }
 
     /// Returns which model is asked, and how. The environment has its key.
-    pub fn settings(&self, env: Env<'_>) -> Result<model::Settings, ModelError> {
+    pub fn settings(&self, env: Env<'_>) -> Result<model::ModelSettings, ModelError> {
         let spec = self.spec.as_deref().map_or_else(|| Ok(Spec::quote()), str::parse)?;
-        let usual = model::Settings::from_env(spec, self.base_url.as_deref(), env)?;
+        let usual = model::ModelSettings::from_env(spec, self.base_url.as_deref(), env)?;
         Ok(self.clone().over(usual))
     }
 }

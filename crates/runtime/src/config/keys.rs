@@ -10,13 +10,12 @@ use toml::{
 };
 
 use super::{
-    Origin, Problem,
+    ConfigOrigin, Problem,
     table::{Table, Wins},
 };
 
 /// Where to write what a repository's file may not hold.
-const ELSEWHERE: &str = "a repository's file may not loosen security: write it in your own file \
-    (`pointsman doctor` says where), or use the environment or the command line";
+const ELSEWHERE: &str = "a repository's settings cannot loosen security: use your own file (`pointsman doctor` shows where), the environment or the command line";
 
 /// A value and where it stands.
 pub(super) type Value<'t> = &'t Spanned<DeValue<'t>>;
@@ -39,7 +38,7 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
 }
 
 /// Reads a whole file as a table.
-pub(super) fn read<T: Table>(text: &str, origin: Origin) -> Result<T, Vec<Problem>> {
+pub(super) fn read<T: Table>(text: &str, origin: ConfigOrigin) -> Result<T, Vec<Problem>> {
     let document = document(text, "see https://toml.io for the format")?;
     let told = Told { origin, found: RefCell::default() };
     let mut keys = Keys::new(document.get_ref(), "the configuration".into(), &told);
@@ -55,7 +54,7 @@ pub(super) fn read<T: Table>(text: &str, origin: Origin) -> Result<T, Vec<Proble
 
 /// Whose file is read, and what is wrong with it.
 pub(super) struct Told {
-    origin: Origin,
+    origin: ConfigOrigin,
     found: RefCell<Vec<Problem>>,
 }
 
@@ -72,7 +71,7 @@ impl<'t> Keys<'t> {
         Self { table, title, asked: Vec::new(), told }
     }
 
-    pub(super) const fn origin(&self) -> Origin {
+    pub(super) const fn origin(&self) -> ConfigOrigin {
         self.told.origin
     }
 
@@ -131,7 +130,7 @@ impl<'t> Keys<'t> {
 
     /// Returns a key's value; complains where a repository may not set it.
     pub(super) fn judged<T>(&self, key: &str, value: Option<T>, wins: &Wins<T>) -> Option<T> {
-        if self.origin() == Origin::Repository
+        if self.origin() == ConfigOrigin::Repository
             && !wins.permits(value.as_ref())
             && let Some(span) = self.place(key)
         {
@@ -154,7 +153,7 @@ impl<'t> Keys<'t> {
             return T::default();
         };
         let mut keys = Self::new(table, format!("`[{name}]`"), self.told);
-        if self.origin() == Origin::Repository
+        if self.origin() == ConfigOrigin::Repository
             && let Some(only) = T::ONLY
             && !(keys.has(only) && table.len() == 1)
             && let Some(span) = self.place(key)
@@ -204,8 +203,7 @@ impl<'t> Keys<'t> {
             }
             let secret = ["api_key", "apikey", "api-key", "key", "token"].contains(&key);
             let hint = if secret && self.title == "`[model]`" {
-                "keys are never read from a file: set the provider's variable in the \
-                 environment, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
+                "Pointsman never reads keys from a file: set the provider's environment variable, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
                     .into()
             } else {
                 did_you_mean(key, self.asked.iter().copied(), "key")
@@ -262,12 +260,12 @@ pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, String> {
 
 /// Reads a whole number from 0 up.
 pub(super) fn count_or_none<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
-    up_to(value, 0, u64::MAX, "write a whole number from 0 up")
+    up_to(value, 0, u64::MAX, "write a whole number of at least 0")
 }
 
 /// Reads a whole number from 1 up.
 pub(super) fn count<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
-    up_to(value, 1, u64::MAX, "write a whole number from 1 up")
+    up_to(value, 1, u64::MAX, "write a whole number of at least 1")
 }
 
 pub(super) fn tokens(value: &DeValue<'_>) -> Result<u32, String> {
@@ -276,7 +274,7 @@ pub(super) fn tokens(value: &DeValue<'_>) -> Result<u32, String> {
 }
 
 pub(super) fn percent(value: &DeValue<'_>) -> Result<u8, String> {
-    up_to(value, 1, 100, "write percent, from 1 to 100")
+    up_to(value, 1, 100, "write a percentage from 1 to 100")
 }
 
 /// Reads a whole number within bounds.
@@ -314,12 +312,12 @@ pub(super) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 /// Reads a path that means the same wherever the program was started.
 pub(super) fn path(value: &DeValue<'_>) -> Result<PathBuf, String> {
     let path = text(value).ok().and_then(|text| absolute(&text));
-    path.ok_or_else(|| "write a whole path: one that starts with `/` or `~/`".into())
+    path.ok_or_else(|| "write a full path that starts with `/` or `~/`".into())
 }
 
 pub(super) fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
     let paths = texts(value).ok().and_then(|list| list.iter().map(|it| absolute(it)).collect());
-    let hint = "write a list of whole paths: those that start with `/` or `~/`";
+    let hint = "write a list of full paths that start with `/` or `~/`";
     paths.ok_or_else(|| hint.into())
 }
 

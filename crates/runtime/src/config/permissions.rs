@@ -7,7 +7,7 @@ use pointsman_kernel::{
 };
 
 use super::{
-    Origin,
+    ConfigOrigin,
     keys::{self, Keys, Value},
     table::{Table, Wins, most},
 };
@@ -70,8 +70,8 @@ impl Table for PermissionsConfig {
         let otherwise = keys.judged("otherwise", otherwise, &stricter_otherwise());
         let rules = keys.each("rules", rules).unwrap_or_default();
         match keys.origin() {
-            Origin::User => Self { otherwise, rules, repository: Vec::new() },
-            Origin::Repository => Self { otherwise, rules: Vec::new(), repository: rules },
+            ConfigOrigin::User => Self { otherwise, rules, repository: Vec::new() },
+            ConfigOrigin::Repository => Self { otherwise, rules: Vec::new(), repository: rules },
         }
     }
 
@@ -88,7 +88,7 @@ fn rules(keys: &Keys<'_>, value: Value<'_>) -> Option<Vec<Dated>> {
         let Some(rule) = dated(keys, item) else { continue };
         // A repository lets through only what looks.
         let harmless = rule.grant.level > Level::Allow || only_looks(&rule.grant.tool);
-        if keys.origin() == Origin::Repository && !harmless {
+        if keys.origin() == ConfigOrigin::Repository && !harmless {
             keys.forbid(format!("`{}` cannot be allowed here", rule.grant.tool), keys::span(item));
         }
         rules.push(rule);
@@ -122,8 +122,8 @@ fn arguments(keys: &Keys<'_>, value: Value<'_>) -> Option<Vec<(String, String)>>
         all.collect::<Option<Vec<_>>>()
     });
     if patterns.is_none() {
-        let hint = "write `with = { command = \"cargo *\" }`; `*` stands for anything";
-        keys.tell("`with` must hold a pattern for each argument", hint, keys::span(value));
+        let hint = "write `with = { command = \"cargo *\" }`; `*` matches anything";
+        keys.tell("`with` needs a pattern for each argument", hint, keys::span(value));
     }
     patterns
 }

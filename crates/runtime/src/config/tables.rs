@@ -17,7 +17,7 @@ use super::{
     },
 };
 use crate::{
-    host::{AfterTools, Hooks},
+    local_executor::{AfterTools, Hooks},
     mcp::McpLimits,
     model::{self, Prices, Proposals, Spec},
     store, tool,
@@ -28,7 +28,7 @@ use crate::{
 table! {
     /// `[model]`: who is asked, and how. Who chooses the model chooses who sees the files and whose
     /// key pays for it.
-    ModelConfig for model::Settings as _usual = model::Settings::new(Spec::quote());
+    ModelConfig for model::ModelSettings as _usual = model::ModelSettings::new(Spec::quote());
     spec: String = read "use" spec, Own;
     base_url: String = read "base_url" text, Own;
     max_tokens: u32 = read "max_tokens" keys::tokens, Repository => max_tokens;
@@ -43,7 +43,7 @@ table! {
 table! {
     /// `[limits]`: how much a tool may take and say. Lower ones for the search of repositories
     /// would keep them from being found.
-    LimitsConfig for tool::Limits as usual = tool::Limits::default();
+    LimitsConfig for tool::ToolLimits as usual = tool::ToolLimits::default();
     output_bytes: usize = read "output" size, least(usual.output_bytes) => output_bytes;
     file_bytes: u64 = read "file" size, least(usual.file_bytes) => file_bytes;
     results: usize = read "results" count, least(usual.results) => results;
@@ -102,7 +102,7 @@ table! {
 table! {
     /// `[watch]`: when runs pause because the machine is short of something. How often it looks and
     /// how long it may pause protect nobody.
-    WatchConfig for watch::Limits as usual = watch::Limits::default();
+    WatchConfig for watch::ResourceLimits as usual = watch::ResourceLimits::default();
     cpu: u8 = read "cpu" percent, least(usual.processor.unwrap_or(u8::MAX)) => processor;
     memory: u8 = read "memory" percent, least(usual.memory.unwrap_or(u8::MAX)) => memory;
     disk_free: u64 = read "disk_free" size, most(usual.disk_free.unwrap_or(0)) => disk_free;
@@ -307,8 +307,7 @@ fn sites(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 
 /// Reads the address of a driver, or that of a browser's debugger.
 fn attach(value: &DeValue<'_>) -> Result<String, String> {
-    let hint = "write a driver's address, `\"http://127.0.0.1:9515\"`, or that of a browser's \
-        debugger, `\"127.0.0.1:9222\"`";
+    let hint = "write the address of a driver, `\"http://127.0.0.1:9515\"`, or of a browser's debugger, `\"127.0.0.1:9222\"`";
     let port = |text: &str| text.rsplit_once(':').is_some_and(|(_, it)| it.parse::<u16>().is_ok());
     keys::fitting(value, |text| text.starts_with("http://") || port(text), hint)
 }

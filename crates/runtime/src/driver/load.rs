@@ -19,14 +19,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    DriveError, Driver, Site,
-    status::{is_under_way, listens},
-    work::{Ordered, asks, question},
+    DriveError, Driver, DriverContext,
+    work::{Ordered, question},
 };
 use crate::{
     clock::Clock,
     journal::Journal,
-    observe::{Asked, Question},
+    observe::{Question, QuestionKind},
     store::{Lease, RunId, RunRow, Store, StoreError},
 };
 
@@ -87,10 +86,10 @@ pub(crate) fn questions(
     let asked = run.core().items.iter().filter_map(|item| match item.doing {
         ItemStatus::Asking { effect, expires, call: identity, again } => {
             let EffectKind::AskPerson(call) = order_of(&effect)? else { return None };
-            Some(Question { effect, asks: Asked::Call { call, identity, again }, expires })
+            Some(Question { effect, asks: QuestionKind::Call { call, identity, again }, expires })
         }
         ItemStatus::Working { effect, kind: OrderKind::Own, deadline: expires } => {
-            let asks = Asked::Plain(question(run, &order_of(&effect)?)?);
+            let asks = QuestionKind::Plain(question(run, &order_of(&effect)?)?);
             Some(Question { effect, asks, expires })
         }
         _ => None,
@@ -169,21 +168,21 @@ impl Driver {
     /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
     /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
     pub async fn resume(
-        site: Site,
+        context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
-        Self::resume_granting(site, program, lease, &[]).await
+        Self::resume_granting(context, program, lease, &[]).await
     }
 
     /// The same, with more of what is charged than the chart permits.
     pub async fn resume_granting(
-        site: Site,
+        context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         grants: &[(Charge, u64)],
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, lease).await?;
+        let mut driver = Self::reopen(context, program, lease).await?;
         for (charge, amount) in grants {
             let event = Event::Granted { charge: *charge, amount: *amount };
             let granted = driver.apply(event, None).await?;
@@ -197,11 +196,11 @@ impl Driver {
     /// Opens a run that nobody drives, only to end it or its turn. Nothing that was under way
     /// is done again, and the time until now counts for nothing.
     pub(crate) async fn take_up(
-        site: Site,
+        context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, lease).await?;
+        let mut driver = Self::reopen(context, program, lease).await?;
         driver.leave_under_way().await?;
         Ok(driver)
     }
@@ -217,12 +216,12 @@ impl Driver {
     /// The same for somebody who joins, and is told first what the run waits for. `heard`
     /// says that nothing waits to be heard.
     pub(crate) async fn rejoin(
-        site: Site,
+        context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         heard: bool,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, lease).await?;
+        let mut driver = Self::reopen(context, program, lease).await?;
         driver.tell_waiting(heard);
         driver.recover().await?;
         Ok(driver)
@@ -231,29 +230,33 @@ impl Driver {
     /// Opens a run that nobody drives, only to pause it. What was under way is left to
     /// whoever goes on with it, and the time until now counts for nothing.
     pub(crate) async fn lay_aside(
-        site: Site,
+        context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         why: &str,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, lease).await?;
+        let mut driver = Self::reopen(context, program, lease).await?;
         driver.leave_under_way().await?;
         driver.give(Event::Paused { why: why.into(), by: Some(Pauser::Person) }).await?;
         Ok(driver)
     }
 
-    async fn reopen(site: Site, program: Arc<Program>, lease: Lease) -> Result<Self, DriveError> {
+    async fn reopen(
+        context: DriverContext,
+        program: Arc<Program>,
+        lease: Lease,
+    ) -> Result<Self, DriveError> {
         let id = lease.run().clone();
-        let RunRow { created_ms, forked, seq, .. } = site.store.run(&id).await?;
-        let loaded = load(&site, &program, &id).await?;
+        let RunRow { created_ms, forked, seq, .. } = context.store.run(&id).await?;
+        let loaded = load(&context, &program, &id).await?;
         let clock = Clock::new(created_ms, loaded.run.core().now);
-        let journal = Journal::of(Arc::clone(&site.store), program.agent().name, lease);
-        let mut driver = Self::around(id, program, loaded, site, journal, clock);
+        let journal = Journal::of(Arc::clone(&context.store), program.agent().name, lease);
+        let mut driver = Self::around(id, program, loaded, context, journal, clock);
         for question in driver.questions() {
             driver.decline(&question);
         }
         // Somebody else may have let it go on, or paused it, since this host last heard of it.
-        driver.site.executor.paused(&driver.id, driver.run.core().paused);
+        driver.context.executor.paused(&driver.id, driver.run.core().paused);
         // The first entry of its own says that nothing which was allowed before is.
         if forked.is_some_and(|(_, shared)| shared == seq) {
             driver.give(Event::Forked).await?;
@@ -322,39 +325,19 @@ impl Driver {
 }
 
 /// Loads a run from its snapshot and the lines after it, or from all its lines.
-async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
-    if let Some((seq, loaded)) = cached(&*site.store, program, id).await? {
-        let lines = site.store.lines(id, seq).await?;
+async fn load(
+    context: &DriverContext,
+    program: &Program,
+    id: &RunId,
+) -> Result<Loaded, DriveError> {
+    if let Some((seq, loaded)) = cached(&*context.store, program, id).await? {
+        let lines = context.store.lines(id, seq).await?;
         // A snapshot that the journal does not go on from is no reason to stop.
         if let Ok(loaded) = go_on(program, id, loaded, &lines, |_, _, _| {}) {
             return Ok(loaded);
         }
     }
-    fold(program, id, &site.store.lines(id, Seq(0)).await?)
-}
-
-/// Returns whether a run rests, as far as is known without reading its journal: nothing
-/// was under way when its last entry was written. A run that is no longer so, or of which
-/// that is not known, is to be loaded. Says also whether it listens.
-pub(crate) async fn rests(
-    site: &Site,
-    program: &Program,
-    id: &RunId,
-) -> Result<Option<Rest>, DriveError> {
-    let last = site.store.run(id).await?.seq;
-    let found = cached(&*site.store, program, id).await?.filter(|(seq, _)| *seq == last);
-    Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, order));
-        let core = loaded.run.core();
-        let rests = !is_under_way(core, asks);
-        rests.then(|| Rest { listens: listens(program, core) })
-    }))
-}
-
-/// A run at which nothing is under way.
-pub(crate) struct Rest {
-    /// Whether it waits for a word.
-    pub(crate) listens: bool,
+    fold(program, id, &context.store.lines(id, Seq(0)).await?)
 }
 
 /// Returns the run as its newest snapshot has it, with the entry after which that was made.

@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::Driver;
 use crate::{
     journal::Committed,
-    observe::{LiveNotice, Notice, Observer, Progress},
+    observe::{CallProgress, LiveNotice, Notice, Observer},
     store::RunId,
     timeline::{Before, Step, TimelineItem, TimelineKind, project},
 };
@@ -42,7 +42,7 @@ impl Tally {
         stuck: &StuckThresholds,
         ok: bool,
         changed: Vec<String>,
-    ) -> Option<Progress> {
+    ) -> Option<CallProgress> {
         self.calls += 1;
         for file in changed {
             if self.files.len() < MAX_FILES {
@@ -56,7 +56,7 @@ impl Tally {
         }
         let recent_successes = self.recent.iter().filter(|ok| **ok).count();
         let due = self.calls.is_multiple_of(u64::from(stuck.progress_check_interval).max(1));
-        due.then(|| Progress {
+        due.then(|| CallProgress {
             calls: self.calls,
             files_modified: self.files.len(),
             recent_successes,
@@ -75,12 +75,12 @@ pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: impl In
 
 impl Driver {
     pub(super) fn tell(&self, notice: impl Into<Notice>) {
-        tell(&self.site.observers, &self.id, notice);
+        tell(&self.context.observers, &self.id, notice);
     }
 
     /// Returns whether anybody is told anything.
     pub(super) fn is_watched(&self) -> bool {
-        !self.site.observers.is_empty()
+        !self.context.observers.is_empty()
     }
 
     /// Tells whoever joins what the run waits for: answers, or a word. How the last turn
@@ -109,7 +109,7 @@ impl Driver {
             run: &*self.run,
             stepped,
             open: &|effect| self.open.get(&effect).map(|it| &it.order),
-            model: self.site.executor.model(),
+            model: self.context.executor.model(),
         });
         let progress = self.progress(&items);
         let view = Box::new(view(&self.program, self.run.core()));
@@ -134,7 +134,7 @@ impl Driver {
     }
 
     /// Counts a tool's answer; returns how the calls are going as often as the chart wants it.
-    fn progress(&mut self, items: &[TimelineItem]) -> Option<Progress> {
+    fn progress(&mut self, items: &[TimelineItem]) -> Option<CallProgress> {
         let was_checked = |item: &TimelineItem| {
             matches!(item.kind, TimelineKind::Started { only_checked: true, .. })
         };

@@ -79,17 +79,12 @@ impl Driver {
     /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
         let due = |at| self.clock.until(at).is_zero();
-        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
+        self.pending.is_empty() && !self.run.core().wake.is_some_and(due)
     }
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
         listens(&self.program, self.run.core())
-    }
-
-    /// Returns when the run wants to be woken, in milliseconds since 1970.
-    pub fn wakes_at(&self) -> Option<u64> {
-        self.run.core().wake.map(|at| self.clock.wall(at))
     }
 
     /// Returns until when a question can be answered, in milliseconds since 1970; nothing for

@@ -25,7 +25,7 @@ use super::Driver;
 use crate::{
     effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink},
     journal::Permit,
-    observe::{Asked, LiveNotice, Question},
+    observe::{LiveNotice, Question, QuestionKind},
     store::NewPrompt,
 };
 
@@ -119,11 +119,9 @@ impl Working {
         let done = match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context))) {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(done)) => done,
-            Err(_) => Completion::fault(
-                FaultClass::Other,
-                false,
-                "the program broke off while it did this, which is a fault in it; the log says where",
-            ),
+            Err(_) => {
+                Completion::fault(FaultClass::Other, false, "internal error (panic); see the log")
+            }
         };
         self.doing = None;
         self.done = Some(done);
@@ -225,11 +223,11 @@ impl Driver {
         let waits = |item: &&Item| super::load::waits_for(item, id);
         let item = self.run.core().items.iter().find(waits)?;
         let again = matches!(item.doing, Asks::Asking { again: true, .. });
-        if again { None } else { self.site.executor.check(&self.id, call) }
+        if again { None } else { self.context.executor.check(&self.id, call) }
     }
 
     /// Puts a question, unless its call is still looked at.
-    pub(super) fn put(&self, id: EffectId) {
+    pub(super) fn put(&mut self, id: EffectId) {
         if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
             && !self.decline(&question)
         {
@@ -239,15 +237,15 @@ impl Driver {
 
     /// Says no to a question of a run that was begun for nobody to attend; the kernel rules
     /// over the call. Returns whether nobody is to be asked.
-    pub(super) fn decline(&self, question: &Question) -> bool {
+    pub(super) fn decline(&mut self, question: &Question) -> bool {
         if self.run.core().governor.permissions.attended {
             return false;
         }
-        let (effect, why) = (question.effect, "nobody is there to be asked");
+        let (effect, why) = (question.effect, "no one can be asked: the run is unattended");
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
-            Asked::Call { again: true, .. } => return false,
-            Asked::Call { identity, .. } => Event::ApprovalAnswered {
+            QuestionKind::Call { again: true, .. } => return false,
+            QuestionKind::Call { identity, .. } => Event::ApprovalAnswered {
                 effect,
                 call: *identity,
                 granted: false,
@@ -255,10 +253,9 @@ impl Driver {
                 remember: None,
                 sent: None,
             },
-            Asked::Plain(_) => answered(&*self.run, effect, false, why),
+            QuestionKind::Plain(_) => answered(&*self.run, effect, false, why),
         };
-        // The other end is the driver's own.
-        drop(self.outbox.send(no.into()));
+        self.pending.push_back(no);
         question.call().is_some()
     }
 
@@ -281,7 +278,7 @@ impl Driver {
         } else {
             (ProgressSink::nobody(), None)
         };
-        let doing = Some(self.site.executor.perform(permit, task, shown));
+        let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }
@@ -312,7 +309,7 @@ pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str
         None => Completion::fault(
             FaultClass::Contract,
             false,
-            "the agent asks a question and defines no reply to it",
+            "the agent asks a question but defines no reply",
         ),
     };
     event(effect, done)

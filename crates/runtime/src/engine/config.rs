@@ -2,26 +2,26 @@
 //! settings, and a program without settings makes by hand.
 
 #[cfg(feature = "tools")]
-use crate::host::Hooks;
+use crate::local_executor::Hooks;
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpLimits};
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 use crate::{config::McpConfig, mcp::McpError};
-use crate::{executor::Executors, host::Instructions, model, tool, watch};
+use crate::{executor::Executors, local_executor::Instructions, model, tool, watch};
 
 /// What an engine is set up with. [`Config::engine`](crate::config::Config::engine) makes it from
 /// a user's and a repository's settings.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// The model.
-    pub model: model::Settings,
+    pub model: model::ModelSettings,
     /// The tools over the workspace.
-    pub tools: tool::Settings,
+    pub tools: tool::ToolSettings,
     /// The MCP servers of the workspace, and which of them are approved.
     #[cfg(feature = "mcp")]
-    pub mcp: Option<Approved>,
+    pub mcp: Option<ApprovedServers>,
     /// When to pause.
-    pub watch: Option<watch::Limits>,
+    pub watch: Option<watch::ResourceLimits>,
     /// What happens after tools.
     #[cfg(feature = "tools")]
     pub hooks: Hooks,
@@ -33,7 +33,7 @@ pub struct EngineConfig {
 
 impl EngineConfig {
     /// A model and tools, and the usual of everything else: no servers, no watch, no hooks.
-    pub fn new(model: model::Settings, tools: tool::Settings) -> Self {
+    pub fn new(model: model::ModelSettings, tools: tool::ToolSettings) -> Self {
         Self {
             model,
             tools,
@@ -51,9 +51,9 @@ impl EngineConfig {
 /// MCP servers, and which of them may be started.
 #[cfg(feature = "mcp")]
 #[derive(Clone, Debug)]
-pub struct Approved {
+pub struct ApprovedServers {
     /// What the workspace names.
-    pub servers: mcp::Config,
+    pub servers: mcp::McpServerList,
     /// The servers that a person has approved.
     pub names: Vec<String>,
     /// How long they have.
@@ -61,11 +61,11 @@ pub struct Approved {
 }
 
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
-impl Approved {
+impl ApprovedServers {
     /// Returns servers with those that the settings approve by their keys, and those whose names
     /// somebody has just typed: they see what it is for, so a name is enough.
     pub fn of(
-        servers: mcp::Config,
+        servers: mcp::McpServerList,
         config: &McpConfig,
         typed: &[String],
     ) -> Result<Self, McpError> {

@@ -14,8 +14,8 @@ use crate::{
     observe::{Notice, Observer},
     session::{CommandSender, RunSummary, outcome},
     store::RunId,
-    task::{Command, Rest, RunTask, Until},
-    watch::{Call, Watch},
+    task::{Command, RunTask, TaskEnd, Until},
+    watch::{PauseSignal, ResourceWatch},
 };
 
 /// What a run sends to its handle.
@@ -55,7 +55,7 @@ impl Drop for Stops {
 impl RunHandle {
     pub(super) async fn drive(
         driver: Driver,
-        watch: Option<Watch>,
+        watch: Option<ResourceWatch>,
         notices: Notices,
     ) -> Result<Self, EngineError> {
         let (commands, taken) = mpsc::unbounded_channel();
@@ -63,7 +63,7 @@ impl RunHandle {
         let sender = CommandSender::new(commands, driver.program().agent());
         let mut task = talking(driver, Until::Ends { answers: true }, watch, taken).await?;
         let driving = tokio::spawn(async move {
-            if !matches!(task.run().await?, Rest::Ended(_)) {
+            if !matches!(task.run().await?, TaskEnd::Ended(_)) {
                 task.keep_commands().await?;
             }
             Ok(outcome(task.driver()))
@@ -106,7 +106,7 @@ impl RunHandle {
 pub(crate) async fn talking(
     mut driver: Driver,
     until: Until,
-    mut watch: Option<Watch>,
+    mut watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
 ) -> Result<RunTask, EngineError> {
     if driver.run().core().paused {
@@ -118,11 +118,11 @@ pub(crate) async fn talking(
 
 /// Lifts the pauses of a run that somebody resumes. Where the machine is short of something, its
 /// own pause begins before the others end, so that nothing is started.
-async fn lift(driver: &mut Driver, watch: Option<&mut Watch>) -> Result<(), DriveError> {
-    let Some(call) = watch.and_then(Watch::look) else {
+async fn lift(driver: &mut Driver, watch: Option<&mut ResourceWatch>) -> Result<(), DriveError> {
+    let Some(call) = watch.and_then(ResourceWatch::look) else {
         return driver.give(Event::Resumed).await;
     };
     driver.heed(Pauser::Machine, call).await?;
-    driver.heed(Pauser::Person, Call::Resume).await?;
-    driver.heed(Pauser::Parent, Call::Resume).await
+    driver.heed(Pauser::Person, PauseSignal::Resume).await?;
+    driver.heed(Pauser::Parent, PauseSignal::Resume).await
 }

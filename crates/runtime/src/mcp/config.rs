@@ -12,18 +12,18 @@ use std::{
 use pointsman_kernel::{id::Digest, json::canonical_body};
 use serde_json::value::RawValue;
 
-use super::{McpError, Place, source::Source, template::Template};
+use super::{ConfigLocation, McpError, source::Source, template::Template};
 
 /// Digits of the digest in a key.
 const KEY: usize = 32;
 
 /// The servers that a file lists.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct McpServerList {
     file: PathBuf,
     servers: BTreeMap<String, Entry>,
     /// What cannot be used of the file, by the servers' names; the file itself has none.
-    wrong: BTreeMap<String, (Place, String)>,
+    wrong: BTreeMap<String, (ConfigLocation, String)>,
     /// By what a person approves each of them.
     keys: BTreeMap<String, String>,
     believed: BTreeSet<String>,
@@ -32,7 +32,7 @@ pub struct Config {
 /// A server that a person names in another program, such as their editor. Its words are
 /// taken as they stand: there are no variables in them.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Named {
+pub enum NamedServer {
     /// A program that speaks over its standard input and output.
     Program {
         /// The program.
@@ -65,7 +65,7 @@ pub(super) enum Entry {
     Address { url: Template, headers: BTreeMap<String, Template> },
 }
 
-impl Config {
+impl McpServerList {
     /// Returns the file that lists a workspace's servers, if it has one.
     pub fn find(workspace: &Path) -> Option<PathBuf> {
         let file = workspace.join(".mcp.json");
@@ -88,7 +88,7 @@ impl Config {
         let listed = if let Some(listed) = top.get("mcpServers") {
             source.object(listed, "mcpServers")?
         } else {
-            let why = "there is no `mcpServers` object in it".to_owned();
+            let why = "it has no `mcpServers` object".to_owned();
             wrong.insert(String::new(), (source.place(whole, ""), why));
             BTreeMap::new()
         };
@@ -96,7 +96,7 @@ impl Config {
         let mut servers = BTreeMap::new();
         for (name, raw) in listed {
             let read = if name.is_empty() || name.contains(char::is_control) {
-                let why = "a server's name must be readable".into();
+                let why = "a server's name must be printable".into();
                 Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why))
             } else {
                 server(&source, raw, &format!("mcpServers.{name}"))
@@ -119,23 +119,26 @@ impl Config {
 
     /// Adds a server; one of the same name gives way to it.
     #[must_use]
-    pub fn with(mut self, name: &str, server: Named) -> Self {
+    pub fn with(mut self, name: &str, server: NamedServer) -> Self {
         let text = |key: &str, text: String| {
             let key = format!("mcpServers.{name}.{key}");
             // It stands in no file; the keys say which value is meant.
-            Template::literal(text, Place { file: self.file.clone(), line: 1, column: 1, key })
+            Template::literal(
+                text,
+                ConfigLocation { file: self.file.clone(), line: 1, column: 1, key },
+            )
         };
         let texts = |key: &str, list: Vec<(String, String)>| {
             list.into_iter().map(|(name, value)| (name, text(key, value))).collect()
         };
         let entry = match server {
-            Named::Program { command, args, env } => Entry::Program {
+            NamedServer::Program { command, args, env } => Entry::Program {
                 command: text("command", command),
                 args: args.into_iter().map(|arg| text("args", arg)).collect(),
                 env: texts("env", env),
                 cwd: None,
             },
-            Named::Address { url, headers } => {
+            NamedServer::Address { url, headers } => {
                 Entry::Address { url: text("url", url), headers: texts("headers", headers) }
             }
         };

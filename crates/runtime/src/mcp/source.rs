@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{McpError, Place, template::Template};
+use super::{ConfigLocation, McpError, template::Template};
 
 /// A file and its text. Every value that is handed out is a piece of that text.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,11 @@ impl<'a> Source<'a> {
     pub(super) fn whole(&self) -> Result<&'a RawValue, McpError> {
         serde_json::from_str(self.text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
-            let place = Place { file: self.file.into(), line, column, key: String::new() };
+            let place = ConfigLocation { file: self.file.into(), line, column, key: String::new() };
             // The place is said once, before the reason.
             let why = error.to_string();
             let why = why.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&why);
-            McpError::Entry { place, why: format!("this is no JSON: {why}") }
+            McpError::Entry { place, why: format!("not valid JSON: {why}") }
         })
     }
 
@@ -94,17 +94,17 @@ impl<'a> Source<'a> {
             Some(b'n') => "null",
             _ => "a number",
         };
-        self.error(raw, key, format!("this should be {wanted}, and is {found}"))
+        self.error(raw, key, format!("expected {wanted}, found {found}"))
     }
 
     /// Returns where a value stands. A borrowed value is a piece of the file's text, so
     /// its address says how much of the text comes before it.
-    pub(super) fn place(&self, raw: &RawValue, key: &str) -> Place {
+    pub(super) fn place(&self, raw: &RawValue, key: &str) -> ConfigLocation {
         let before = raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
         let before = super::start_of(self.text, before);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|char| *char != '\n').count() + 1;
-        Place { file: self.file.into(), line, column, key: key.into() }
+        ConfigLocation { file: self.file.into(), line, column, key: key.into() }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Text with variables in it, as a list of servers may hold: `${NAME}`, `${NAME:-default}`.
 
-use super::{McpError, Place};
+use super::{ConfigLocation, McpError};
 
 /// A text from the file, its variables not yet looked up. It is shown as written: what
 /// the variables hold may be secret.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     text: String,
-    place: Place,
+    place: ConfigLocation,
     /// Whether what looks like a variable is meant as it stands.
     literal: bool,
 }
@@ -21,7 +21,7 @@ enum Piece<'a> {
 
 impl Template {
     /// Takes a text, and refuses one whose variables cannot be read.
-    pub(super) fn new(text: String, place: Place) -> Result<Self, McpError> {
+    pub(super) fn new(text: String, place: ConfigLocation) -> Result<Self, McpError> {
         match pieces(&text) {
             Ok(_) => Ok(Self { text, place, literal: false }),
             Err(why) => Err(McpError::Entry { place, why }),
@@ -29,7 +29,7 @@ impl Template {
     }
 
     /// Takes a text in which nothing is a variable.
-    pub(super) const fn literal(text: String, place: Place) -> Self {
+    pub(super) const fn literal(text: String, place: ConfigLocation) -> Self {
         Self { text, place, literal: true }
     }
 
@@ -39,7 +39,7 @@ impl Template {
     }
 
     /// Returns where it stands.
-    pub(super) const fn place(&self) -> &Place {
+    pub(super) const fn place(&self) -> &ConfigLocation {
         &self.place
     }
 
@@ -117,7 +117,8 @@ mod tests {
     use super::*;
 
     fn template(text: &str) -> Result<Template, McpError> {
-        let place = Place { file: PathBuf::from("f"), line: 2, column: 3, key: "k".into() };
+        let place =
+            ConfigLocation { file: PathBuf::from("f"), line: 2, column: 3, key: "k".into() };
         Template::new(text.into(), place)
     }
 
@@ -150,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_literal_text_has_no_variables() {
-        let place = Place { file: PathBuf::from("f"), line: 2, column: 3, key: "k".into() };
+        let place =
+            ConfigLocation { file: PathBuf::from("f"), line: 2, column: 3, key: "k".into() };
         let template = Template::literal("${A} ${".into(), place);
         assert_eq!(template.variables().count(), 0);
         assert_eq!(template.expand(|_| None).unwrap(), "${A} ${");

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use super::{
     decode::{self, Decoded, ErrorClass},
-    encode::{Encoded, Form, REPLY},
-    settings::Settings,
+    encode::{Encoded, REPLY, ReplyFormat},
+    settings::ModelSettings,
     spec::Provider,
     tape::End,
 };
@@ -27,7 +27,7 @@ const MESSAGE: usize = 1_000;
 
 /// Turns a reply into what the run is told.
 pub(super) fn done(
-    settings: &Settings,
+    settings: &ModelSettings,
     encoded: &Encoded,
     key: &str,
     decoded: Decoded,
@@ -43,7 +43,7 @@ pub(super) fn done(
 
 /// Makes a fault with a message that names the model and holds no key.
 pub(super) fn fault(
-    settings: &Settings,
+    settings: &ModelSettings,
     class: FaultClass,
     repeatable: bool,
     message: &str,
@@ -53,7 +53,7 @@ pub(super) fn fault(
     Fault { class, repeatable, hint_ms: None, message: format!("{}: {message}", settings.spec) }
 }
 
-fn cost(settings: &Settings, counted: &decode::Usage) -> Usage {
+fn cost(settings: &ModelSettings, counted: &decode::TokenUsage) -> Usage {
     let input = counted.input.unwrap_or(0).saturating_add(counted.cached);
     let output = counted.output.unwrap_or(0).saturating_add(counted.reasoning);
     let money = settings.prices.map_or(0, |prices| prices.of(input, output));
@@ -61,7 +61,7 @@ fn cost(settings: &Settings, counted: &decode::Usage) -> Usage {
 }
 
 fn reply(
-    settings: &Settings,
+    settings: &ModelSettings,
     encoded: &Encoded,
     key: &str,
     mut decoded: Decoded,
@@ -74,13 +74,13 @@ fn reply(
         return Err(match end {
             End::Stalled if !told => {
                 let message = format!(
-                    "nothing came for {:?}, the `idle_timeout` of `[model]`",
+                    "no data for {:?}, the `idle_timeout` of `[model]`",
                     settings.idle_timeout
                 );
                 fault(settings, FaultClass::Timeout, true, &message)
             }
             End::Cut if !told => {
-                let message = "the connection broke off in the middle of the answer";
+                let message = "the connection broke during the reply";
                 fault(settings, FaultClass::Unavailable, true, message)
             }
             _ => failed(settings, &error),
@@ -101,7 +101,7 @@ fn reply(
             // Half a call or half an object may look whole. Half a text is a text, but no
             // text is none: all that was allowed went into thinking.
             let silent = decoded.text.trim().is_empty();
-            if encoded.form == Form::Schema || !decoded.tool_calls.is_empty() || silent {
+            if encoded.form == ReplyFormat::Schema || !decoded.tool_calls.is_empty() || silent {
                 let message = format!(
                     "the reply was cut off ({word}); allow more than {} tokens",
                     settings.max_tokens
@@ -110,13 +110,13 @@ fn reply(
             }
         }
         Stopped::Blocked => {
-            return invalid(false, &format!("the provider will not give this reply ({word})"));
+            return invalid(false, &format!("the provider withheld the reply ({word})"));
         }
         Stopped::Broken => {
-            return invalid(true, &format!("the model wrote something unusable ({word})"));
+            return invalid(true, &format!("the model's reply is unusable ({word})"));
         }
         Stopped::Off => {
-            let message = format!("the provider broke the reply off ({word})");
+            let message = format!("the provider aborted the reply ({word})");
             return Err(fault(settings, FaultClass::Unavailable, true, &message));
         }
     }
@@ -124,7 +124,7 @@ fn reply(
         && decoded.text.trim().is_empty()
         && decoded.tool_calls.is_empty()
     {
-        return invalid(false, &format!("the model refuses: {refusal}"));
+        return invalid(false, &format!("the model refused: {refusal}"));
     }
     let mut reply = Reply { text: decoded.text, calls: Vec::new() };
     let mut taken = BTreeSet::new();
@@ -134,10 +134,10 @@ fn reply(
         }
         let Some(arguments) = object(&call.arguments) else {
             let message =
-                format!("the arguments of a call of `{}` are not a JSON object", call.name);
+                format!("the arguments of a call to `{}` are not a JSON object", call.name);
             return invalid(true, &message);
         };
-        if encoded.form == Form::Schema && call.name == REPLY {
+        if encoded.form == ReplyFormat::Schema && call.name == REPLY {
             arguments.get().clone_into(&mut reply.text);
             continue;
         }
@@ -158,14 +158,14 @@ fn reply(
 }
 
 /// Returns arguments in canonical form, if they are an object.
-fn object(arguments: &decode::Arguments) -> Option<Box<RawValue>> {
+fn object(arguments: &decode::ProposedArguments) -> Option<Box<RawValue>> {
     let parsed = arguments.parsed().ok()?;
     let text = serde_json::to_string(&parsed).ok()?;
     canonical_body(&RawValue::from_string(text).ok()?).ok()
 }
 
 /// Words an error of the provider.
-fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
+fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
     let class = match error.class {
         ErrorClass::RateLimited => FaultClass::RateLimited,
         ErrorClass::Overloaded | ErrorClass::Unavailable | ErrorClass::Truncated => {

@@ -12,12 +12,12 @@
 //! - Arguments stay the text that the model wrote until they are [parsed]; if they
 //!   were cut off, parsing says so.
 //! - A call without an id has none: what would be unique is known to the caller alone,
-//!   who [derives](ToolCall::id_within) one from the effect.
+//!   who [derives](ProposedCall::id_within) one from the effect.
 //!
 //! Whether the body is a stream of events, a list or one object is told by its first
-//! byte. No bytes make it panic, and it keeps no more of them than [`Limits`] allows.
+//! byte. No bytes make it panic, and it keeps no more of them than [`DecodeLimits`] allows.
 //!
-//! [parsed]: Arguments::parsed
+//! [parsed]: ProposedArguments::parsed
 #![cfg_attr(
     not(test),
     deny(
@@ -43,13 +43,13 @@ mod openai_responses;
 mod reply;
 mod sse;
 
-pub use error::{ErrorClass, ModelError};
+pub use error::{DecodeError, ErrorClass};
 pub use hint::retry_after_ms;
-pub use reply::{Arguments, Decoded, NotAnObject, Piece, ToolCall, Usage};
+pub use reply::{Decoded, NotAnObject, ProposedArguments, ProposedCall, ReplyPiece, TokenUsage};
 
 use anthropic::Messages;
-use body::{Body, Found, Rest};
-use fault::Fault;
+use body::{Body, Found, Remainder};
+use fault::DecodeFault;
 use gather::Gather;
 use json::Node;
 use openai_responses::Responses;
@@ -75,14 +75,14 @@ impl Head {
 
 /// How much a decoder takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct DecodeLimits {
     /// The body's length in bytes.
     pub body: usize,
     /// The length of one line of an event stream.
     pub line: usize,
 }
 
-impl Default for Limits {
+impl Default for DecodeLimits {
     fn default() -> Self {
         Self { body: 32 << 20, line: 8 << 20 }
     }
@@ -101,11 +101,11 @@ pub struct Decoder {
 impl Decoder {
     /// Starts to read an answer.
     pub fn new(protocol: Protocol) -> Self {
-        Self::with_limits(protocol, Limits::default())
+        Self::with_limits(protocol, DecodeLimits::default())
     }
 
     /// Starts to read an answer that may be so long.
-    pub fn with_limits(protocol: Protocol, limits: Limits) -> Self {
+    pub fn with_limits(protocol: Protocol, limits: DecodeLimits) -> Self {
         let wire = match protocol {
             Protocol::OpenAiChat => Wire::Chat,
             Protocol::OpenAiResponses => Wire::Responses(Responses::default()),
@@ -118,7 +118,7 @@ impl Decoder {
 
     /// Takes more of the body, and returns what it found in it. An answer that is one
     /// JSON object is read at its end, and yields no pieces.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<Piece> {
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<ReplyPiece> {
         for byte in bytes {
             if self.closed {
                 self.body.skip(*byte);
@@ -140,21 +140,21 @@ impl Decoder {
 
     /// Ends the body and returns the reply.
     pub fn finish(mut self, head: &Head) -> Decoded {
-        let rest = if self.closed { Rest::Nothing } else { self.body.rest() };
+        let rest = if self.closed { Remainder::Nothing } else { self.body.rest() };
         // Whatever the body of a refused request is, its status is the trouble.
-        let mut otherwise = head.refused().then(|| Fault::text(self.body.opening()));
+        let mut otherwise = head.refused().then(|| DecodeFault::text(self.body.opening()));
         match rest {
-            Rest::Nothing => {}
-            Rest::Event(frame) => self.read(frame, true),
-            Rest::Whole(text) => match Node::read(&text) {
-                Ok(node) if head.refused() => otherwise = Some(Fault::body(node)),
+            Remainder::Nothing => {}
+            Remainder::Event(frame) => self.read(frame, true),
+            Remainder::Whole(text) => match Node::read(&text) {
+                Ok(node) if head.refused() => otherwise = Some(DecodeFault::body(node)),
                 Ok(node) => self.wire.body(node, &mut self.gather),
                 // A body that was cut has nothing that could be used.
                 Err(error) if error.is_eof() => {}
                 Err(error) => self.gather.fail(body::not_json("the body", &error)),
             },
-            Rest::Unclosed => self.gather.reopen(),
-            Rest::Unknown => self.gather.fail(body::not_a_reply(self.body.opening())),
+            Remainder::Unclosed => self.gather.reopen(),
+            Remainder::Unknown => self.gather.fail(body::not_a_reply(self.body.opening())),
         }
         self.gather.finish(head, otherwise)
     }
@@ -188,7 +188,7 @@ impl Decoder {
         self.closed |= self.gather.has_ended() && !self.wire.goes_on();
     }
 
-    fn malformed(&mut self, fault: Fault) {
+    fn malformed(&mut self, fault: DecodeFault) {
         self.gather.fail(fault);
         self.closed = true;
     }
@@ -205,8 +205,9 @@ enum Wire {
 
 impl Wire {
     fn event(&mut self, name: &str, node: Node<'_>, gather: &mut Gather) {
-        let carried = Fault::carried(node);
-        if let Some(fault) = carried.or_else(|| (name == "error").then(|| Fault::body(node))) {
+        let carried = DecodeFault::carried(node);
+        if let Some(fault) = carried.or_else(|| (name == "error").then(|| DecodeFault::body(node)))
+        {
             return gather.fail(fault);
         }
         let kind = node.word_of("type");
@@ -224,7 +225,7 @@ impl Wire {
     fn body(&mut self, node: Node<'_>, gather: &mut Gather) {
         // A response tells its error itself, beside its status.
         let tells_itself = matches!(self, Self::Responses(_)) && node.field("status").is_some();
-        if let Some(fault) = Fault::carried(node).filter(|_| !tells_itself) {
+        if let Some(fault) = DecodeFault::carried(node).filter(|_| !tells_itself) {
             return gather.fail(fault);
         }
         let ours = match self {

@@ -11,12 +11,12 @@ mod openai_responses;
 mod schema;
 mod turns;
 
-pub use names::Names;
+pub use names::ToolNames;
 
 use pointsman_kernel::prompt::PromptMessage;
 use serde_json::Value;
 
-use super::{Protocol, Question, settings::Proposals, settings::Settings};
+use super::{ModelRequest, Protocol, settings::ModelSettings, settings::Proposals};
 use crate::tool::ToolSpec;
 use turns::Turn;
 
@@ -27,7 +27,7 @@ pub(super) const REPLY: &str = "reply";
 /// The form that a reply is asked for in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum ReplyFormat {
     /// Plain text.
     Text,
     /// JSON text that fits the prompt's schema.
@@ -42,46 +42,46 @@ pub struct Encoded {
     /// The request's body.
     pub body: Value,
     /// What the tools are called in it.
-    pub names: Names,
+    pub names: ToolNames,
     /// The form that the reply was asked for in.
-    pub form: Form,
+    pub form: ReplyFormat,
 }
 
 /// What every protocol's encoder is given.
 struct Parts<'q> {
-    settings: &'q Settings,
+    settings: &'q ModelSettings,
     system: String,
     turns: Vec<Turn>,
-    /// The tools to offer; none unless the form is [`Form::Tools`].
+    /// The tools to offer; none unless the form is [`ReplyFormat::Tools`].
     tools: Vec<(&'q str, &'q ToolSpec)>,
-    /// The schema to hold the reply to; none unless the form is [`Form::Schema`].
+    /// The schema to hold the reply to; none unless the form is [`ReplyFormat::Schema`].
     schema: Option<&'q Value>,
 }
 
 /// Writes a question for a protocol.
-pub fn encode(protocol: Protocol, question: &Question, settings: &Settings) -> Encoded {
+pub fn encode(protocol: Protocol, question: &ModelRequest, settings: &ModelSettings) -> Encoded {
     let prompt = &question.prompt;
     let offered = question.tools.iter().filter(|tool| prompt.tools.contains(&tool.name));
     let offered: Vec<&ToolSpec> = offered.collect();
     let form = match (settings.proposals, &prompt.schema, offered.is_empty()) {
         // Where only one of the two is possible there is nothing to choose.
-        (Proposals::Schema, Some(_), _) | (Proposals::Tools, Some(_), true) => Form::Schema,
-        (Proposals::Tools, _, false) | (Proposals::Schema, None, false) => Form::Tools,
-        (_, None, true) => Form::Text,
+        (Proposals::Schema, Some(_), _) | (Proposals::Tools, Some(_), true) => ReplyFormat::Schema,
+        (Proposals::Tools, _, false) | (Proposals::Schema, None, false) => ReplyFormat::Tools,
+        (_, None, true) => ReplyFormat::Text,
     };
-    let native = form == Form::Tools;
+    let native = form == ReplyFormat::Tools;
     let called = prompt.messages.iter().filter(|_| native).flat_map(|message| match message {
         PromptMessage::Assistant { calls, .. } => calls.as_slice(),
         _ => &[],
     });
     let tools = offered.iter().filter(|_| native).map(|tool| &*tool.name);
-    let names = Names::of(tools.chain(called.map(|call| call.tool.as_str())));
+    let names = ToolNames::of(tools.chain(called.map(|call| call.tool.as_str())));
     let mut parts = Parts {
         settings,
         system: prompt.system.trim().to_owned(),
         turns: turns::of(&prompt.messages, native, &names),
         tools: Vec::new(),
-        schema: prompt.schema.as_ref().filter(|_| form == Form::Schema),
+        schema: prompt.schema.as_ref().filter(|_| form == ReplyFormat::Schema),
     };
     if native {
         parts.tools = offered.iter().map(|tool| (names.sent(&tool.name), *tool)).collect();

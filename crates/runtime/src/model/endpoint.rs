@@ -5,7 +5,7 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{ModelError, settings::Settings, spec::Provider};
+use super::{ModelError, settings::ModelSettings, spec::Provider};
 
 /// The version of the Messages protocol that the encoder writes.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -20,20 +20,20 @@ pub(super) fn base(provider: Provider, text: &str) -> Result<Url, ModelError> {
         text.to_owned()
     };
     let Ok(mut url) = Url::parse(&whole) else {
-        return bad("it is no URL");
+        return bad("it is not a URL");
     };
     if !matches!(url.scheme(), "http" | "https") {
         return bad("it is neither http nor https");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return bad("it holds a user name or a password");
+        return bad("it contains a user name or password");
     }
     if url.query().is_some() || url.fragment().is_some() {
         return bad("it has a query or a fragment");
     }
     // A server listens on this address; nobody can be reached there.
     if url.host_str() == Some("0.0.0.0") && url.set_host(Some("127.0.0.1")).is_err() {
-        return bad("its host cannot be reached");
+        return bad("its host is not allowed");
     }
     Ok(url)
 }
@@ -60,7 +60,7 @@ fn shown(text: &str) -> String {
 }
 
 /// Returns where questions to a model are sent.
-pub(super) fn address(settings: &Settings) -> Result<Url, ModelError> {
+pub(super) fn address(settings: &ModelSettings) -> Result<Url, ModelError> {
     let provider = settings.spec.provider();
     let text = settings.base_url.as_deref().or_else(|| provider.own_base());
     let mut url = base(provider, text.ok_or(ModelError::NoBase { provider })?)?;
@@ -104,14 +104,14 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 
 /// Returns whether questions can be sent there without a key: only a provider's own
 /// server is known to want one.
-pub(super) fn needs_key(settings: &Settings, url: &Url) -> bool {
+pub(super) fn needs_key(settings: &ModelSettings, url: &Url) -> bool {
     let provider = settings.spec.provider();
     let own = provider.own_base().and_then(|own| Url::parse(own).ok());
     !provider.key_variables().is_empty() && own.is_some_and(|own| own.origin() == url.origin())
 }
 
 /// Returns the headers that every question carries, the key among them.
-pub(super) fn headers(settings: &Settings) -> Result<HeaderMap, ModelError> {
+pub(super) fn headers(settings: &ModelSettings) -> Result<HeaderMap, ModelError> {
     let provider = settings.spec.provider();
     let mut headers = HeaderMap::new();
     let mut set = |name: &'static str, value: &'static str| {

@@ -2,7 +2,7 @@
 
 use super::{
     ProgressSink, Protocol,
-    decode::{Decoded, Decoder, Head, Limits, Piece},
+    decode::{DecodeLimits, Decoded, Decoder, Head, ReplyPiece},
     encode::REPLY,
     secret::Redactor,
 };
@@ -28,7 +28,7 @@ pub(super) struct Reading<'s> {
 impl Reading<'_> {
     /// Starts to read a body of so many bytes at most.
     pub(super) fn new(protocol: Protocol, most: usize) -> Self {
-        let limits = Limits { body: most, line: LINE_BYTES.min(most) };
+        let limits = DecodeLimits { body: most, line: LINE_BYTES.min(most) };
         Self {
             decoder: Decoder::with_limits(protocol, limits),
             redactor: Redactor::new(None),
@@ -63,11 +63,13 @@ impl Reading<'_> {
         for piece in self.decoder.push(&bytes) {
             let Some(shown) = self.shown else { continue };
             match piece {
-                Piece::Text(delta) => shown.show(&delta),
-                Piece::CallStarted { call, name, .. } if self.by_tool && name == REPLY => {
+                ReplyPiece::Text(delta) => shown.show(&delta),
+                ReplyPiece::CallStarted { call, name, .. } if self.by_tool && name == REPLY => {
                     self.reply = Some(call);
                 }
-                Piece::Arguments { call, delta } if self.reply == Some(call) => shown.show(&delta),
+                ReplyPiece::Arguments { call, delta } if self.reply == Some(call) => {
+                    shown.show(&delta);
+                }
                 _ => {}
             }
         }

@@ -11,9 +11,9 @@ const SHORTEST: usize = 8;
 
 /// A key. It shows in no log, no error and no debug output.
 #[derive(Clone, Eq, PartialEq)]
-pub struct Secret(Arc<str>);
+pub struct ApiKey(Arc<str>);
 
-impl Secret {
+impl ApiKey {
     /// Returns a key; the spaces around it are dropped.
     pub fn new(key: &str) -> Self {
         Self(key.trim().into())
@@ -31,13 +31,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(REDACTED)
     }
 }
 
-impl fmt::Display for Secret {
+impl fmt::Display for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(REDACTED)
     }
@@ -47,14 +47,14 @@ impl fmt::Display for Secret {
 #[cfg(feature = "models")]
 #[derive(Debug)]
 pub(super) struct Redactor {
-    secret: Option<Secret>,
+    secret: Option<ApiKey>,
     /// The end of what came, while it may be the beginning of the key.
     held: Vec<u8>,
 }
 
 #[cfg(feature = "models")]
 impl Redactor {
-    pub(super) fn new(secret: Option<Secret>) -> Self {
+    pub(super) fn new(secret: Option<ApiKey>) -> Self {
         let secret = secret.filter(|secret| secret.0.len() >= SHORTEST);
         Self { secret, held: Vec::new() }
     }
@@ -94,7 +94,7 @@ mod tests {
     fn a_key_is_taken_out_wherever_it_was_cut() {
         let body = b"a sk-sk-12345 b sk-12345";
         for cut in 0..=body.len() {
-            let mut redactor = Redactor::new(Some(Secret::new(" sk-12345\n")));
+            let mut redactor = Redactor::new(Some(ApiKey::new(" sk-12345\n")));
             let (left, right) = body.split_at(cut);
             let mut seen = redactor.push(left);
             seen.extend(redactor.push(right));
@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn half_a_key_at_the_end_is_passed_on() {
-        let mut redactor = Redactor::new(Some(Secret::new("sk-12345")));
+        let mut redactor = Redactor::new(Some(ApiKey::new("sk-12345")));
         assert_eq!(redactor.push(b"x sk-1"), b"x ");
         assert_eq!(redactor.rest(), b"sk-1");
     }
 
     #[test]
     fn a_word_is_no_key_to_take_out() {
-        assert_eq!(Secret::new("none").redact("none of it"), "none of it");
-        assert_eq!(Redactor::new(Some(Secret::new("none"))).push(b"none"), b"none");
+        assert_eq!(ApiKey::new("none").redact("none of it"), "none of it");
+        assert_eq!(Redactor::new(Some(ApiKey::new("none"))).push(b"none"), b"none");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{ModelError, Secret, spec::Spec};
+use super::{ApiKey, ModelError, spec::Spec};
 #[cfg(feature = "models")]
 use super::{endpoint, spec::Provider};
 
@@ -37,13 +37,13 @@ impl Prices {
 
 /// Everything about a model that is the same for all questions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct ModelSettings {
     /// The model.
     pub spec: Spec,
     /// The server's address; the provider's own where there is none.
     pub base_url: Option<String>,
     /// The key. Whoever sets it says that it is meant for `base_url`.
-    pub key: Option<Secret>,
+    pub key: Option<ApiKey>,
     /// How the model proposes.
     pub proposals: Proposals,
     /// Tokens that a reply may have.
@@ -66,7 +66,7 @@ pub struct Settings {
     pub replay: Option<PathBuf>,
 }
 
-impl Settings {
+impl ModelSettings {
     /// Returns the defaults for a model.
     pub const fn new(spec: Spec) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Settings {
         let place = endpoint::base(provider, &used)?.origin();
         let meant = trusted.map(|trusted| endpoint::base(provider, &trusted)).transpose()?;
         if meant.is_some_and(|meant| meant.origin() == place) {
-            settings.key = key.as_deref().map(Secret::new);
+            settings.key = key.as_deref().map(ApiKey::new);
         }
         Ok(settings)
     }
@@ -132,10 +132,10 @@ impl Settings {
             return bad("max_bytes", "1 or more");
         }
         if self.connect_timeout.is_zero() {
-            return bad("connect_timeout", "more than nothing");
+            return bad("connect_timeout", "more than zero");
         }
         if self.idle_timeout.is_zero() {
-            return bad("idle_timeout", "more than nothing");
+            return bad("idle_timeout", "more than zero");
         }
         if self.record.is_some() && self.replay.is_some() {
             return Err(ModelError::RecordAndReplay);

@@ -14,13 +14,13 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{
-    ModelError, ProgressSink, Protocol, Question, answer,
+    ModelError, ModelRequest, ProgressSink, Protocol, answer,
     decode::{Decoded, Head},
-    encode::{self, Encoded, Form},
+    encode::{self, Encoded, ReplyFormat},
     endpoint,
     reading::Reading,
     secret::Redactor,
-    settings::Settings,
+    settings::ModelSettings,
     spec::Provider,
     tape::{self, End, Recorder, Replayer, Taped},
     trust,
@@ -34,7 +34,7 @@ const REFUSED_BYTES: usize = 256 << 10;
 /// A model that is reached over the wire, or whose recorded answers are.
 #[derive(Debug)]
 pub(super) struct Wire {
-    settings: Settings,
+    settings: ModelSettings,
     protocol: Protocol,
     source: Source,
 }
@@ -49,7 +49,7 @@ enum Source {
 type Opening = (u16, Option<u64>, Headers);
 
 impl Wire {
-    pub(super) fn new(settings: Settings, protocol: Protocol) -> Result<Self, ModelError> {
+    pub(super) fn new(settings: ModelSettings, protocol: Protocol) -> Result<Self, ModelError> {
         let source = match &settings.replay {
             Some(path) => Source::Tape(Replayer::open(path)?),
             None => network(&settings)?,
@@ -57,7 +57,7 @@ impl Wire {
         Ok(Self { settings, protocol, source })
     }
 
-    pub(super) async fn ask(&self, question: &Question, shown: &ProgressSink) -> Completion {
+    pub(super) async fn ask(&self, question: &ModelRequest, shown: &ProgressSink) -> Completion {
         let encoded = encode::encode(self.protocol, question, &self.settings);
         let digests = tape::digests(self.protocol, &encoded.body);
         match &self.source {
@@ -94,7 +94,7 @@ impl Wire {
         &self,
         taped: &Taped,
         encoded: &Encoded,
-        question: &Question,
+        question: &ModelRequest,
         shown: &ProgressSink,
     ) -> Completion {
         let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
@@ -115,7 +115,7 @@ impl Wire {
         client: &Client,
         url: &Url,
         body: &serde_json::Value,
-        question: &Question,
+        question: &ModelRequest,
     ) -> Result<Response, Completion> {
         let mut request = client.post(url.clone()).body(body.to_string());
         if endpoint::takes_idempotency_key(self.settings.spec.provider())
@@ -130,8 +130,7 @@ impl Wire {
             Ok(Err(error)) => Err(self.unreached(url, error)),
             Err(_) => {
                 let message = format!(
-                    "no answer came in {limit:?}, the `connect_timeout` and `idle_timeout` of \
-                     `[model]` together"
+                    "no response within {limit:?}, the `connect_timeout` and `idle_timeout` of `[model]` together"
                 );
                 Err(self.fault(FaultClass::Timeout, true, &message))
             }
@@ -168,7 +167,7 @@ impl Wire {
         let mut reading = Reading::new(self.protocol, self.settings.max_bytes.min(most));
         reading.redactor = Redactor::new(self.settings.key.clone());
         reading.shown = (!refused).then_some(shown);
-        reading.by_tool = encoded.form == Form::Schema;
+        reading.by_tool = encoded.form == ReplyFormat::Schema;
         reading.keeps = keeps;
         reading
     }
@@ -180,7 +179,7 @@ impl Wire {
         let place = url.origin().ascii_serialization();
         let help = match self.settings.spec.provider() {
             Provider::Ollama => "; is Ollama running?",
-            Provider::OpenAiCompatible => "; is the server running, and the base URL right?",
+            Provider::OpenAiCompatible => "; is the server running, and is the base URL correct?",
             _ => "",
         };
         let host = url.host_str().unwrap_or_default();
@@ -190,14 +189,14 @@ impl Wire {
         // A server that wants TLS answers a plain request with something else than HTTP.
         let help = match cause.to_string() {
             text if url.scheme() == "http" && text.starts_with("invalid HTTP") => {
-                "; does the server want https?"
+                "; does the server need https?"
             }
             _ => help,
         };
         if slow {
             let limit = self.settings.connect_timeout;
             let message = format!(
-                "{place} cannot be reached in {limit:?}, the `connect_timeout` of `[model]`{help}"
+                "{place} cannot be reached within {limit:?}, the `connect_timeout` of `[model]`{help}"
             );
             return self.fault(FaultClass::Timeout, true, &message);
         }
@@ -218,14 +217,13 @@ fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
     {
         let place = opening.2.get("location").map_or("somewhere else", String::as_str);
         error.message = format!(
-            "the server points to {place}, and redirections are not followed; set the base \
-             URL to where the model is"
+            "the server redirects to {place}, and redirects are not followed; set the base URL to the new address"
         );
     }
     decoded
 }
 
-fn network(settings: &Settings) -> Result<Source, ModelError> {
+fn network(settings: &ModelSettings) -> Result<Source, ModelError> {
     let provider = settings.spec.provider();
     let url = endpoint::address(settings)?;
     if settings.key.is_none() && endpoint::needs_key(settings, &url) {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     driver::{Driver, PreparedRun},
-    host::Host,
+    local_executor::LocalExecutor,
     mailbox::is_word,
     observe::Observer,
     store::RunId,
@@ -196,40 +196,40 @@ impl Session {
     /// Begins a run to talk with. Its first entry is on disk when this returns.
     pub fn converse(
         &self,
-        host: &Host,
+        executor: &LocalExecutor,
         start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<ConversationHandle, SessionError> {
-        let engine = self.engine(host);
+        let engine = self.engine(executor);
         let beginning = PreparedRun { words: Vec::new(), ..engine.beginning(start)? };
         let driver = self.threads.block_on(engine.begin(beginning, observers))?;
-        Ok(self.talk(host, driver))
+        Ok(self.talk(executor, driver))
     }
 
     /// Goes on with a conversation. Those who watch are told first what it waits for.
     pub fn rejoin(
         &self,
-        host: &Host,
+        executor: &LocalExecutor,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<ConversationHandle, SessionError> {
-        let (program, engine) = (Arc::new(self.program(id)?), self.engine(host));
-        let site = engine.site(observers);
+        let (program, engine) = (Arc::new(self.program(id)?), self.engine(executor));
+        let context = engine.context(observers);
         let driver = self.threads.block_on(async {
             let lease = engine.claim(id).await?;
             self.reopen(id, closed(program.agent())).await?;
             engine.unpause(id).await?;
             let heard = !self.store.messages(id).await?.iter().any(is_word);
-            Ok::<_, SessionError>(Driver::rejoin(site, program, lease, heard).await?)
+            Ok::<_, SessionError>(Driver::rejoin(context, program, lease, heard).await?)
         })?;
-        Ok(self.talk(host, driver))
+        Ok(self.talk(executor, driver))
     }
 
-    fn talk(&self, host: &Host, driver: Driver) -> ConversationHandle {
+    fn talk(&self, executor: &LocalExecutor, driver: Driver) -> ConversationHandle {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
         // The last sender that goes detaches from the run, so the signals keep no sender.
-        let (pressing, watch) = (commands.downgrade(), host.watch());
+        let (pressing, watch) = (commands.downgrade(), executor.watch());
         let sender = CommandSender::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
             let _pressed = Pressed::listen(pressing)?;

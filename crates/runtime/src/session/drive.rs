@@ -18,10 +18,10 @@ use crate::{
     driver::{Driver, answered},
     engine::talking,
     mailbox::about,
-    observe::{Asked, Question},
+    observe::{Question, QuestionKind},
     store::{RunId, Store},
-    task::{Command, Rest, RunTask, Until},
-    watch::Watch,
+    task::{Command, RunTask, TaskEnd, Until},
+    watch::ResourceWatch,
 };
 
 /// Time between two looks for what may close a question, while a person is asked.
@@ -63,12 +63,12 @@ impl Drop for Pressed {
 /// in good order; a second one, or the system's request to end, detaches from it as it is.
 pub(super) async fn attended(
     driver: Driver,
-    watch: Option<Watch>,
+    watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
     approver: &mut dyn Approver,
 ) -> Result<RunSummary, SessionError> {
     let mut task = talking(driver, Until::Waits, watch, commands).await?;
-    while task.run().await? == Rest::Asking {
+    while task.run().await? == TaskEnd::Asking {
         if !ask(&mut task, approver).await? {
             break;
         }
@@ -79,11 +79,11 @@ pub(super) async fn attended(
 /// Drives a run that somebody talks with until it ends or they leave. Ctrl-C cancels the turn.
 pub(super) async fn talked_with(
     driver: Driver,
-    watch: Option<Watch>,
+    watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
 ) -> Result<RunSummary, SessionError> {
     let mut task = talking(driver, Until::Ends { answers: true }, watch, commands).await?;
-    if !matches!(task.run().await?, Rest::Ended(_)) {
+    if !matches!(task.run().await?, TaskEnd::Ended(_)) {
         task.keep_commands().await?;
     }
     Ok(outcome(task.driver()))
@@ -151,7 +151,7 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &ApprovalDecisi
     let ApprovalDecision { granted, reason, remember } = decision;
     let Question { effect, asks, .. } = question;
     match asks {
-        Asked::Call { identity, .. } => Event::ApprovalAnswered {
+        QuestionKind::Call { identity, .. } => Event::ApprovalAnswered {
             effect: *effect,
             call: *identity,
             granted: *granted,
@@ -159,7 +159,7 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &ApprovalDecisi
             remember: remember.clone(),
             sent: None,
         },
-        Asked::Plain(_) => answered(run, *effect, *granted, reason),
+        QuestionKind::Plain(_) => answered(run, *effect, *granted, reason),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{clock::entropy, driver::DriveError, engine::EngineConfig, private};
 pub struct DryRun {
     /// Its chart, bound to its agent.
     pub program: Arc<Program>,
-    /// What may run unasked.
+    /// Permission rules.
     pub permissions: Permissions,
     /// The tools that the agent is told of; nothing where its chart names them itself.
     pub tools: Option<Vec<Box<str>>>,
@@ -38,8 +38,8 @@ pub fn dry_run(
     }
     config.model.record = None;
     let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
-    let host = session.host(config)?;
-    let beginning = session.engine(&host).beginning(start)?;
+    let executor = session.executor(config)?;
+    let beginning = session.engine(&executor).beginning(start)?;
     let (program, begun) = (beginning.program, beginning.begun);
     let event = Event::Begun(Box::new(begun.clone()));
     let mut run = program.start();
@@ -66,7 +66,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::debug!(%error, folder = %self.0.display(), "a folder is left");
+            tracing::debug!(%error, folder = %self.0.display(), "a temporary folder could not be removed");
         }
     }
 }

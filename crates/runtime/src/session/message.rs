@@ -81,7 +81,7 @@ impl Session {
                 // Nothing is left to wish for.
                 StepResult::Ignored(Late::Already) => return Ok(Delivery::Taken),
                 StepResult::Ignored(late) => late.to_string(),
-                _ => "another message took its place".into(),
+                _ => "replaced by another message".into(),
             },
         }))
     }
@@ -103,9 +103,9 @@ impl Session {
         let event = Event::Cancelled { scope: Scope::Run };
         let lease = self.block_on(self.store.claim(id))?;
         let Some(lease) = lease else { return self.send(id, &event) };
-        let site = self.idle();
+        let context = self.idle();
         self.threads.block_on(async {
-            end::end(&site, lease).await?;
+            end::end(&context, lease).await?;
             end::end_children(&self.agents, &self.store, id).await;
             Ok::<(), SessionError>(())
         })?;

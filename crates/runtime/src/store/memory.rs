@@ -21,7 +21,6 @@ use super::{
     Append, Change, Changes, EntryColumns, Feed, Filter, Health, Lease, MailboxMessage, MessageId,
     NewRun, Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
     RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
-    link::Link,
     queue::{self, QueuedRun},
     row::part,
 };
@@ -152,15 +151,15 @@ impl Shelf {
 }
 
 impl Record {
-    fn new(run: RunId, opening: &NewRun) -> Self {
+    fn new(run: RunId, new_run: &NewRun) -> Self {
         let row = RunRow {
             id: run,
-            agent: opening.agent.clone(),
-            chart: opening.chart.clone(),
-            source: Digest::of(opening.source.as_bytes()),
-            goal: opening.goal.clone(),
-            created_ms: opening.created_ms,
-            forked: opening.forked.clone(),
+            agent: new_run.agent.clone(),
+            chart: new_run.chart.clone(),
+            source: Digest::of(new_run.source.as_bytes()),
+            goal: new_run.goal.clone(),
+            created_ms: new_run.created_ms,
+            forked: new_run.forked.clone(),
             seq: Seq(0),
             link: Digest::default(),
             state: "".into(),
@@ -169,7 +168,7 @@ impl Record {
         };
         Self {
             row,
-            source: opening.source.to_string(),
+            source: new_run.source.to_string(),
             lines: Vec::new(),
             columns: Vec::new(),
             prompts: Vec::new(),
@@ -179,9 +178,9 @@ impl Record {
             claimed: false,
             expires_ms: None,
             wrote: 0,
-            queued: opening.queue.as_ref().map(|queue| Queued {
+            queued: new_run.queue.as_ref().map(|queue| Queued {
                 key: queue.key.clone(),
-                rank: queue.rank(opening.created_ms),
+                rank: queue.rank(new_run.created_ms),
                 needs: queue.needs.clone(),
                 at_ms: Some(queue.not_before_ms),
             }),
@@ -191,8 +190,8 @@ impl Record {
     /// Adds an entry that follows the last one.
     fn add(&mut self, append: Append) {
         let Append { seq, line, state, ended, wake, snapshot, prompts, .. } = append;
-        let (ended, link) = (ended.map(Disposition::name), Digest::of(line.as_bytes()));
-        self.lines.push(line);
+        let (ended, link) = (ended.map(Disposition::name), line.digest());
+        self.lines.push(line.to_string());
         self.columns.push(EntryColumns {
             state: state.clone(),
             ended: ended.map(Into::into),
@@ -278,26 +277,25 @@ impl MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
-        Link::checked(&first, true)?;
-        queue::check(&first, &opening)?;
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
+        first.check_first(&new_run)?;
         let (run, seq) = (first.run.clone(), first.seq);
         let lease = {
             let mut runs = self.lock();
-            let made = opening.request.as_ref().and_then(|request| runs.requests.get(request));
+            let made = new_run.request.as_ref().and_then(|request| runs.requests.get(request));
             if let Some(run) = made.cloned() {
                 return Err(StoreError::Repeated { run });
             }
             if runs.runs.contains_key(&run) {
                 return Err(StoreError::RunExists { run });
             }
-            let mut record = Record::new(run.clone(), &opening);
+            let mut record = Record::new(run.clone(), &new_run);
             record.add(Arc::unwrap_or_clone(first));
             record.wrote = 1;
             runs.runs.insert(run.clone(), record);
-            runs.requests.extend(opening.request.map(|request| (request, run.clone())));
-            for message in &opening.messages {
-                runs.send(&run, message, opening.created_ms);
+            runs.requests.extend(new_run.request.map(|request| (request, run.clone())));
+            for message in &new_run.messages {
+                runs.send(&run, message, new_run.created_ms);
             }
             self.grant(&mut runs, &run)?
         };
@@ -342,7 +340,7 @@ impl Store for MemoryStore {
     }
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
-        let link = Link::checked(&append, false)?;
+        let link = append.check()?;
         let (run, seq, message) = (append.run.clone(), append.seq, append.message);
         {
             let mut runs = self.lock();
@@ -354,7 +352,7 @@ impl Store for MemoryStore {
                 return Err(StoreError::Conflict { run, at: record.row.seq, wanted: seq });
             }
             if record.row.link != link.prev {
-                let why = "it does not follow the run's last line".into();
+                let why = "it does not follow the run's last entry".into();
                 return Err(StoreError::Unfit { run, seq, why });
             }
             if let Some(message) = message

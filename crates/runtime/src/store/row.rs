@@ -118,6 +118,6 @@ pub struct EntryColumns {
     pub wake: Option<u64>,
     /// How many prompts were kept with the entry.
     pub prompts: u64,
-    /// Whether the columns have their seal.
+    /// Whether the columns have their checksum.
     pub intact: bool,
 }

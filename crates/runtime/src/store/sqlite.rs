@@ -7,12 +7,12 @@
 mod anchor;
 mod artifact;
 mod blob;
-mod book;
 mod chain;
+mod checksum;
 mod error;
-mod hold;
 mod list;
-mod mark;
+mod lock;
+mod manifest;
 mod message;
 mod only_read;
 mod options;
@@ -25,8 +25,8 @@ mod reader;
 mod ready;
 mod record;
 mod schema;
-mod seal;
 mod term;
+mod watermark;
 mod writer;
 
 use std::{
@@ -47,15 +47,15 @@ use super::{
 };
 use crate::{clock::now_ms, private};
 use artifact::Packed;
-use hold::Hold;
+use lock::RunLock;
 #[doc(hidden)]
-pub use options::Fault;
+pub use options::InjectedFault;
 pub use options::SqliteOptions;
 use poll::Polled;
-pub use reader::Reader;
+pub use reader::SqliteReader;
 use ready::Ready;
-use term::{Tenure, Term};
-use writer::{Answer, Desk, Forking, Job, Work, Writer};
+use term::{ActiveTerm, Term};
+use writer::{Forking, WriteJob, WriteQueue, WriteReply, WriteRequest, Writer};
 
 /// A store of journals in one SQLite file.
 ///
@@ -64,10 +64,10 @@ use writer::{Answer, Desk, Forking, Job, Work, Writer};
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    reader: Arc<Reader>,
-    jobs: Option<mpsc::Sender<Job>>,
+    reader: Arc<SqliteReader>,
+    jobs: Option<mpsc::Sender<WriteJob>>,
     thread: Option<std::thread::JoinHandle<()>>,
-    writer: Option<Arc<Desk>>,
+    writer: Option<Arc<WriteQueue>>,
     feed: Feed,
     polled: Polled,
     options: SqliteOptions,
@@ -77,8 +77,8 @@ pub struct SqliteStore {
 
 /// The inside of a lease.
 struct Claimed {
-    tenure: Tenure,
-    _hold: Hold,
+    active_term: ActiveTerm,
+    _lock: RunLock,
 }
 
 impl SqliteStore {
@@ -97,15 +97,15 @@ impl SqliteStore {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let schema::Opened { connection, mark, anchor, ordered } = match schema::open(path, options)
-        {
-            Ok(opened) => opened,
-            Err(error) => return Self::only_read(path, options, error),
-        };
+        let schema::Opened { connection, watermark, anchor, ordered } =
+            match schema::open(path, options) {
+                Ok(opened) => opened,
+                Err(error) => return Self::only_read(path, options, error),
+            };
         let (jobs, inbox) = mpsc::channel();
         let feed = Feed::default();
-        let writer = Writer::new(connection, mark, anchor, options, feed.clone());
-        let writer = Arc::new(Desk::new(writer));
+        let writer = Writer::new(connection, watermark, anchor, options, feed.clone());
+        let writer = Arc::new(WriteQueue::new(writer));
         let desk = Arc::clone(&writer);
         let thread = std::thread::Builder::new()
             .name("journal".into())
@@ -113,7 +113,7 @@ impl SqliteStore {
             .map_err(|source| StoreError::Thread { source })?;
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::new(path, options, ordered)),
+            reader: Arc::new(SqliteReader::new(path, options, ordered)),
             jobs: Some(jobs),
             thread: Some(thread),
             writer: Some(writer),
@@ -125,20 +125,20 @@ impl SqliteStore {
     }
 
     /// Returns what reads the journal on the caller's own thread.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &SqliteReader {
         &self.reader
     }
 
     /// Reads in the background.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&SqliteReader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let reader = Arc::clone(&self.reader);
         background(move || read(&reader)).await
     }
 
-    async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
+    async fn ask(&self, work: WriteRequest) -> Result<WriteReply, StoreError> {
         self.check_writable()?;
         let desk = self.writer.as_ref().ok_or_else(gone)?;
         let work = if self.options.inline_commit {
@@ -152,31 +152,31 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         desk.expect_one();
-        jobs.send(Job { work, reply }).map_err(|_| gone())?;
+        jobs.send(WriteJob { work, reply: Some(reply) }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
         let run = first.run.clone();
         let exists = || StoreError::RunExists { run: run.clone() };
-        let hold = self.hold(&run)?.ok_or_else(exists)?;
-        let tenure = Tenure::new(Term::after(0));
-        super::queue::check(&first, &opening)?;
-        let ready = Ready::new(first, tenure.term(), Some(opening))?;
-        self.ask(Work::Append(Box::new(ready))).await?;
-        tenure.wrote();
-        Ok(Lease::new(run, 1, Claimed { tenure, _hold: hold }))
+        let lock = self.lock_run(&run)?.ok_or_else(exists)?;
+        let active_term = ActiveTerm::new(Term::after(0));
+        super::queue::check(&first, &new_run)?;
+        let ready = Ready::new(first, active_term.term(), Some(new_run))?;
+        self.ask(WriteRequest::Append(Box::new(ready))).await?;
+        active_term.wrote();
+        Ok(Lease::new(run, 1, Claimed { active_term, _lock: lock }))
     }
 
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
-        let Some(hold) = self.hold(run)? else { return Ok(None) };
+        let Some(lock) = self.lock_run(run)? else { return Ok(None) };
         let asked = run.clone();
         let last = self.read(move |reader| reader.epoch(&asked)).await?;
         let term = Term::after(last);
-        let claimed = Claimed { tenure: Tenure::new(term), _hold: hold };
+        let claimed = Claimed { active_term: ActiveTerm::new(term), _lock: lock };
         Ok(Some(Lease::new(run.clone(), term.number(), claimed)))
     }
 
@@ -185,9 +185,9 @@ impl Store for SqliteStore {
             .guard()
             .filter(|_| *lease.run() == append.run)
             .ok_or_else(|| StoreError::Fenced { run: append.run.clone() })?;
-        let ready = Ready::new(append, claimed.tenure.term(), None)?;
-        self.ask(Work::Append(Box::new(ready))).await?;
-        claimed.tenure.wrote();
+        let ready = Ready::new(append, claimed.active_term.term(), None)?;
+        self.ask(WriteRequest::Append(Box::new(ready))).await?;
+        claimed.active_term.wrote();
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl Store for SqliteStore {
 
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
         let terms = leases.iter().map(|lease| {
-            let term = lease.guard().map(|claimed: &Claimed| claimed.tenure.term());
+            let term = lease.guard().map(|claimed: &Claimed| claimed.active_term.term());
             (lease.run().clone(), term)
         });
         let terms: Vec<_> = terms.collect();
@@ -221,23 +221,23 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         // Entries never change, so what is checked here still holds when it is copied.
         let parent = parent.clone();
-        let read = move |reader: &Reader| {
+        let read = move |reader: &SqliteReader| {
             reader.read(|connection| Forking::new(connection, &parent, at, child, created_ms))
         };
         let forking = self.read(read).await?;
-        self.ask(Work::Fork(Box::new(forking))).await.map(drop)
+        self.ask(WriteRequest::Fork(Box::new(forking))).await.map(drop)
     }
 
     async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
-        let work = Work::Post { run: run.clone(), body: body.into(), at_ms: now_ms() };
+        let work = WriteRequest::Send { run: run.clone(), body: body.into(), at_ms: now_ms() };
         match self.ask(work).await? {
-            Answer::Posted(message) => Ok(message),
+            WriteReply::Sent(message) => Ok(message),
             _ => Err(gone()),
         }
     }
 
     async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        self.ask(Work::Discard(message)).await.map(drop)
+        self.ask(WriteRequest::Discard(message)).await.map(drop)
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
@@ -246,7 +246,7 @@ impl Store for SqliteStore {
     }
 
     async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
-        self.read(Reader::all_messages).await
+        self.read(SqliteReader::all_messages).await
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
@@ -265,11 +265,11 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
-        self.read(Reader::check).await
+        self.read(SqliteReader::check).await
     }
 
     async fn health(&self) -> Result<Health, StoreError> {
-        let health = self.read(Reader::health).await?;
+        let health = self.read(SqliteReader::health).await?;
         let broken = || self.writer.as_ref().and_then(|desk| desk.broken());
         Ok(Health { unwritable: self.unwritable.clone().or_else(broken), ..health })
     }
@@ -308,7 +308,7 @@ impl Store for SqliteStore {
         let (run, bytes) = (run.clone(), Vec::from(bytes));
         let packed = background(move || Ok(Packed::new(&bytes))).await?;
         let digest = packed.digest;
-        self.ask(Work::Keep { run, packed }).await?;
+        self.ask(WriteRequest::Keep { run, packed }).await?;
         Ok(digest)
     }
 
@@ -336,13 +336,13 @@ async fn background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     spawn_blocking(work).await.unwrap_or_else(|broken| {
-        let why = format!("a thread of the journal broke off: {broken}");
+        let why = format!("a thread of the journal panicked: {broken}");
         Err(StoreError::Other { run: None, seq: None, source: why.into() })
     })
 }
 
 fn gone() -> StoreError {
-    StoreError::Broken { run: None, seq: None, why: "the writer is gone".into() }
+    StoreError::Broken { run: None, seq: None, why: "the writer has stopped".into() }
 }
 
 impl Drop for SqliteStore {

@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Map, Value};
 
-use super::{Now, ToolSpec, Tools, View, limits::Limits};
+use super::{Now, ToolSpec, View, WorkspaceTools, limits::ToolLimits};
 #[cfg(feature = "tools")]
 use super::{
     edit::EditTool, fts_search::FtsSearchTool, git::GitTool, http::HttpGetTool, list::ListTool,
@@ -61,23 +61,23 @@ pub trait Tool: Send + Sync {
     /// Returns its specification for models; nothing for a tool that only an agent's own code
     /// calls. Arguments are checked against this schema before anything runs, unless the tool is
     /// declared to be foreign; without the feature `tools` the tool must check them itself.
-    fn spec(&self, limits: &Limits) -> Option<ToolSpec>;
+    fn spec(&self, limits: &ToolLimits) -> Option<ToolSpec>;
 
     /// Calls it. A refusal is a result that a model can read. Dropping the future must stop the
     /// work.
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a>;
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a>;
 
     /// Returns why a call cannot run, before a person is asked for it. Must change nothing and
     /// send nothing; the reason goes to the model, so it must not say what the run may not read.
     /// May block.
-    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<String> {
         let _ = (tools, arguments);
         None
     }
 
     /// Returns the result of a call that was started before a crash and never answered, where the
     /// world shows it. A failed result means that it was not done. May block.
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
+    fn probe(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<Completion> {
         let _ = (tools, arguments);
         None
     }
@@ -118,13 +118,13 @@ pub trait Tool: Send + Sync {
 }
 
 /// The future of a call.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Completion> + Send + 'a>>;
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Completion> + Send + 'a>>;
 
 /// A call, with all that a tool is given beside the arguments.
 #[derive(Clone, Copy)]
-pub struct Calling<'a> {
+pub struct ToolContext<'a> {
     /// The workspace, and what the run may do in it.
-    pub tools: &'a Tools,
+    pub tools: &'a WorkspaceTools,
     /// The call as the model wrote it.
     pub call: &'a ToolCall,
     /// Which order it is; as text, the same when the call is made again, so that a server which

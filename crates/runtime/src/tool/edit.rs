@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    done,
+    Arguments, FileChange, Now, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View,
+    WorkspaceTools, done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
     grant::over_file,
-    limits::Limits,
+    limits::ToolLimits,
     read::reads_unasked,
     schema::{self, flag, known_digest, spec, words},
     text::Text,
@@ -37,7 +37,7 @@ impl Tool for EditTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Replaces a piece of a text file. `old` must stand there to the letter, and once. Line \
@@ -53,14 +53,14 @@ impl Tool for EditTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         calling.on_file(arguments, true, |tools, arguments: Edit, going| {
             let shows = may_show(tools, &arguments);
             edit(tools.folder(), tools.limits(), &arguments, shows, going)
         })
     }
 
-    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<String> {
         let arguments = Edit::deserialize(arguments).ok()?;
         // Of a file that the run may not read, even whether a text is in it would be told.
         let planned = may_show(tools, &arguments)
@@ -68,7 +68,7 @@ impl Tool for EditTool {
         planned.err().map(|said| said.output)
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
+    fn probe(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<Completion> {
         let arguments = Edit::deserialize(arguments).ok()?;
         was_edited(tools.folder(), tools.limits(), &arguments).map(done)
     }
@@ -97,7 +97,7 @@ impl Tool for EditTool {
 
 /// Returns whether an answer may hold lines of the file. A path that nobody can make out is
 /// refused elsewhere.
-fn may_show(tools: &Tools, arguments: &Edit) -> bool {
+fn may_show(tools: &WorkspaceTools, arguments: &Edit) -> bool {
     let path = tools.folder().inside(&arguments.path);
     path.is_ok_and(|path| {
         path.to_str().is_some_and(|path| reads_unasked(tools.permissions(), path))
@@ -119,7 +119,7 @@ struct Edit {
 /// hold lines of the file.
 fn edit(
     folder: &Folder,
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &Edit,
     shows: bool,
     going: &dyn Fn() -> bool,
@@ -156,14 +156,14 @@ struct Planned {
 /// of the file are shown only if they may be.
 fn planned(
     folder: &Folder,
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &Edit,
     shows: bool,
 ) -> Result<Planned, Said> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Err(Said::no("`old` and `new` are the same but for line ends, and those are kept"));
+        return Err(Said::no("`old` and `new` differ only in line ends, which are kept"));
     }
     let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);
@@ -175,8 +175,7 @@ fn planned(
     match places.len() {
         0 if !shows => {
             return Err(Said::no(format!(
-                "`old` was not found in `{path}`, and a rule of the permissions keeps back what \
-                 the file holds"
+                "`old` was not found in `{path}`, and a permission rule hides the file's content"
             )));
         }
         0 => return Err(Said::no(near::not_found(path, &plain.text, &old))),
@@ -187,23 +186,20 @@ fn planned(
     let edited = text.encode(&plain.replaced(&places, &old, &new)).map_err(|letter| {
         let encoding = text.encoding();
         Said::no(format!(
-            "`{path}` is stored in {encoding}, in which `{letter}` cannot be written; use \
-             another letter, or `write` the whole file anew in UTF-8"
+            "`{path}` is stored in {encoding}, which cannot encode `{letter}`; use another character, or `write` the whole file in UTF-8"
         ))
     })?;
     let size = u64::try_from(edited.len()).unwrap_or(u64::MAX);
     if size > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Err(Said::no(format!(
-            "`{path}` would have {size} bytes, and the limit is {limit}"
-        )));
+        return Err(Said::no(format!("`{path}` would have {size} bytes; the limit is {limit}")));
     }
     let line = places.first().map_or(1, |at| line_of(&plain.text, *at));
     Ok(Planned { before, edited, line, places: places.len() })
 }
 
 /// Says whether a file is as an `edit` would leave it; nothing if that cannot be told.
-fn was_edited(folder: &Folder, limits: &Limits, arguments: &Edit) -> Option<Said> {
+fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<Said> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     let (bytes, text) = text(folder, limits, path).ok()?;
@@ -212,16 +208,18 @@ fn was_edited(folder: &Folder, limits: &Limits, arguments: &Edit) -> Option<Said
     let left = text.replace(&*new, "").matches(&*old).count();
     if left == 0 && (new.is_empty() || text.contains(&*new)) {
         let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
-        return Some(Said::changed(format!("`{path}` is as this edit leaves it\n{holds}")));
+        return Some(Said::changed(format!(
+            "`{path}` already has the result of this edit\n{holds}"
+        )));
     }
     // Where `old` still stands as the edit needs it, it was not replaced.
     let stands = text.matches(&*old).count();
     (!new.contains(&*old) && (stands == 1 || *all && stands > 0)).then(|| {
-        Said::no(format!("`{path}` still has `old`: the edit was interrupted before it took place"))
+        Said::no(format!("`{path}` still has `old`: the edit was interrupted before it was made"))
     })
 }
 
-fn text(folder: &Folder, limits: &Limits, path: &str) -> Result<(Vec<u8>, Text), Said> {
+fn text(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<(Vec<u8>, Text), Said> {
     let bytes = contents(folder, limits, path)?;
     match Text::decode(bytes.clone()) {
         Some(text) => Ok((bytes, text)),

@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{id::Digest, tool::CONTENT};
 
-use super::{Said, folder::Folder, limits::Limits};
+use super::{Said, folder::Folder, limits::ToolLimits};
 
 /// Bytes in which a NUL makes a file a binary one.
 pub(super) const SNIFFED: usize = 8 << 10;
@@ -32,13 +32,12 @@ pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -
     let now = now.map_or_else(|| "it is not there".into(), |now| format!("it is at {now}"));
     let seen: String = seen.chars().take(DIGEST).collect();
     Some(Said::no(format!(
-        "`{path}` has changed since: `digest` says {seen}, and {now}; read it again before you \
-         change it"
+        "`{path}` has changed: `digest` is {seen}, but {now}; read it again before you change it"
     )))
 }
 
 /// Reads a file whose path a model gave.
-pub(super) fn contents(folder: &Folder, limits: &Limits, path: &str) -> Result<Vec<u8>, Said> {
+pub(super) fn contents(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<Vec<u8>, Said> {
     let read = folder.named(path).and_then(|path| folder.read(&path, limits.file_bytes));
     read.map_err(Said::no)
 }

@@ -22,7 +22,7 @@ use super::{
     files::{SNIFFED, is_binary},
     folder::{Folder, FolderError},
     ignored::walk,
-    limits::Limits,
+    limits::ToolLimits,
     text::Text,
 };
 use crate::private;
@@ -53,7 +53,7 @@ pub enum IndexError {
         source: io::Error,
     },
     /// Nobody waits for it any more.
-    #[error("the search was stopped before every file was looked at; the next goes on from there")]
+    #[error("the search stopped before it read every file; the next search continues from there")]
     Stopped,
     /// The index itself fails.
     #[error("the search index cannot be used: {0}")]
@@ -122,7 +122,7 @@ impl Index {
     pub fn refresh(&mut self, root: &Path) -> Result<(), IndexError> {
         let folder = Folder::open(root)
             .map_err(|source| IndexError::Folder { path: root.into(), source })?;
-        self.follow(&folder, Limits::default().file_bytes, &|| true).map(drop)
+        self.follow(&folder, ToolLimits::default().file_bytes, &|| true).map(drop)
     }
 
     /// Takes in what has changed, as long as somebody waits for it. Returns the text files

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec, Tools, fts,
-    limits::Limits,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, WorkspaceTools, fts,
+    limits::ToolLimits,
     schema::{spec, words},
     veil::Veil,
 };
@@ -21,7 +21,7 @@ impl Tool for FtsSearchTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Finds the passages of the workspace's text files that fit a question best.",
@@ -30,7 +30,7 @@ impl Tool for FtsSearchTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, Query { query }, going| {
             passages((tools, &veil), &query, going)
@@ -48,7 +48,11 @@ struct Query {
     query: String,
 }
 
-fn passages((tools, veil): (&Tools, &Veil), query: &str, going: &dyn Fn() -> bool) -> Said {
+fn passages(
+    (tools, veil): (&WorkspaceTools, &Veil),
+    query: &str,
+    going: &dyn Fn() -> bool,
+) -> Said {
     // A search that panicked has changed nothing that the next one relies on.
     let mut index = tools.0.index.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tools.folder();

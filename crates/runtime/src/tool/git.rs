@@ -15,11 +15,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, WorkspaceTools,
     contract::every,
     done, fitting,
     grant::{is_exact, rules},
-    limits::Limits,
+    limits::ToolLimits,
     sandbox::{self, Confined},
     schema::spec,
     shared::Shared,
@@ -73,7 +73,7 @@ impl Tool for GitTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         let verbs: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
         let about = format!(
             "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `restore` \
@@ -87,9 +87,9 @@ impl Tool for GitTool {
         Some(spec(NAME, &about, args, &["args"]))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(async move {
-            let Calling { tools, shown, .. } = calling;
+            let ToolContext { tools, shown, .. } = calling;
             let limit = Duration::from_millis(tools.limits().shell_ms);
             match fitting(arguments) {
                 Ok(git) => done(tools.git(git, limit, shown).await),
@@ -98,7 +98,7 @@ impl Tool for GitTool {
         })
     }
 
-    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<String> {
         let git = Git::deserialize(arguments).ok()?;
         git.asked(tools.root()).err().map(|said| said.output)
     }
@@ -140,7 +140,7 @@ impl Git {
         let asked = allowed(&self.args).map_err(Said::no)?;
         match asked.places.iter().find(|path| is_gits(root, path)) {
             Some(path) => Err(Said::no(format!(
-                "`{path}` belongs to git's own files, which are not named here"
+                "`{path}` is one of git's own files, which this tool does not accept"
             ))),
             None => Ok(asked),
         }
@@ -199,7 +199,7 @@ fn ready(
     Ok(confined)
 }
 
-impl Tools {
+impl WorkspaceTools {
     /// Runs a call of git that a model makes.
     async fn git(&self, git: Git, limit: Duration, shown: &ProgressSink) -> Said {
         if let Err(said) = git.asked(self.0.folder.root()) {

@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, WorkspaceTools,
     contract::every,
     done, fitting,
     grant::{exactly, rules},
-    limits::Limits,
+    limits::ToolLimits,
     schema::{spec, words},
     stream::cut,
 };
@@ -43,7 +43,7 @@ impl Tool for HttpGetTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Fetches a text page over http or https.",
@@ -52,13 +52,13 @@ impl Tool for HttpGetTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(async move {
             let arguments = match fitting(arguments) {
                 Ok(arguments) => arguments,
                 Err(done) => return done,
             };
-            let Calling { tools, permit, shown, .. } = calling;
+            let ToolContext { tools, permit, shown, .. } = calling;
             let http = tools.0.http.get_or_init(|| Http::new(tools.0.settings.http_private));
             done(match http {
                 Ok(http) => http.call(tools.limits(), &arguments, &permit.to_string(), shown).await,
@@ -67,7 +67,7 @@ impl Tool for HttpGetTool {
         })
     }
 
-    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<String> {
         HttpGet::deserialize(arguments).ok()?.refused(tools.0.settings.http_private)
     }
 
@@ -96,19 +96,19 @@ struct HttpGet {
 /// Why a page cannot be had.
 #[derive(Debug, Error)]
 enum HttpError {
-    #[error("`{0}` is no address of a page: {1}")]
+    #[error("`{0}` is not a web address: {1}")]
     Url(String, String),
-    #[error("only http and https are fetched, and this is `{0}`")]
+    #[error("only http and https are supported, not `{0}`")]
     Scheme(String),
-    #[error("an address with a name or password in it is not fetched")]
+    #[error("addresses with a user name or password are not allowed")]
     Login,
     #[error("{0}")]
     Private(#[from] Private),
     #[error("there were more than {0} redirects")]
     Redirects(usize),
-    #[error("it redirects without saying where to")]
+    #[error("the redirect has no target")]
     Nowhere,
-    #[error("it is no text but `{0}`")]
+    #[error("the page is not text but `{0}`")]
     NotText(String),
     #[error("it took longer than {0} ms")]
     Timeout(u64),
@@ -150,7 +150,7 @@ impl Http {
     /// Fetches a page. Dropping the future closes the connection.
     async fn call(
         &self,
-        limits: &Limits,
+        limits: &ToolLimits,
         arguments: &HttpGet,
         key: &str,
         shown: &ProgressSink,
@@ -166,7 +166,7 @@ impl Http {
 
     async fn fetch(
         &self,
-        limits: &Limits,
+        limits: &ToolLimits,
         url: &str,
         key: &str,
         progress: &ProgressSink,
@@ -225,7 +225,7 @@ fn check(url: &Url, private: bool) -> Result<(), HttpError> {
 async fn page(
     mut response: Response,
     url: &Url,
-    limits: &Limits,
+    limits: &ToolLimits,
     progress: &ProgressSink,
 ) -> Result<Said, HttpError> {
     let status = response.status();

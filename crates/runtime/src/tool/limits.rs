@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// What every tool keeps to. All of it can be set.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct ToolLimits {
     /// Bytes of output that a call gives; of more, the head and the tail are kept.
     pub output_bytes: usize,
     /// Bytes of the largest file that is read, written or edited.
@@ -34,7 +34,7 @@ pub struct Limits {
     pub repository_ms: u64,
 }
 
-impl Default for Limits {
+impl Default for ToolLimits {
     fn default() -> Self {
         Self {
             output_bytes: 32 << 10,
@@ -53,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ToolLimits {
     /// Returns how long a look at files may take.
     pub(super) const fn look(&self) -> Duration {
         Duration::from_millis(self.look_ms)

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
     folder::Folder,
     ignored::walk,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{number, spec, text},
     veil::Veil,
 };
@@ -25,7 +25,7 @@ impl Tool for ListTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Lists files and folders, without what .gitignore names. Folders end in `/`.",
@@ -37,7 +37,7 @@ impl Tool for ListTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
             list((tools.folder(), &veil), tools.limits(), &arguments, going)
@@ -60,7 +60,7 @@ struct List {
 /// Returns the files and folders below a path, one per line; folders end in `/`.
 fn list(
     (folder, veil): (&Folder, &Veil),
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &List,
     going: &dyn Fn() -> bool,
 ) -> Said {
@@ -95,7 +95,7 @@ fn list(
         lines.push(format!("{}{mark}", path.display()));
     }
     if lines.is_empty() {
-        lines.push("nothing is there, or all of it is ignored".into());
+        lines.push("the folder is empty, or everything in it is ignored".into());
     }
     if more > 0 {
         lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));

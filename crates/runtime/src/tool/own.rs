@@ -4,7 +4,7 @@
 use std::{path::Path, time::Duration};
 
 use super::{
-    Said, Tools,
+    Said, WorkspaceTools,
     files::digest,
     git::{Git, unfiltered},
     process::{self, End, Ran},
@@ -18,7 +18,7 @@ use crate::effect::ProgressSink;
 /// Bytes of a command's output that are kept to say why it failed.
 const KEPT: usize = 4 << 10;
 
-impl Tools {
+impl WorkspaceTools {
     /// Runs git and returns what it wrote, byte for byte, up to a length.
     pub(crate) async fn own_git(
         &self,

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, done, fitting,
-    limits::Limits, schema::spec,
+    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, done, fitting,
+    limits::ToolLimits, schema::spec,
 };
 
 /// The arguments of `propose_plan`.
@@ -31,7 +31,7 @@ impl Tool for PlanTool {
         PLAN_TOOL
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         let phase = json!({
             "type": "object",
             "properties": {
@@ -60,7 +60,7 @@ impl Tool for PlanTool {
         ))
     }
 
-    fn call<'a>(&'a self, _: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, _: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         // Who had something against it has said so before.
         let said = fitting::<ProposePlan>(arguments).map(|_| done(Said::yes("approved")));
         Box::pin(std::future::ready(said.unwrap_or_else(|done| done)))

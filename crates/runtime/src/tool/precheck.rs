@@ -9,9 +9,9 @@ use std::sync::Arc;
 use pointsman_kernel::{agent::ToolCall, tool::ToolDecl};
 use serde_json::Value;
 
-use super::Tools;
+use super::WorkspaceTools;
 
-impl Tools {
+impl WorkspaceTools {
     /// Returns why a call cannot run, as far as that is known beforehand.
     pub(crate) async fn precheck(&self, call: &ToolCall) -> Option<String> {
         let (tool, arguments) = match self.2.check(call) {

@@ -33,7 +33,7 @@ use super::{
     stream::{Kept, Pieces},
 };
 use crate::effect::ProgressSink;
-use watch::Watch;
+use watch::ProcessWatch;
 
 /// How long a helper may take to stop all that a command has started: it gives up by itself
 /// after two seconds.
@@ -134,7 +134,7 @@ pub(super) async fn run(
         (Some(why), _) if !why.is_empty() => Err(io::Error::other(why)),
         _ => {
             let said = stderr.text(bytes).trim().to_owned();
-            let unsaid = || "the sandbox was not entered".to_owned();
+            let unsaid = || "the sandbox did not start".to_owned();
             Err(io::Error::other(if said.is_empty() { unsaid() } else { said }))
         }
     }
@@ -158,7 +158,7 @@ struct Group {
     line: UnixStream,
     /// Whether the command may have been executed.
     went: bool,
-    watch: Option<Watch>,
+    watch: Option<ProcessWatch>,
 }
 
 impl Group {
@@ -182,7 +182,7 @@ impl Group {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let folders = [Some(root.as_path()), scratch.as_ref().map(Scratch::path)];
         let folders: Vec<_> = folders.into_iter().flatten().collect();
-        let watch = leader.map(|leader| Watch::new(leader, &limits, &folders));
+        let watch = leader.map(|leader| ProcessWatch::new(leader, &limits, &folders));
         Ok(Self { child, leader, scratch, line, went: false, watch })
     }
 
@@ -210,7 +210,8 @@ impl Group {
         }
         if !self.went && ended.refused.is_none() {
             let ms = limit.as_millis();
-            ended.refused = Some(format!("the sandbox was not entered in {ms} ms, its time limit"));
+            ended.refused =
+                Some(format!("the sandbox did not start within {ms} ms, its time limit"));
         }
         Ok(ended)
     }
@@ -267,7 +268,7 @@ impl Group {
 }
 
 /// Waits until a limit is passed, and says which.
-async fn passed(watch: Option<&Watch>) -> String {
+async fn passed(watch: Option<&ProcessWatch>) -> String {
     let Some(watch) = watch else { return std::future::pending().await };
     loop {
         sleep(watch::EVERY).await;

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
     files::{contents, digest},
     folder::Folder,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{number, spec, words},
     text::Text,
 };
@@ -29,7 +29,7 @@ impl Tool for ReadTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Reads a text file, with line numbers. The last line is a digest of the content.",
@@ -42,7 +42,7 @@ impl Tool for ReadTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         calling.on_file(arguments, false, |tools, arguments, _| {
             read(tools.folder(), tools.limits(), &arguments)
         })
@@ -75,7 +75,7 @@ struct ReadLines {
 
 /// Returns a file's lines with their numbers; where they are too many, the ones that
 /// fit, and where to go on.
-fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {
+fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
     let bytes = match contents(folder, limits, &arguments.path) {
         Ok(bytes) => bytes,
         Err(said) => return said,
@@ -100,7 +100,7 @@ fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {
         ));
     }
     if from > to {
-        return Said::no(format!("`from` is {from} and `to` is {to}: nothing lies between"));
+        return Said::no(format!("`from` is {from} and `to` is {to}: the range is empty"));
     }
     let mut output = String::new();
     let range = text.lines().enumerate().skip(from.saturating_sub(1)).take(to - from + 1);
@@ -126,13 +126,18 @@ fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {
 fn foot(text: &Text, digest: &str) -> String {
     let stored = match text.encoding() {
         "UTF-8" => String::new(),
-        other => format!("[not in UTF-8: it is read and kept as {other}]\n"),
+        other => format!("[not UTF-8: read and kept as {other}]\n"),
     };
     format!("{stored}{CONTENT}{digest}]\n")
 }
 
 /// Says where to go on; a line that is too long by itself is shown cut.
-fn unfinished(mut output: String, row: &str, (at, lines): (usize, usize), limits: &Limits) -> Said {
+fn unfinished(
+    mut output: String,
+    row: &str,
+    (at, lines): (usize, usize),
+    limits: &ToolLimits,
+) -> Said {
     let next = if output.is_empty() {
         output = super::stream::cut(row.trim_end(), limits.output_bytes);
         output.push('\n');
@@ -141,7 +146,7 @@ fn unfinished(mut output: String, row: &str, (at, lines): (usize, usize), limits
         at
     };
     if next <= lines {
-        let rest = format!("[of {lines} lines, this is all that fits; go on with from={next}]\n");
+        let rest = format!("[cut: the file has {lines} lines; continue with from={next}]\n");
         output.push_str(&rest);
     }
     Said::yes(output)

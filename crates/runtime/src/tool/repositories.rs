@@ -19,15 +19,15 @@ use std::{
 use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 
-use super::{folder::Folder, limits::Limits};
+use super::{folder::Folder, limits::ToolLimits};
 use survey::{Budget, Survey, again, bare, key, survey};
 
 /// What a person can do about a repository.
-const REMEDY: &str = "look at it before you use git there, and delete it if you do not want it";
+const REMEDY: &str = "check it before you use git there, and delete it if you do not want it";
 
 /// The repositories that a run found at its beginning, as its first entry keeps them.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Recorded {
+pub struct RepositoryRecord {
     /// The digest of each one's settings, by the path of git's own folder.
     #[serde(default)]
     pub repositories: BTreeMap<String, String>,
@@ -77,17 +77,22 @@ impl Repositories {
 
     /// Looks through the workspace, once, and trusts what is there. Returns that for the
     /// record of a run that begins now.
-    pub(super) fn record(&self, folder: &Folder, limits: &Limits) -> Recorded {
+    pub(super) fn record(&self, folder: &Folder, limits: &ToolLimits) -> RepositoryRecord {
         let mut state = self.state();
         state.begin(folder, limits);
         let repositories =
             state.trusted.iter().map(|(path, digest)| (path.clone(), digest.to_string()));
-        Recorded { repositories: repositories.collect(), cut: state.cut.first }
+        RepositoryRecord { repositories: repositories.collect(), cut: state.cut.first }
     }
 
     /// Takes the word of a run that was begun earlier: what it did not find at its beginning,
     /// or found otherwise, is not trusted unless it is harmless.
-    pub(super) fn compare(&self, folder: &Folder, limits: &Limits, recorded: &Recorded) {
+    pub(super) fn compare(
+        &self,
+        folder: &Folder,
+        limits: &ToolLimits,
+        recorded: &RepositoryRecord,
+    ) {
         let mut state = self.state();
         state.begin(folder, limits);
         for (path, repository) in survey(folder, budget(limits)).repositories {
@@ -108,7 +113,7 @@ impl Repositories {
     }
 
     /// Notes that a command begins.
-    pub(super) fn enter(&self, folder: &Folder, limits: &Limits) {
+    pub(super) fn enter(&self, folder: &Folder, limits: &ToolLimits) {
         let mut state = self.state();
         state.begin(folder, limits);
         if state.running == 0 && state.stale {
@@ -135,7 +140,7 @@ impl Repositories {
     }
 
     /// Looks for what commands have left behind, and says what is new.
-    pub(super) fn look(&self, folder: &Folder, limits: &Limits) -> Vec<String> {
+    pub(super) fn look(&self, folder: &Folder, limits: &ToolLimits) -> Vec<String> {
         let mut state = self.state();
         let mut notes = std::mem::take(&mut state.untold);
         notes.extend(state.look(folder, limits));
@@ -145,7 +150,12 @@ impl Repositories {
 
     /// Looks at what a file that was just written makes of its folder: git takes a folder with
     /// a few files of certain names for a repository.
-    pub(super) fn written(&self, folder: &Folder, limits: &Limits, path: &Path) -> Option<String> {
+    pub(super) fn written(
+        &self,
+        folder: &Folder,
+        limits: &ToolLimits,
+        path: &Path,
+    ) -> Option<String> {
         // The file, or a folder that it lies in, is one of those.
         for path in path.ancestors().skip(1).take(3) {
             let Some(found) = bare(folder, path, budget(limits)) else { continue };
@@ -164,7 +174,7 @@ impl Repositories {
     pub(super) fn refusal(
         &self,
         folder: &Folder,
-        limits: &Limits,
+        limits: &ToolLimits,
         covers: impl Fn(&Path) -> bool,
     ) -> Option<String> {
         let mut state = self.state();
@@ -173,8 +183,7 @@ impl Repositories {
         for own in [".git", "."] {
             if let Some(why) = state.untrusted.get(own) {
                 return Some(format!(
-                    "git does not run here: `{own}` is not trusted, because {why}. A person must \
-                     look at it: delete it, or remove what is not wanted and start a new run"
+                    "git does not run here: `{own}` is not trusted, because {why}. A person must check it: delete it, or remove the unwanted settings and start a new run"
                 ));
             }
         }
@@ -183,14 +192,13 @@ impl Repositories {
         let path = inner.find(|path| covers(work_tree(path)))?;
         let why = state.untrusted.get(path).map_or("it has appeared during this run", |why| why);
         Some(format!(
-            "`{path}` is a repository of its own, and is not added: {why}. Name other files, or \
-             have a person look at it and delete it"
+            "`{path}` is a nested repository and is not added: {why}. Name other files, or ask a person to check and delete it"
         ))
     }
 }
 
 impl State {
-    fn begin(&mut self, folder: &Folder, limits: &Limits) {
+    fn begin(&mut self, folder: &Folder, limits: &ToolLimits) {
         if self.begun {
             return;
         }
@@ -200,7 +208,7 @@ impl State {
         self.cut.first = cut.is_some();
     }
 
-    fn look(&mut self, folder: &Folder, limits: &Limits) -> Vec<String> {
+    fn look(&mut self, folder: &Folder, limits: &ToolLimits) -> Vec<String> {
         self.forgive(folder, limits);
         let Survey { repositories, cut } = survey(folder, budget(limits));
         let mut notes = Vec::new();
@@ -215,8 +223,7 @@ impl State {
                     Some(odd) => {
                         self.trusted.remove(&path);
                         notes.push(format!(
-                            "a command changed git's settings in `{path}`: {odd}. Your own git \
-                             could run that: {REMEDY}"
+                            "a command changed git's settings in `{path}`: {odd}. Your own git could run it: {REMEDY}"
                         ));
                         self.untrusted.insert(path, format!("a command changed it, and {odd}"));
                     }
@@ -229,8 +236,7 @@ impl State {
         if let Some(cut) = cut.filter(|_| !self.cut.told) {
             self.cut.told = true;
             notes.push(format!(
-                "the search for new git repositories was cut {cut}: there may be some that \
-                 nobody has seen (`repository_entries` and `repository_timeout` of `[limits]`)"
+                "the search for new git repositories stopped {cut}; it may have missed some (`repository_entries` and `repository_timeout` of `[limits]`)"
             ));
         }
         notes
@@ -239,21 +245,21 @@ impl State {
     /// Takes a repository that was not there before.
     fn appears(&mut self, path: String, digest: Digest, odd: Option<String>) -> Option<String> {
         let first = self.appeared.insert(path.clone());
-        let seen = if self.cut.first { " (the first search was cut)" } else { "" };
+        let seen = if self.cut.first { " (the first search was incomplete)" } else { "" };
         let Some(odd) = odd else {
             self.trusted.insert(path.clone(), digest);
             return first
                 .then(|| format!("new git repository `{path}`{seen}; its settings are harmless"));
         };
         let note = format!(
-            "new git repository `{path}`{seen}: {odd}. Your own git could run that: {REMEDY}"
+            "new git repository `{path}`{seen}: {odd}. Your own git could run it: {REMEDY}"
         );
         self.untrusted.insert(path, format!("it has appeared during this run, and {odd}"));
         Some(note)
     }
 
     /// Forgets what is gone by now, and trusts what has become harmless.
-    fn forgive(&mut self, folder: &Folder, limits: &Limits) {
+    fn forgive(&mut self, folder: &Folder, limits: &ToolLimits) {
         let paths: Vec<String> = self.untrusted.keys().cloned().collect();
         for path in paths {
             match again(folder, &path, budget(limits)) {
@@ -271,7 +277,7 @@ impl State {
     }
 }
 
-fn budget(limits: &Limits) -> Budget {
+fn budget(limits: &ToolLimits) -> Budget {
     Budget::new(limits.repository_entries, Duration::from_millis(limits.repository_ms))
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 #[cfg(feature = "tools")]
 use serde_json::json;
 
-use super::{Tool, ToolSpec, Toolbox, limits::Limits};
+use super::{Tool, ToolSpec, Toolbox, limits::ToolLimits};
 
 /// Returns the schema of a text that is not empty.
 #[cfg(feature = "tools")]
@@ -74,7 +74,7 @@ struct Schema {
 impl Offer {
     /// Compiles the schemas of the tools. Foreign tools check their arguments themselves.
     #[cfg(feature = "tools")]
-    pub(super) fn of(toolbox: Toolbox, limits: &Limits) -> Result<Self, String> {
+    pub(super) fn of(toolbox: Toolbox, limits: &ToolLimits) -> Result<Self, String> {
         let (mut specs, mut schemas) = (Vec::new(), BTreeMap::new());
         for tool in toolbox.iter() {
             let Some(spec) = tool.spec(limits) else { continue };
@@ -92,7 +92,7 @@ impl Offer {
     /// Lists the tools. No schema is compiled: each tool checks its arguments itself.
     #[cfg(not(feature = "tools"))]
     #[expect(clippy::unnecessary_wraps, reason = "with the feature `tools` a schema can be wrong")]
-    pub(super) fn of(toolbox: Toolbox, limits: &Limits) -> Result<Self, String> {
+    pub(super) fn of(toolbox: Toolbox, limits: &ToolLimits) -> Result<Self, String> {
         let specs = toolbox.iter().filter_map(|tool| tool.spec(limits)).collect();
         Ok(Self { toolbox, specs })
     }
@@ -106,10 +106,10 @@ impl Offer {
             let mut names: Vec<&str> =
                 self.specs.iter().map(|spec| &*spec.name).filter(is_own).collect();
             names.sort_unstable();
-            return Err(format!("there is no tool `{tool}` here; there are {}", names.join(", ")));
+            return Err(format!("there is no tool `{tool}`; known: {}", names.join(", ")));
         };
         let value: Value = serde_json::from_str(call.arguments.get())
-            .map_err(|error| format!("the arguments of `{tool}` are no JSON: {error}"))?;
+            .map_err(|error| format!("the arguments of `{tool}` are not JSON: {error}"))?;
         #[cfg(feature = "tools")]
         self.fits(tool, &value)?;
         Ok((known, value))
@@ -137,7 +137,7 @@ impl Offer {
             return Ok(());
         }
         let (wrong, takes) = (wrong.join("; "), &schema.takes);
-        Err(format!("the arguments of `{tool}` do not fit: {wrong}\n`{tool}` takes {takes}"))
+        Err(format!("invalid arguments for `{tool}`: {wrong}\n`{tool}` takes {takes}"))
     }
 }
 

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
     folder::Folder,
     ignored::walk,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{flag, spec, text, words},
     veil::Veil,
 };
@@ -34,7 +34,7 @@ impl Tool for SearchTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Finds lines by a regular expression, without files that .gitignore names.",
@@ -49,7 +49,7 @@ impl Tool for SearchTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
             search((tools.folder(), &veil), tools.limits(), &arguments, going)
@@ -77,7 +77,7 @@ struct Search {
 /// Returns the lines that match, as `file:line: text`.
 fn search(
     (folder, veil): (&Folder, &Veil),
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &Search,
     going: &dyn Fn() -> bool,
 ) -> Said {
@@ -173,7 +173,7 @@ impl Found {
         if !self.unsearched.is_empty() {
             let count = self.unsearched.len();
             let files = if count == 1 { "file was" } else { "files were" };
-            self.lines.push(format!("[{count} {files} not searched to the end:"));
+            self.lines.push(format!("[{count} {files} not searched completely:"));
             self.lines.extend(self.unsearched.drain(..).take(NAMED));
             let last = if count > NAMED { "and more]" } else { "]" };
             match self.lines.last_mut() {
@@ -206,7 +206,9 @@ fn pattern(arguments: &Search) -> Result<RegexMatcher, String> {
         .size_limit(PATTERN)
         .build(&arguments.query)
         .map_err(|error| {
-            format!("`query` is no pattern: {error}\nset `literal` to look for the text as it is")
+            format!(
+                "`query` is not a valid pattern: {error}\nset `literal` to search for plain text"
+            )
         })
 }
 
@@ -214,6 +216,6 @@ fn glob(glob: Option<&str>) -> Result<Option<GlobMatcher>, String> {
     let Some(glob) = glob else { return Ok(None) };
     match Glob::new(glob) {
         Ok(glob) => Ok(Some(glob.compile_matcher())),
-        Err(error) => Err(format!("`glob` is no pattern for paths: {error}")),
+        Err(error) => Err(format!("`glob` is not a valid pattern: {error}")),
     }
 }

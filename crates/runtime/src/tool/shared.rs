@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::{Settings, folder::Folder, limits::Limits};
+use super::{ToolSettings, folder::Folder, limits::ToolLimits};
 #[cfg(feature = "tools")]
 use super::{
     fts, http,
@@ -18,7 +18,7 @@ use super::{
 /// One workspace with everything over it.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) settings: Settings,
+    pub(super) settings: ToolSettings,
     pub(super) folder: Folder,
     #[cfg(feature = "tools")]
     pub(super) index: Mutex<fts::Index>,
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) const fn limits(&self) -> &Limits {
+    pub(super) const fn limits(&self) -> &ToolLimits {
         &self.settings.limits
     }
 

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, done, fitting,
+    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, done, fitting,
     grant::{exactly, rules},
-    limits::Limits,
+    limits::ToolLimits,
     process::{self, End, Ran},
     sandbox::{Confined, Git, SandboxError},
     schema::{spec, text, words},
@@ -32,7 +32,7 @@ impl Tool for ShellTool {
         NAME
     }
 
-    fn spec(&self, limits: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, limits: &ToolLimits) -> Option<ToolSpec> {
         let wait = json!({
             "type": "integer", "minimum": 1, "maximum": limits.shell_max_ms,
             "description": format!("Milliseconds it may take; {} if left out.", limits.shell_ms),
@@ -50,13 +50,13 @@ impl Tool for ShellTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(async move {
             let shell: Shell = match fitting(arguments) {
                 Ok(shell) => shell,
                 Err(done) => return done,
             };
-            let Calling { tools, shown, .. } = calling;
+            let ToolContext { tools, shown, .. } = calling;
             let limit = shell.limit(tools.limits());
             let running = tools.command(limit, shown, move |on| shell.confined(on));
             let (said, notes) = tools.watched(running).await;
@@ -101,7 +101,7 @@ impl Shell {
     }
 
     /// Returns how long it may take.
-    fn limit(&self, limits: &Limits) -> Duration {
+    fn limit(&self, limits: &ToolLimits) -> Duration {
         Duration::from_millis(self.timeout_ms.unwrap_or(limits.shell_ms).min(limits.shell_max_ms))
     }
 
@@ -149,7 +149,10 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
         how = format!("{how}\n{limit} stopped it");
     }
     if !ran.left.is_empty() {
-        how = format!("{how}\nthese processes could not be stopped, and still run: {}", ran.left);
+        how = format!(
+            "{how}\nthese processes could not be stopped and are still running: {}",
+            ran.left
+        );
     }
     let code = match &ran.end {
         End::Exited(status) => status.code(),

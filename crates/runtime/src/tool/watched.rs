@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{NOTICE, Said, Tools, repositories::Recorded, shared::Shared};
+use super::{NOTICE, Said, WorkspaceTools, repositories::RepositoryRecord, shared::Shared};
 
 /// A running command; it counts as over once this is dropped.
 struct Running(Arc<Shared>);
@@ -13,7 +13,7 @@ impl Drop for Running {
     }
 }
 
-impl Tools {
+impl WorkspaceTools {
     /// Does something that may make repositories, and says which are new.
     pub(super) async fn watched<T>(&self, work: impl Future<Output = T>) -> (T, Vec<String>) {
         self.look(|on| on.repositories.enter(&on.folder, on.limits())).await;
@@ -35,12 +35,12 @@ impl Tools {
 
     /// Returns the repositories that are trusted, for the record of a run that begins. It
     /// blocks, though not for long.
-    pub(crate) fn record(&self) -> Recorded {
+    pub(crate) fn record(&self) -> RepositoryRecord {
         self.0.repositories.record(&self.0.folder, self.0.limits())
     }
 
     /// Takes the record of a run that was begun earlier.
-    pub(crate) async fn compare(&self, recorded: Recorded) {
+    pub(crate) async fn compare(&self, recorded: RepositoryRecord) {
         self.look(move |on| on.repositories.compare(&on.folder, on.limits(), &recorded)).await;
     }
 }

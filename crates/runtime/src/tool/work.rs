@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Answering, Calling, Tools,
+    ToolContext, ToolFuture, WorkspaceTools,
     folder::FolderError,
     sandbox,
     shared::{Shared, Stop},
@@ -58,7 +58,7 @@ impl Said {
     }
 }
 
-impl Tools {
+impl WorkspaceTools {
     /// Runs a command in the sandbox.
     pub(super) async fn command(
         &self,
@@ -89,21 +89,21 @@ impl Tools {
             Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
             Err(_) => {
                 let ms = limit.as_millis();
-                Err(Said::no(format!("the sandbox was not set up in {ms} ms; nothing was run")))
+                Err(Said::no(format!("the sandbox was not ready within {ms} ms; nothing ran")))
             }
         }
     }
 }
 
-impl<'a> Calling<'a> {
+impl<'a> ToolContext<'a> {
     /// Works on the one file that the call names, unless rules over paths cannot tell which file
     /// that is. What changes files may have done so even where it took too long.
     pub(super) fn on_file<A: DeserializeOwned + Send + 'static>(
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> ToolFuture<'a> {
         let Self { tools, call, .. } = self;
         let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
         let why =
@@ -121,8 +121,8 @@ impl<'a> Calling<'a> {
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> ToolFuture<'a> {
         Box::pin(async move {
             let arguments: A = match fitting(arguments) {
                 Ok(arguments) => arguments,
@@ -148,7 +148,7 @@ impl<'a> Calling<'a> {
                 Err(_) => {
                     let ms = limits.look_ms;
                     let output =
-                        format!("it took longer than {ms} ms and was stopped; ask for less");
+                        format!("it took longer than {ms} ms and was stopped; request less");
                     done(Said { mutated, ..Said::no(output) })
                 }
             }
@@ -159,7 +159,7 @@ impl<'a> Calling<'a> {
 /// Reads arguments that fit the schema; numbers that no machine holds do not.
 pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Completion> {
     serde_json::from_value(arguments)
-        .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
+        .map_err(|error| done(Said::no(format!("invalid arguments: {error}"))))
 }
 
 pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Completion {

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    done,
+    Arguments, FileChange, Now, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View,
+    WorkspaceTools, done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
     grant::over_file,
-    limits::Limits,
+    limits::ToolLimits,
     schema::{known_digest, spec, text, words},
 };
 use crate::{effect::Completion, plural::counted};
@@ -30,7 +30,7 @@ impl Tool for WriteTool {
         NAME
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
             "Writes a whole file, and makes the folders above it.",
@@ -43,7 +43,7 @@ impl Tool for WriteTool {
         ))
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         calling.on_file(arguments, true, |tools, arguments: WriteFile, going| {
             let said = write(tools.folder(), tools.limits(), &arguments, going);
             if !said.ok {
@@ -55,7 +55,7 @@ impl Tool for WriteTool {
         })
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
+    fn probe(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<Completion> {
         let arguments = WriteFile::deserialize(arguments).ok()?;
         Some(done(was_written(tools.folder(), tools.limits(), &arguments)))
     }
@@ -104,9 +104,9 @@ fn written(folder: &Folder, path: &str, content: &str, view: &View<'_>) -> Strin
     let whole = || view.block("+ ", content);
     let (how, lines) = match Now::of(folder, path, COMPARED) {
         Now::Nothing => ("a new file", whole()),
-        Now::Text(old) if old == content => ("nothing changes", String::new()),
+        Now::Text(old) if old == content => ("no change", String::new()),
         Now::Text(old) => ("replaces the file", view.difference(&old, content)),
-        Now::Unknown => ("what is there now cannot be shown", whole()),
+        Now::Unknown => ("the current content cannot be shown", whole()),
     };
     let end = if lines.is_empty() { String::new() } else { format!("\n{lines}") };
     format!(" ({how}){end}")
@@ -115,14 +115,14 @@ fn written(folder: &Folder, path: &str, content: &str, view: &View<'_>) -> Strin
 /// Puts a file in place.
 fn write(
     folder: &Folder,
-    limits: &Limits,
+    limits: &ToolLimits,
     arguments: &WriteFile,
     going: &dyn Fn() -> bool,
 ) -> Said {
     let size = arguments.content.len();
     if u64::try_from(size).unwrap_or(u64::MAX) > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Said::no(format!("the content has {size} bytes, and the limit is {limit}"));
+        return Said::no(format!("the content has {size} bytes; the limit is {limit}"));
     }
     let path = match folder.inside(&arguments.path) {
         Ok(path) => path,
@@ -149,19 +149,19 @@ fn write(
 }
 
 /// Returns the digest of what a file holds before it is replaced.
-fn before(folder: &Folder, limits: &Limits, path: &Path) -> Option<String> {
+fn before(folder: &Folder, limits: &ToolLimits, path: &Path) -> Option<String> {
     folder.read(path, limits.file_bytes).ok().map(|bytes| digest(&bytes))
 }
 
 /// Says whether a file is as a `write` would leave it.
-fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFile) -> Said {
+fn was_written(folder: &Folder, limits: &ToolLimits, arguments: &WriteFile) -> Said {
     match contents(folder, limits, &arguments.path) {
         Ok(bytes) if bytes == arguments.content.as_bytes() => {
             let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
             Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
         _ => Said::no(format!(
-            "`{}` does not have this content: the write was interrupted before it took place",
+            "`{}` does not have this content: the write was interrupted before it was made",
             arguments.path
         )),
     }

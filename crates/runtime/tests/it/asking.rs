@@ -14,7 +14,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{RunStatus, fold},
-    observe::{Asked, LiveNotice, Notice, Observer, Question},
+    observe::{LiveNotice, Notice, Observer, Question, QuestionKind},
     session::{ApprovalDecision, Approver, Delivery, RunSummary, StartOptions, Unattended},
     store::RunId,
     timeline::TimelineKind,
@@ -98,14 +98,14 @@ fn asks(attended: bool) -> Permissions {
 }
 
 fn run(desk: &Desk, start: StartOptions, approver: &mut dyn Approver) -> RunSummary {
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), approver);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), approver);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
 fn text(question: &Question) -> &str {
     match &question.asks {
-        Asked::Plain(text) => text,
-        Asked::Call { call, .. } => panic!("it is about {}", call.tool),
+        QuestionKind::Plain(text) => text,
+        QuestionKind::Call { call, .. } => panic!("it is about {}", call.tool),
     }
 }
 
@@ -161,10 +161,10 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
         told.lock().expect("nobody panicked").push(word);
     });
     let start = start(&question("1h"), "it", asks(false));
-    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, ENDED(Disposition::Denied));
-    assert_eq!(outcome.result.as_deref(), Some("nobody is there to be asked"));
+    assert_eq!(outcome.result.as_deref(), Some("no one can be asked: the run is unattended"));
     assert_eq!(*seen.lock().expect("nobody panicked"), ["Ship it?", "no true"]);
 }
 

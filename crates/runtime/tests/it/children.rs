@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::{Driver, PreparedRun, RunStatus, Site},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus},
     effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     observe::Notice,
     session::{Delivery, StartOptions, Unattended},
@@ -75,7 +75,7 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
@@ -120,7 +120,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(held.lock().expect("nobody panics").is_some());
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
@@ -152,7 +152,7 @@ fn the_children_of_a_run_end_with_it() {
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(matches!(outcome.status, RunStatus::Ended(_)), "{:?}", outcome.status);
     let runs = desk.session.block_on(desk.session.store().runs()).expect("readable");
@@ -182,8 +182,8 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
                 .expect("nobody panics");
         }
     };
-    let host = desk.host();
-    let ran = desk.session.run(&host, parent(), vec![Arc::new(began)], &mut Unattended);
+    let executor = desk.executor();
+    let ran = desk.session.run(&executor, parent(), vec![Arc::new(began)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
     let lines =
@@ -200,7 +200,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let begun =
         RunConfig { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
     let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
-    let site = Site {
+    let context = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store,
         executor: Arc::new(Mute),
@@ -216,7 +216,9 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     };
     let threads = tokio::runtime::Runtime::new().expect("threads");
     drop(
-        threads.block_on(Driver::begin(site, beginning)).unwrap_or_else(|error| panic!("{error}")),
+        threads
+            .block_on(Driver::begin(context, beginning))
+            .unwrap_or_else(|error| panic!("{error}")),
     );
 }
 

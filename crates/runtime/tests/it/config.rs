@@ -4,9 +4,9 @@ use std::{fs, path::Path, time::Duration};
 
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
-    config::{Config, ConfigError, Origin, Settled, milliseconds, rule},
-    engine::Approved,
-    host::AfterTools,
+    config::{Config, ConfigError, ConfigOrigin, ResolvedConfig, milliseconds, rule},
+    engine::ApprovedServers,
+    local_executor::AfterTools,
     mcp,
     model::{Prices, Proposals},
 };
@@ -57,14 +57,14 @@ instructions = false
 instructions = true
 "#;
 
-fn problems(text: &str, origin: Origin) -> Vec<(usize, String, String)> {
+fn problems(text: &str, origin: ConfigOrigin) -> Vec<(usize, String, String)> {
     let found = Config::parse(text, origin).expect_err("it has mistakes");
     found.into_iter().map(|it| (it.span.locate(text).0, it.message, it.hint)).collect()
 }
 
 #[test]
 fn every_key_is_read() {
-    let config = Config::parse(WHOLE, Origin::Repository).expect("it is harmless");
+    let config = Config::parse(WHOLE, ConfigOrigin::Repository).expect("it is harmless");
     assert_eq!(config.model.prices, Some(Prices { input: 2_500_000, output: 10_000_000 }));
     assert_eq!(config.model.answer_bytes, Some(1 << 20));
     assert_eq!(config.model.connect, Some(Duration::from_secs(5)));
@@ -82,7 +82,7 @@ fn every_key_is_read() {
         busy = \"5m\"\nmax_size = \"2GB\"\n[log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n\
         [hooks]\ncommit = true\ndiff = \"1KiB\"\nmessage_timeout = \"2s\"\n\
         after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
-    let config = Config::parse(own, Origin::User).expect("it is the user's own");
+    let config = Config::parse(own, ConfigOrigin::User).expect("it is the user's own");
     assert_eq!(config.sandbox.landlock, Some(false));
     assert_eq!(config.mcp.start, Some(Duration::from_secs(9)));
     let options = config.journal.options();
@@ -99,7 +99,7 @@ fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
     let all = "[sandbox.limits]\nopen_files = 9\nfile = \"1MiB\"\ncpu = \"5s\"\n\
         data = \"2MiB\"\nprocesses = 7\nmemory = \"3MiB\"\ntemporary = \"4MiB\"\n\
         disk_free = \"5MiB\"\n";
-    let strict = Config::parse(all, Origin::Repository).expect("it is stricter");
+    let strict = Config::parse(all, ConfigOrigin::Repository).expect("it is stricter");
     let limits = strict.sandbox.limits.limits();
     assert_eq!((limits.open_files, limits.processes, limits.cpu_ms), (9, 7, 5_000));
     assert_eq!((limits.file_bytes, limits.data_bytes), (1 << 20, 2 << 20));
@@ -111,7 +111,7 @@ fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
     assert_eq!(usual.disk_free_bytes, 256 << 20);
     let loose = "[sandbox.limits]\nprocesses = 9999999\nmemory = \"999999GB\"\n\
         file = \"999999GB\"\ndisk_free = \"1GB\"\n";
-    let loose = Config::parse(loose, Origin::Repository).expect("it is read");
+    let loose = Config::parse(loose, ConfigOrigin::Repository).expect("it is read");
     let settled = strict.under(loose.clone()).sandbox.limits.limits();
     assert_eq!((settled.processes, settled.memory_bytes), (7, Some(3 << 20)));
     assert_eq!((settled.file_bytes, settled.disk_free_bytes), (1 << 20, 1_000_000_000));
@@ -119,10 +119,10 @@ fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
     assert!(settled.memory_bytes.is_some_and(|most| most < 999_999_000_000_000));
     assert_eq!(settled.processes, Config::default().sandbox.limits.limits().processes);
 
-    let found = problems("[sandbox]\nlimits = { fiel = \"1B\" }", Origin::User);
+    let found = problems("[sandbox]\nlimits = { fiel = \"1B\" }", ConfigOrigin::User);
     assert!(found.iter().any(|it| it.1 == "`[sandbox.limits]` has no key `fiel`"), "{found:?}");
     let both = "[sandbox]\nnetwork = true\nlimits = { processes = 7 }";
-    assert!(!problems(both, Origin::Repository).is_empty());
+    assert!(!problems(both, ConfigOrigin::Repository).is_empty());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_mistake_has_its_place_and_a_way_out() {
         ("model = 3", 1, "must be a table", "[model]"),
         ("[model", 1, "not TOML", "toml.io"),
     ] {
-        let found = problems(text, Origin::User);
+        let found = problems(text, ConfigOrigin::User);
         let fits = |it: &&(usize, String, String)| {
             it.0 == line && it.1.contains(message) && it.2.contains(hint)
         };
@@ -183,20 +183,22 @@ fn a_repository_may_not_loosen_security() {
         "[permissions]\nrules = [{ allow = \"*\" }]",
         "[permissions]\nrules = [{ allow = \"read*\" }]",
     ] {
-        let found = problems(text, Origin::Repository);
+        let found = problems(text, ConfigOrigin::Repository);
         assert!(found.iter().any(|it| it.2.contains("may not loosen")), "{text}: {found:?}");
-        assert!(Config::parse(text, Origin::User).is_ok(), "a user may: {text}");
+        assert!(Config::parse(text, ConfigOrigin::User).is_ok(), "a user may: {text}");
     }
 }
 
 #[test]
 fn a_repository_only_makes_permissions_stricter() {
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
-    let user =
-        parse("[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]", Origin::User);
+    let user = parse(
+        "[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]",
+        ConfigOrigin::User,
+    );
     let repository = parse(
         "[permissions]\notherwise = \"ask\"\nrules = [{ ask = \"git\" }, { deny = \"shell\" }]",
-        Origin::Repository,
+        ConfigOrigin::Repository,
     );
     let both = user.under(repository);
     let permissions = both.permissions.permissions(vec![rule("edit", Level::Allow)], true);
@@ -227,7 +229,7 @@ fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
             let text = format!("[permissions]\nrules = [{rules}]");
             Config::parse(&text, origin).expect("it is sound")
         };
-        let both = read(user, Origin::User).under(read(repository, Origin::Repository));
+        let both = read(user, ConfigOrigin::User).under(read(repository, ConfigOrigin::Repository));
         let rules = both.permissions.permissions_with(Vec::new(), &usual, true).rules;
         let told = |rule: &Grant| {
             let named = format!("{:?} {}", rule.level, rule.tool);
@@ -259,7 +261,7 @@ fn a_repository_turns_hooks_off_and_never_on() {
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
     let user = "[hooks]\nafter_tools = [{ run = \"make\" }]\n[chat]\ninstructions = false";
     let repository = "[hooks]\ncommit = false\n[chat]\ninstructions = true";
-    let both = parse(user, Origin::User).under(parse(repository, Origin::Repository));
+    let both = parse(user, ConfigOrigin::User).under(parse(repository, ConfigOrigin::Repository));
     let hooks = both.hooks.hooks();
     assert_eq!((hooks.commit, hooks.after_tools.len()), (false, 1));
     assert_eq!(both.instructions(&pointsman_agents::all()).off, ["chat".into()]);
@@ -275,8 +277,8 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
         look_timeout = \"1s\"\nshell_timeout_max = \"10h\"\n\
         [watch]\ncpu = 90\nmemory = 100\ndisk_free = \"1GB\"\nevery = \"1ms\"\nlongest = \"1m\"\n";
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
-    let user = parse(user, Origin::User);
-    let both = user.clone().under(parse(repository, Origin::Repository));
+    let user = parse(user, ConfigOrigin::User);
+    let both = user.clone().under(parse(repository, ConfigOrigin::Repository));
     assert_eq!(both.model.prices, Some(Prices { input: 3_000_000, output: 15_000_000 }));
     assert_eq!(both.limits.output_bytes, Some(8 << 10));
     assert_eq!(both.limits.results, Some(100));
@@ -292,7 +294,8 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
         (Some(Duration::from_secs(7)), Some(Duration::from_mins(1)))
     );
     assert_eq!(user.clone().under(Config::default()), user);
-    let priced = parse("[model]\nprices = { input = \"1\", output = \"2\" }", Origin::Repository);
+    let priced =
+        parse("[model]\nprices = { input = \"1\", output = \"2\" }", ConfigOrigin::Repository);
     assert_eq!(
         Config::default().under(priced).model.prices,
         Some(Prices { input: 1_000_000, output: 2_000_000 })
@@ -309,9 +312,9 @@ fn the_nearest_file_is_found_and_a_missing_one_settles_nothing() {
     assert!(found.ends_with("pointsman.toml"));
     fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("it is written");
     let found = Config::find(&deep).expect("it is here");
-    let error = Config::read(&found, Origin::Repository).expect_err("it has a mistake");
+    let error = Config::read(&found, ConfigOrigin::Repository).expect_err("it has a mistake");
     assert!(matches!(error, ConfigError::Mistakes { .. }));
-    assert!(Config::read(&deep.join("none.toml"), Origin::User).expect("no error").is_none());
+    assert!(Config::read(&deep.join("none.toml"), ConfigOrigin::User).expect("no error").is_none());
     fs::remove_dir_all(&folder).expect("it is removed");
 }
 
@@ -328,7 +331,8 @@ fn durations_need_a_unit() {
 fn an_engine_is_set_up_with_what_is_settled() {
     let own = "[sandbox]\nnetwork = true\nenv = [\"CARGO_HOME\"]\nlandlock = false\n\
         read_only = [\"/opt\"]\nprivate_addresses = true\ntoolchains = false\n";
-    let user = Config::parse(&format!("{WHOLE}{own}"), Origin::User).expect("it is the user's own");
+    let user =
+        Config::parse(&format!("{WHOLE}{own}"), ConfigOrigin::User).expect("it is the user's own");
     let agents = pointsman_agents::all();
     let engine = |config: &Config| {
         config.engine(&agents, Path::new("/work"), Path::new("/cache"), &|_| None).expect("a model")
@@ -361,7 +365,7 @@ fn an_engine_is_set_up_with_what_is_settled() {
 #[test]
 fn the_environment_is_over_the_files() {
     let text = "[model]\nuse = \"openai:one\"\nbase_url = \"http://file/v1\"\n";
-    let file = Config::parse(text, Origin::User).expect("it is the user's own");
+    let file = Config::parse(text, ConfigOrigin::User).expect("it is the user's own");
     let env = |name: &str| {
         let set = [("POINTSMAN_MODEL", "ollama:two"), ("OPENAI_API_KEY", "sk-1")];
         set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
@@ -372,7 +376,7 @@ fn the_environment_is_over_the_files() {
     assert_eq!(file.clone().with_env(&|_| None), file);
     // An address from a file gets no key.
     assert!(file.model.settings(&env).expect("a model").key.is_none());
-    let own = Config::parse("[model]\nuse = \"openai:one\"\n", Origin::User).expect("sound");
+    let own = Config::parse("[model]\nuse = \"openai:one\"\n", ConfigOrigin::User).expect("sound");
     assert!(own.model.settings(&env).expect("a model").key.is_some());
     assert!(over.writes() && !Config::default().model.writes());
 }
@@ -384,7 +388,7 @@ fn both_files_are_settled_one_over_the_other() {
     fs::create_dir_all(&work).expect("it is made");
     let folder = folder.canonicalize().expect("it is there");
     let (user, repository) = (folder.join("pointsman.toml"), folder.join("work/pointsman.toml"));
-    let read = || Settled::read(Some(user.clone()), Some(&work)).expect("they are sound");
+    let read = || ResolvedConfig::read(Some(user.clone()), Some(&work)).expect("they are sound");
     let none = read();
     assert_eq!((none.config, none.user, none.repository), (Config::default(), None, None));
     fs::write(&user, "[watch]\ncpu = 50\n").expect("it is written");
@@ -405,15 +409,15 @@ fn servers_are_approved_by_their_keys_or_by_who_names_them() {
     let list = r#"{ "mcpServers": { "one": { "command": "a" }, "two": { "command": "b" },
         "bad": { "command": 3 } } }"#;
     fs::write(folder.join(".mcp.json"), list).expect("it is written");
-    let servers = mcp::Config::read(&folder.join(".mcp.json")).expect("it is a list");
+    let servers = mcp::McpServerList::read(&folder.join(".mcp.json")).expect("it is a list");
     let (one, bad) = (servers.key("one").expect("a key"), servers.key("bad").expect("a key"));
     let config = |key: &str| {
         let text = format!("[mcp]\napprove = [{key:?}, \"two\"]\ntools = 3\ncall_timeout = \"7s\"");
-        Config::parse(&text, Origin::User).expect("it is the user's own").mcp
+        Config::parse(&text, ConfigOrigin::User).expect("it is the user's own").mcp
     };
     let approved = |key: &str, named: &[&str]| {
         let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
-        Approved::of(servers.clone(), &config(key), &named)
+        ApprovedServers::of(servers.clone(), &config(key), &named)
     };
     // A name in a file is not enough; one that is typed is.
     assert_eq!(approved(one, &[]).expect("it is listed").names, ["one"]);

@@ -17,9 +17,9 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::RunStatus,
     engine::EngineConfig,
-    host::Host,
+    local_executor::LocalExecutor,
     model::{self, Spec},
-    observe::{LiveNotice, Notice, Observer, Progress},
+    observe::{CallProgress, LiveNotice, Notice, Observer},
     session::{
         ApprovalDecision, ConversationHandle, Persistence, Receipt, RunSummary, Session,
         StartOptions, Unattended,
@@ -30,19 +30,19 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(20);
 
 struct Room {
-    folder: Folder,
+    folder: TempFolder,
     session: Session,
 }
 
 impl Room {
     fn new(name: &str, script: &str) -> Self {
-        let folder = Folder::new(&format!("converse-{name}"));
+        let folder = TempFolder::new(&format!("converse-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         std::fs::write(folder.0.join("script.toml"), script).expect("it can be written");
         let session =
@@ -51,12 +51,12 @@ impl Room {
         Self { folder, session }
     }
 
-    fn host(&self) -> Host {
-        let tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+    fn executor(&self) -> LocalExecutor {
+        let tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
         let spec: Spec = script.parse().expect("a model");
-        let settings = EngineConfig::new(model::Settings::new(spec), tools);
-        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+        let settings = EngineConfig::new(model::ModelSettings::new(spec), tools);
+        self.session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
     fn work(&self) -> PathBuf {
@@ -79,13 +79,13 @@ impl Room {
 
     fn begin(&self) -> (ConversationHandle, Heard) {
         let (observer, heard) = Heard::new();
-        let begun = self.session.converse(&self.host(), Self::start(), vec![observer]);
+        let begun = self.session.converse(&self.executor(), Self::start(), vec![observer]);
         (begun.unwrap_or_else(|error| panic!("it begins: {error}")), heard)
     }
 
     fn rejoin(&self, id: &RunId) -> (ConversationHandle, Heard) {
         let (observer, heard) = Heard::new();
-        let joined = self.session.rejoin(&self.host(), id, vec![observer]);
+        let joined = self.session.rejoin(&self.executor(), id, vec![observer]);
         (joined.unwrap_or_else(|error| panic!("it goes on: {error}")), heard)
     }
 }
@@ -301,7 +301,8 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
     };
     let start =
         StartOptions { words: vec![Body::canonical(&json!({ "text": "hello" }))], ..Room::start() };
-    let outcome = room.session.run(&room.host(), start, vec![Arc::new(observer)], &mut Unattended);
+    let outcome =
+        room.session.run(&room.executor(), start, vec![Arc::new(observer)], &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     // The word, and that there are no more.
@@ -325,13 +326,14 @@ fn progress_is_told_every_ten_calls() {
         ..Room::start()
     };
     let (observer, heard) = Heard::new();
-    let ran = room.session.run(&room.host(), start, vec![observer], &mut Unattended);
+    let ran = room.session.run(&room.executor(), start, vec![observer], &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let told = heard.until(|notice| match notice {
         Notice::Live(LiveNotice::Progressed(progress)) => Some(progress.clone()),
         _ => None,
     });
-    let all = Progress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
+    let all =
+        CallProgress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
     assert_eq!(told, all);
 }
 

@@ -9,7 +9,7 @@ mod responses;
 
 use pointsman_runtime::model::{
     Protocol,
-    decode::{Decoded, Decoder, Head, Piece},
+    decode::{Decoded, Decoder, Head, ReplyPiece},
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn answered(protocol: Protocol, body: &str, status: u16) -> Decoded {
 }
 
 /// Returns the pieces that a body yields.
-fn pieces(protocol: Protocol, body: &str) -> Vec<Piece> {
+fn pieces(protocol: Protocol, body: &str) -> Vec<ReplyPiece> {
     Decoder::new(protocol).push(body.as_bytes())
 }
 

@@ -24,14 +24,14 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, RunStatus, Site, fold},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus, fold},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{RunId, SqliteStore, Store as _, StoreError},
 };
 use pointsman_testing::script;
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A world that answers like a good one, hangs at the n-th task, and counts.
 struct World {
@@ -90,9 +90,9 @@ fn begun(chart: &Chart, permissions: Permissions) -> RunConfig {
     RunConfig { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
-fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
+fn context(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
     let executor = Arc::<World>::clone(world);
-    Site {
+    DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::<SqliteStore>::clone(store),
         executor,
@@ -101,7 +101,7 @@ fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
 }
 
 async fn begin_with(
-    site: Site,
+    context: DriverContext,
     program: (Arc<Program>, &str),
     id: RunId,
     begun: RunConfig,
@@ -115,14 +115,14 @@ async fn begin_with(
         words: Vec::new(),
         begun,
     };
-    let begun = Driver::begin(site, beginning).await;
+    let begun = Driver::begin(context, beginning).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"))
 }
 
 async fn begin(store: &Arc<SqliteStore>, world: &Arc<World>, id: RunId) -> Driver {
     let program = research();
     let begun = begun(&program.0, Permissions::allow_all());
-    begin_with(site(store, world), program, id, begun).await
+    begin_with(context(store, world), program, id, begun).await
 }
 
 /// Drives a run until it ends or waits.
@@ -140,7 +140,7 @@ async fn to_the_end(driver: &mut Driver) -> Option<Disposition> {
 
 #[tokio::test]
 async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
-    let folder = Folder::new("drive");
+    let folder = TempFolder::new("drive");
     let store = Arc::new(folder.store());
     let world = World::new(0);
     let mut driver = begin(&store, &world, new_run_id()).await;
@@ -162,7 +162,7 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
 #[tokio::test]
 async fn a_run_that_was_killed_goes_on_where_it_was() {
     for hangs_at in 1..=4 {
-        let folder = Folder::new(&format!("killed-{hangs_at}"));
+        let folder = TempFolder::new(&format!("killed-{hangs_at}"));
         let id = new_run_id();
         let written = {
             let store = Arc::new(folder.store());
@@ -184,7 +184,7 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         let store = Arc::new(folder.store());
         let world = World::new(0);
         let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
-        let resumed = Driver::resume(site(&store, &world), research().0, lease).await;
+        let resumed = Driver::resume(context(&store, &world), research().0, lease).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
         let lines = store.reader().lines(&id, Seq(0)).expect("readable");
@@ -201,18 +201,18 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
 /// A conversation rests after its reply; nobody waits for what is done already.
 #[tokio::test]
 async fn a_run_that_waits_for_a_person_is_let_go() {
-    let folder = Folder::new("parked");
+    let folder = TempFolder::new("parked");
     let store = Arc::new(folder.store());
     let source = pointsman_agents::chat::CHART;
     let chart = Arc::new(crate::program(source));
     let config = body(&json!({})).expect("it is JSON");
     let begun = RunConfig { config, ..begun(&chart, Permissions::allow_all()) };
-    let site = site(&store, &World::new(0));
-    let mut driver = begin_with(site, (chart, source), new_run_id(), begun).await;
+    let context = context(&store, &World::new(0));
+    let mut driver = begin_with(context, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);
     let said = body(&json!({ "text": "hello" })).expect("it is JSON");
     let said = Event::Given { event: 0, body: said };
-    driver.inbox().send(said.into()).expect("it listens");
+    driver.give(said).await.expect("the run listens");
     let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
     assert_eq!(rests.await.expect("it does not hang"), None);
     assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");
@@ -220,7 +220,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
 
 #[tokio::test]
 async fn a_journal_that_was_changed_is_not_read() {
-    let folder = Folder::new("changed");
+    let folder = TempFolder::new("changed");
     let store = Arc::new(folder.store());
     let mut driver = begin(&store, &World::new(0), new_run_id()).await;
     to_the_end(&mut driver).await;
@@ -239,12 +239,12 @@ async fn a_journal_that_was_changed_is_not_read() {
 
 #[tokio::test]
 async fn what_is_not_permitted_never_reaches_the_world() {
-    let folder = Folder::new("denied");
+    let folder = TempFolder::new("denied");
     let store = Arc::new(folder.store());
     let world = World::new(0);
     let program = research();
     let begun = begun(&program.0, Permissions::default());
-    let mut driver = begin_with(site(&store, &world), program, new_run_id(), begun).await;
+    let mut driver = begin_with(context(&store, &world), program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
     assert!(world.tools.lock().expect("nobody panicked").is_empty());
 }

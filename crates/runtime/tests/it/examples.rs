@@ -8,10 +8,16 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// Runs an example in a folder, and returns what it printed.
-fn example(name: &str, folder: &Folder, script: &str, arguments: &[&str], said: &str) -> String {
+fn example(
+    name: &str,
+    folder: &TempFolder,
+    script: &str,
+    arguments: &[&str],
+    said: &str,
+) -> String {
     let file = folder.0.join("script.toml");
     fs::write(&file, script).expect("it can be written");
     let work = folder.0.join("work");
@@ -59,7 +65,7 @@ pub(crate) fn built(name: &str) -> PathBuf {
 
 #[test]
 fn chat_shows_answers_and_asks_before_it_writes() {
-    let folder = Folder::new("example-chat");
+    let folder = TempFolder::new("example-chat");
     let script = "[[turn]]\ntext = 'Hello.'\n[[turn]]\n[[turn.calls]]\ntool = 'write'\n\
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'It is there.'\n";
     let shown = example("chat", &folder, script, &["hi", "write it"], "yes\n");
@@ -71,7 +77,7 @@ fn chat_shows_answers_and_asks_before_it_writes() {
 
 #[test]
 fn code_works_through_its_plan_and_reports() {
-    let folder = Folder::new("example-code");
+    let folder = TempFolder::new("example-code");
     let complete = pointsman_agents::code::PHASE_COMPLETE;
     let done = format!(
         "[[turn]]\n[[turn.calls]]\ntool = '{complete}'\narguments = {{ success = true }}\n"

@@ -4,11 +4,11 @@ use std::fs;
 
 use pointsman_runtime::tool::fts::Index;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 #[test]
 fn the_index_follows_the_files() {
-    let folder = Folder::new("fts");
+    let folder = TempFolder::new("fts");
     let root = folder.0.join("docs");
     fs::create_dir_all(root.join("deep")).expect("it is made");
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("it is written");

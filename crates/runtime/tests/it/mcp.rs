@@ -13,20 +13,20 @@ use std::{
 use pointsman_kernel::agent::{Answer, FaultClass};
 use pointsman_runtime::{
     effect::Completion,
-    mcp::{Config, Connected, McpLimits, Servers},
+    mcp::{Connected, McpLimits, McpServerList, Servers},
 };
 use serde_json::{Value, json, value::RawValue};
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A folder with a list of servers in it.
 struct Project {
-    folder: Folder,
+    folder: TempFolder,
 }
 
 impl Project {
     fn new(name: &str, servers: Value) -> Self {
-        let folder = Folder::new(&format!("mcp-{name}"));
+        let folder = TempFolder::new(&format!("mcp-{name}"));
         let list = json!({ "mcpServers": servers }).to_string();
         fs::write(folder.0.join(".mcp.json"), list).expect("the list can be written");
         Self { folder }
@@ -36,9 +36,9 @@ impl Project {
         &self.folder.0
     }
 
-    fn config(&self) -> Config {
-        let file = Config::find(self.path()).expect("there is a list");
-        Config::read(&file).expect("it can be read")
+    fn config(&self) -> McpServerList {
+        let file = McpServerList::find(self.path()).expect("there is a list");
+        McpServerList::read(&file).expect("it can be read")
     }
 
     async fn connect(&self, trusted: &[&str], limits: &McpLimits) -> Connected {

@@ -61,7 +61,7 @@ fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
     let short = "ask_timeout = \"1s\"\ntimeout =";
     start.source = start.source.replacen("timeout =", short, 1).into();
     start.program = crate::program(&start.source);
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     Some((asked.run, asked.questions.into_iter().next()?))
 }
@@ -107,7 +107,7 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
         };
         let ignored = |why: &str| Delivery::Ignored(why.into());
         let stale = delivery(child, &answer(1, &json!(1)));
-        assert_eq!(stale, ignored("nobody waits for this answer any more"));
+        assert_eq!(stale, ignored("this question is no longer open"));
         let misfit = delivery(run, &answer(1, &Value::Null));
         assert_eq!(misfit, ignored("effect 1.0 cannot be answered in this way"));
         assert_eq!(
@@ -203,7 +203,8 @@ fn who_speaks_first_is_heard_first() {
         *seen.lock().expect("nobody panics") = Some(id.clone());
     };
     let mut late = Late { session: &desk.session, run };
-    let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
+    let ran =
+        desk.session.run(&desk.executor(), Desk::start(true), vec![Arc::new(watch)], &mut late);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!desk.work().join("note.txt").exists(), "the call never ran");

@@ -16,7 +16,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     effect::Completion,
-    model::{Model, ProgressSink, Protocol, Question, Settings},
+    model::{Model, ModelRequest, ModelSettings, ProgressSink, Protocol},
     tool::ToolSpec,
 };
 use serde_json::json;
@@ -33,15 +33,15 @@ const PROVIDERS: [(&str, Protocol); 4] = [
 ];
 
 /// Returns settings for a model that is reached there.
-fn at(spec: &str, base_url: &str) -> Settings {
-    let mut settings = Settings::new(spec.parse().expect("it is a model"));
+fn at(spec: &str, base_url: &str) -> ModelSettings {
+    let mut settings = ModelSettings::new(spec.parse().expect("it is a model"));
     settings.base_url = Some(base_url.to_owned());
     settings
 }
 
 /// Returns a question with one tool, whose name no provider takes.
-fn question(text: &str) -> Question {
-    Question {
+fn question(text: &str) -> ModelRequest {
+    ModelRequest {
         prompt: Prompt {
             system: "Be brief.".into(),
             messages: vec![PromptMessage::User(text.into())],
@@ -59,7 +59,7 @@ fn question(text: &str) -> Question {
 }
 
 /// Asks, and returns the answer.
-async fn ask(settings: Settings) -> Completion {
+async fn ask(settings: ModelSettings) -> Completion {
     let model = Model::new(settings).expect("it can be set up");
     model.ask(question("hello"), ProgressSink::nobody()).await
 }

@@ -6,12 +6,12 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     driver::RunStatus,
-    model::{Settings, Spec},
+    model::{ModelSettings, Spec},
     observe::Notice,
     session::{Delivery, StartOptions, Unattended},
     store::{RunId, SqliteStore},
     timeline::TimelineKind,
-    watch::Limits,
+    watch::ResourceLimits,
 };
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
-fn nervous() -> Limits {
-    Limits {
+fn nervous() -> ResourceLimits {
+    ResourceLimits {
         processor: None,
         memory: Some(0),
         disk_free: None,
@@ -40,14 +40,14 @@ fn the_watch_does_not_undo_a_persons_pause() {
             send(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
-    let host = desk.host_of(Settings::new(Spec::quote()), Some(nervous()));
+    let executor = desk.host_of(ModelSettings::new(Spec::quote()), Some(nervous()));
     let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
-    let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Unattended);
+    let ran = desk.session.run(&executor, start, vec![Arc::new(pauses)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!((outcome.status, &*outcome.state), (RunStatus::Waiting, "reading"));
     assert!(outcome.paused);
     // Whoever goes on with it lets it go on: the watch with its own judgement, or nobody.
-    let resumed = desk.session.resume(&host, &outcome.run, Vec::new(), &mut Unattended);
+    let resumed = desk.session.resume(&executor, &outcome.run, Vec::new(), &mut Unattended);
     let resumed = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
     assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
 }
@@ -72,7 +72,7 @@ fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
 fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
     let desk = Desk::new("pause-interrupted");
     let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let whole = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     // With its first entry a call was started, and nobody has answered it.
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
@@ -109,7 +109,7 @@ pub(crate) fn while_the_child_waits(
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
     std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("written");
-    let host = desk.host_of(Settings::new(Spec::script(&script)), None);
+    let executor = desk.host_of(ModelSettings::new(Spec::script(&script)), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
@@ -123,7 +123,7 @@ pub(crate) fn while_the_child_waits(
             let child: RunId = format!("{run}-1-0").parse().expect("an id");
             say(&journal, &run, &child);
         });
-        desk.session.run(&host, parent(), vec![Arc::new(watch)], &mut Unattended)
+        desk.session.run(&executor, parent(), vec![Arc::new(watch)], &mut Unattended)
     });
     let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let child: RunId = format!("{run}-1-0").parse().expect("an id");

@@ -8,12 +8,14 @@ use std::{
 };
 
 use pointsman_kernel::governor::{Grant, Level};
-use pointsman_runtime::config::{Config, ConfigError, Origin, remember, remember_commit, rule};
+use pointsman_runtime::config::{
+    Config, ConfigError, ConfigOrigin, remember, remember_commit, rule,
+};
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
-fn file(name: &str) -> (Folder, PathBuf) {
-    let folder = Folder::new(&format!("remember-{name}"));
+fn file(name: &str) -> (TempFolder, PathBuf) {
+    let folder = TempFolder::new(&format!("remember-{name}"));
     let file = folder.0.join("config/pointsman.toml");
     (folder, file)
 }
@@ -24,7 +26,7 @@ fn shell(command: &str) -> Grant {
 }
 
 fn rules(file: &Path) -> Vec<Grant> {
-    let config = Config::read(file, Origin::User).expect("it is sound").expect("it is there");
+    let config = Config::read(file, ConfigOrigin::User).expect("it is sound").expect("it is there");
     config.permissions.rules.into_iter().map(|dated| dated.grant).collect()
 }
 
@@ -69,7 +71,7 @@ cpu = 80 # percent
 #[test]
 fn the_answer_about_commits_is_kept_with_the_rest() {
     let (_folder, file) = file("commits");
-    let committed = || Config::read(&file, Origin::User).expect("it is read");
+    let committed = || Config::read(&file, ConfigOrigin::User).expect("it is read");
     let committed = || committed().expect("it is there").hooks.commit;
     remember_commit(&file, true).expect("it is written");
     assert_eq!(committed(), Some(true));
@@ -179,7 +181,8 @@ fn other_ways_to_write_a_list_work_too() {
 fn a_rule_holds_as_long_as_it_says() {
     let (_folder, file) = file("until");
     remember(&file, &shell("make *"), Some(Duration::from_hours(1))).expect("it is written");
-    let config = || Config::read(&file, Origin::User).expect("sound").expect("there").permissions;
+    let config =
+        || Config::read(&file, ConfigOrigin::User).expect("sound").expect("there").permissions;
     let permissions = config().permissions(Vec::new(), true);
     let left = permissions.rules.first().and_then(|rule| rule.until).expect("it ends");
     assert!((3_590_000..=3_601_000).contains(&left.0), "{left:?}");
@@ -191,12 +194,12 @@ fn a_rule_holds_as_long_as_it_says() {
     assert_eq!((config().rules.len(), config().rules[0].until_ms), (1, None));
     let past = "[permissions]\nrules = [{ allow = \"shell\", until = 2020-01-01 }, \
                 { allow = \"edit\", until = 2999-12-31T23:00:00Z }]";
-    let config = Config::parse(past, Origin::User).expect("it is sound").permissions;
+    let config = Config::parse(past, ConfigOrigin::User).expect("it is sound").permissions;
     let tools: Vec<String> =
         config.permissions(Vec::new(), true).rules.into_iter().map(|rule| rule.tool).collect();
     assert_eq!(tools.first().map(String::as_str), Some("edit"));
     let wrong = "[permissions]\nrules = [{ allow = \"shell\", until = \"tomorrow\" }]";
-    let found = Config::parse(wrong, Origin::User).expect_err("it is no day");
+    let found = Config::parse(wrong, ConfigOrigin::User).expect_err("it is no day");
     assert!(found[0].hint.contains("2026-12-01"), "{found:?}");
 }
 
@@ -210,6 +213,6 @@ fn a_file_with_mistakes_is_left_alone() {
         assert!(matches!(error, ConfigError::Mistakes { .. }), "{error}");
         assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
     }
-    let error = remember(&file.join("below"), &shell("make *"), None).expect_err("no folder");
+    let error = remember(&file.join("below"), &shell("make *"), None).expect_err("not a folder");
     assert!(error.to_string().contains("cannot"), "{error}");
 }

@@ -1,6 +1,12 @@
-//! The scheduler: many runs in one process, and those that wait are on the disk.
+//! The scheduler: the runs of a queue, many at a time; those that wait are on the disk alone.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use pointsman_kernel::{
     agents::Program,
@@ -13,15 +19,15 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    scheduler::{FinishedRun, Scheduler, SchedulerError},
-    store::{RunId, SqliteStore, Store as _},
+    scheduler::{DriverContexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
+    store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
 
-use crate::store::{Folder, Plain as _};
+use crate::store::{Plain as _, TempFolder};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -91,9 +97,9 @@ impl EffectExecutor for World {
     }
 }
 
-fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> Site {
+fn context(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
-    Site { agents, store, executor, observers: Vec::new() }
+    DriverContext { agents, store, executor, observers: Vec::new() }
 }
 
 fn program(source: &str) -> Arc<Program> {
@@ -120,109 +126,190 @@ fn closed() -> Event<Body> {
     Event::Given { event: 1, body: body(&json!({})).expect("it is JSON") }
 }
 
-/// Waits until so many runs are parked and none is driven.
-async fn parked(scheduler: &Scheduler, wanted: usize) {
+/// Queues a run of a chart.
+async fn submit(context: &DriverContext, program: &Arc<Program>, source: &str, id: &RunId) {
+    let beginning = beginning(program, source, id.clone());
+    let queued = Driver::submit(context.clone(), beginning, None, QueueOptions::default()).await;
+    queued.unwrap_or_else(|error| panic!("run {id} is queued: {error}"));
+}
+
+/// Opens a scheduler that looks at the queue often.
+async fn open(
+    context: &DriverContext,
+    jobs: usize,
+) -> (Scheduler, tokio::sync::mpsc::UnboundedReceiver<FinishedRun>) {
+    let (poll, retry) = (Duration::from_millis(20), Duration::from_millis(20));
+    let options = SchedulerOptions { jobs, poll, retry, ..SchedulerOptions::default() };
+    let opened = Scheduler::open(Arc::clone(&context.store), context.clone(), options).await;
+    opened.unwrap_or_else(|error| panic!("the scheduler opens: {error}"))
+}
+
+async fn send(store: &SqliteStore, run: &RunId, event: &Event<Body>) {
+    let event = serde_json::to_string(event).expect("an event is plain data");
+    store.send(run, &event).await.unwrap_or_else(|error| panic!("run {run}: {error}"));
+}
+
+/// Waits until a run is at this entry.
+async fn reaches(store: &SqliteStore, run: &RunId, seq: u64) {
     let wait = async {
-        while scheduler.census() != (0, wanted) {
+        while store.reader().run(run).expect("the run is readable").seq.0 < seq {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     let came = tokio::time::timeout(LIMIT, wait).await;
-    assert!(came.is_ok(), "{:?} instead of {wanted} parked", scheduler.census());
+    assert!(came.is_ok(), "{:?} instead of entry {seq}", store.reader().run(run));
+}
+
+async fn rested(scheduler: &Scheduler) {
+    let wait = async {
+        while scheduler.driven() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let came = tokio::time::timeout(LIMIT, wait).await;
+    assert!(came.is_ok(), "{} runs do not rest", scheduler.driven());
+}
+
+async fn finished(
+    leaving: &mut tokio::sync::mpsc::UnboundedReceiver<FinishedRun>,
+) -> (RunId, Result<Disposition, SchedulerError>) {
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("a run leaves in time");
+    let FinishedRun { run, how } = finished.expect("the scheduler is open");
+    (run, how)
+}
+
+/// Returns the names of a run's events, in order.
+fn events(store: &SqliteStore, run: &RunId) -> Vec<String> {
+    let lines = store.reader().lines(run, Seq(0)).expect("the journal is readable");
+    let name = |line: &String| {
+        let entry: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+        match &entry["event"] {
+            serde_json::Value::String(name) => name.clone(),
+            event => {
+                event.as_object().expect("an event has a name").keys().next().cloned().expect("one")
+            }
+        }
+    };
+    lines.iter().map(name).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
-    let folder = Folder::new("scheduler");
+async fn thousand_queued_runs_wait_on_disk_and_all_end() {
+    let folder = TempFolder::new("scheduler");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site, 64);
+    let context = context(&store, Arc::new(World));
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
-    let begun = ids.iter().map(|id| scheduler.begin(beginning(&program, CHART, id.clone())));
-    for begun in futures_util::future::join_all(begun).await {
-        begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    }
-    parked(&scheduler, 1_000).await;
+    futures_util::future::join_all(ids.iter().map(|id| submit(&context, &program, CHART, id)))
+        .await;
+    let (scheduler, mut leaving) = open(&context, 64).await;
     for id in &ids {
-        assert!(scheduler.send(id, input("hello")));
+        reaches(&store, id, 2).await;
     }
-    parked(&scheduler, 1_000).await;
     for id in &ids {
-        // Two events at once: the second must not be lost while the first loads the run.
-        assert!(scheduler.send(id, Event::Paused { why: "tea".into(), by: None }));
-        assert!(scheduler.send(id, closed()));
+        send(&store, id, &input("hello")).await;
+    }
+    for id in &ids {
+        reaches(&store, id, 4).await;
+    }
+    for id in &ids {
+        // Two at once: the second must not be lost while the first wakes the run.
+        send(&store, id, &Event::Paused { why: "tea".into(), by: None }).await;
+        send(&store, id, &closed()).await;
     }
     for _ in &ids {
-        let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-        let FinishedRun { run, how } = finished.expect("the scheduler is open");
+        let (run, how) = finished(&mut leaving).await;
         assert_eq!(how.ok(), Some(Disposition::Succeeded), "run {run}");
     }
-    assert_eq!(scheduler.census(), (0, 0));
-    let unknown: RunId = "nobody".parse().expect("an id");
-    assert!(!scheduler.send(&unknown, closed()));
     assert!(store.runs().expect("readable").iter().all(|row| row.ended.is_some()));
+    rested(&scheduler).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parked_run_is_woken_when_its_time_has_come() {
-    let folder = Folder::new("sleeper");
-    let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
-    let program = program(SLEEPER);
-    let id = new_run_id();
-    let begun = scheduler.begin(beginning(&program, SLEEPER, id.clone())).await;
-    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    // A slow machine may see it only when its time has come.
-    let finished = tokio::select! {
-        finished = leaving.recv() => finished,
-        () = parked(&scheduler, 1) => {
-            tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it is woken")
-        }
-    };
-    let finished = finished.expect("the scheduler is open");
-    assert_eq!((finished.run, finished.how.ok()), (id, Some(Disposition::Succeeded)));
-}
+/// Counts what is started, and how much of it again.
+#[derive(Default)]
+struct Counting(AtomicUsize, AtomicUsize);
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn runs_of_an_earlier_process_are_adopted() {
-    let folder = Folder::new("adopted");
-    let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let program = program(CHART);
-    let id = new_run_id();
-    {
-        let (scheduler, _leaving) = Scheduler::open(site.clone(), 8);
-        let begun = scheduler.begin(beginning(&program, CHART, id.clone())).await;
-        begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-        parked(&scheduler, 1).await;
+impl EffectExecutor for Counting {
+    fn model(&self) -> &'static str {
+        "a count"
     }
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    assert!(scheduler.send(&id, closed()));
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
+
+    fn perform(&self, permit: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        self.1.fetch_add(usize::from(permit.again), Ordering::SeqCst);
+        Box::pin(async { Completion::text("counted") })
+    }
+}
+
+/// Asks the model at once.
+fn eager() -> String {
+    CHART.replace("start     = \"waiting\"", "start     = \"answering\"").replace("{input}", "go")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queued_run_starts_nothing_until_a_worker_drives_it() {
+    let folder = TempFolder::new("scheduler-eager");
+    let store = Arc::new(folder.store());
+    let counts = Arc::new(Counting::default());
+    let context = context(&store, Arc::<Counting>::clone(&counts));
+    let (chart, id) = (eager(), new_run_id());
+    submit(&context, &program(&chart), &chart, &id).await;
+    assert_eq!(counts.0.load(Ordering::SeqCst), 0, "nobody drives it yet");
+    let (scheduler, _leaving) = open(&context, 2).await;
+    reaches(&store, &id, 3).await;
+    rested(&scheduler).await;
+    assert_eq!(events(&store, &id), ["begun", "lifted", "answered"]);
+    let counted = [&counts.0, &counts.1].map(|count| count.load(Ordering::SeqCst));
+    assert_eq!(counted, [1, 0], "started once, and not again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn request_with_the_same_name_makes_no_second_run() {
+    let folder = TempFolder::new("scheduler-request");
+    let store = Arc::new(folder.store());
+    let context = context(&store, Arc::new(World));
+    let program = program(CHART);
+    let ask = |id: RunId| {
+        let (context, beginning) = (context.clone(), beginning(&program, CHART, id));
+        Driver::submit(context, beginning, Some("order 7".into()), QueueOptions::default())
+    };
+    let first = new_run_id();
+    ask(first.clone()).await.unwrap_or_else(|error| panic!("it is queued: {error}"));
+    let again = ask(new_run_id()).await.expect_err("the request was made before");
+    assert!(again.to_string().contains(first.as_str()), "{again}");
+    assert_eq!(store.runs().expect("readable").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parked_run_is_woken_when_its_time_has_come() {
+    let folder = TempFolder::new("sleeper");
+    let store = Arc::new(folder.store());
+    let context = context(&store, Arc::new(World));
+    let (_scheduler, mut leaving) = open(&context, 8).await;
+    let id = new_run_id();
+    submit(&context, &program(SLEEPER), SLEEPER, &id).await;
+    let (run, how) = finished(&mut leaving).await;
+    assert_eq!((run, how.ok()), (id, Some(Disposition::Succeeded)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn children_that_were_left_behind_end_with_their_parent() {
-    let folder = Folder::new("scheduler-children");
+    let folder = TempFolder::new("scheduler-children");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = open(&context, 8).await;
     let id = new_run_id();
-    let begun = scheduler.begin(beginning(&program(CHART), CHART, id.clone())).await;
-    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&scheduler, 1).await;
+    submit(&context, &program(CHART), CHART, &id).await;
+    reaches(&store, &id, 2).await;
+    rested(&scheduler).await;
     // As good as any child is one that shares its parent's past.
-    let child: RunId = format!("{id}-1-0").parse().expect("an id");
-    store.fork(&id, Seq(1), child.clone(), 5).await.expect("it is made");
-    assert!(scheduler.send(&id, closed()));
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
-    let row = store.reader().run(&child).expect("readable");
+    let child: RunId = format!("{id}-1-0").parse().expect("a child's id");
+    store.fork(&id, Seq(1), child.clone(), 5).await.expect("a run can be forked");
+    send(&store, &id, &closed()).await;
+    let (_, how) = finished(&mut leaving).await;
+    assert_eq!(how.ok(), Some(Disposition::Succeeded));
+    let row = store.reader().run(&child).expect("the child is readable");
     assert_eq!(row.ended.as_deref(), Some("cancelled"));
 }
 
@@ -231,7 +318,7 @@ struct Mute;
 
 impl EffectExecutor for Mute {
     fn model(&self) -> &'static str {
-        "nobody"
+        "none"
     }
 
     fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
@@ -240,107 +327,108 @@ impl EffectExecutor for Mute {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
-    let folder = Folder::new("adopted-busy");
+async fn dropped_schedulers_runs_are_resumed_by_the_next_one() {
+    let folder = TempFolder::new("scheduler-next");
     let store = Arc::new(folder.store());
-    let site = |executor| site(&store, executor);
+    let (chart, id) = (eager(), new_run_id());
+    let mute = context(&store, Arc::new(Mute));
+    submit(&mute, &program(&chart), &chart, &id).await;
+    let (scheduler, _leaving) = open(&mute, 1).await;
+    reaches(&store, &id, 2).await;
+    drop(scheduler);
+
+    let (scheduler, mut leaving) = open(&context(&store, Arc::new(World)), 1).await;
+    reaches(&store, &id, 4).await;
+    rested(&scheduler).await;
+    assert_eq!(events(&store, &id), ["begun", "lifted", "interrupted", "answered"]);
+    send(&store, &id, &closed()).await;
+    assert_eq!(finished(&mut leaving).await.1.ok(), Some(Disposition::Succeeded));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn run_of_another_owner_is_left_alone() {
+    let folder = TempFolder::new("scheduler-owner");
+    let store = Arc::new(folder.store());
+    let context = context(&store, Arc::new(World));
+    let (owned, free) = (new_run_id(), new_run_id());
     let program = program(CHART);
-    let id = new_run_id();
-    // Somebody began it, asked a model and was gone.
-    let begun = Driver::begin(site(Arc::new(Mute)), beginning(&program, CHART, id.clone())).await;
-    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
-    drop(driver);
-
-    let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
-    let (scheduler, mut leaving) = Scheduler::open(site(Arc::new(World)), 8);
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
-    let how = finished.expect("the scheduler is open").how;
-    assert!(matches!(&how, Err(SchedulerError::Held(run)) if *run == id), "{how:?}");
-
+    submit(&context, &program, CHART, &owned).await;
+    let lease = store.claim(&owned).await.expect("the store answers").expect("no owner yet");
+    let (_scheduler, _leaving) = open(&context, 8).await;
+    submit(&context, &program, CHART, &free).await;
+    reaches(&store, &free, 2).await;
+    assert_eq!(store.reader().run(&owned).expect("readable").seq.0, 1);
     drop(lease);
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    parked(&scheduler, 1).await;
-    let row = store.reader().run(&id).expect("readable");
-    assert_eq!((&*row.state, row.seq.0), ("waiting", 4), "begun, given, interrupted, answered");
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
-    parked(&scheduler, 1).await;
-
-    scheduler.close();
-    let refused = scheduler.begin(beginning(&program, CHART, new_run_id())).await;
-    assert!(matches!(refused, Err(SchedulerError::Closed)), "{refused:?}");
+    reaches(&store, &owned, 2).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
-    let folder = Folder::new("adopted-snapshot");
-    let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let program = program(CHART);
-    let id = new_run_id();
-    let begun = Driver::begin(site.clone(), beginning(&program, CHART, id.clone())).await;
-    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    // The entries with an even number are words; a snapshot is kept with the 256th.
-    while store.reader().run(&id).expect("readable").seq.0 < 255 {
-        driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
-        driver.turn().await.unwrap_or_else(|error| panic!("it answers: {error}"));
+/// A context that fails for one run so many times.
+struct Failing(DriverContext, RunId, AtomicUsize);
+
+#[async_trait::async_trait]
+impl DriverContexts for Failing {
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError> {
+        let fails = |left: usize| left.checked_sub(1);
+        if *run != self.1 || self.2.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_err()
+        {
+            return Ok(self.0.clone());
+        }
+        let why = "its folder is gone".into();
+        Err(SchedulerError::Context { run: run.clone(), why })
     }
-    driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
-    drop(driver);
-    let row = store.reader().run(&id).expect("readable");
-    let kept = store.reader().snapshot(&id).expect("readable").expect("there is one");
-    assert_eq!((&*row.state, row.seq.0, kept.seq.0), ("answering", 256, 256));
-
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    parked(&scheduler, 1).await;
-    let row = store.reader().run(&id).expect("readable");
-    assert_eq!((&*row.state, row.seq.0), ("waiting", 258), "interrupted, answered");
-
-    assert!(scheduler.send(&id, closed()));
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
-    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it has ended");
-    let finished = finished.expect("the scheduler is open");
-    assert_eq!((finished.run, finished.how.ok()), (id, Some(Disposition::Succeeded)));
-    assert_eq!(scheduler.census(), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn letters_are_heard_and_wake_a_run_that_is_parked() {
-    let folder = Folder::new("scheduler-messages");
+async fn run_that_cannot_be_driven_is_tried_again_and_holds_up_no_other() {
+    let folder = TempFolder::new("scheduler-failing");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
+    let context = context(&store, Arc::new(World));
+    let (bad, good) = (new_run_id(), new_run_id());
+    let program = program(CHART);
+    submit(&context, &program, CHART, &bad).await;
+    submit(&context, &program, CHART, &good).await;
+    let failing = Failing(context.clone(), bad.clone(), AtomicUsize::new(2));
+    let (poll, retry) = (Duration::from_millis(20), Duration::from_millis(20));
+    let options = SchedulerOptions { jobs: 1, poll, retry, ..SchedulerOptions::default() };
+    let opened = Scheduler::open(Arc::clone(&context.store), failing, options).await;
+    let (scheduler, mut leaving) = opened.expect("the store answers");
+    for _ in 0..2 {
+        let (run, how) = finished(&mut leaving).await;
+        assert_eq!(run, bad);
+        assert!(how.is_err_and(|error| error.to_string().contains("its folder is gone")));
+    }
+    reaches(&store, &good, 2).await;
+    reaches(&store, &bad, 2).await;
+    scheduler.drain(LIMIT).await;
+    submit(&context, &program, CHART, &new_run_id()).await;
+    assert!(leaving.recv().await.is_none(), "a drained scheduler claims nothing");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_of_other_processes_wake_a_parked_run() {
+    let folder = TempFolder::new("scheduler-messages");
+    let store = Arc::new(folder.store());
+    let context = context(&store, Arc::new(World));
+    let (_scheduler, mut leaving) = open(&context, 8).await;
     let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());
     let first =
         PreparedRun { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
-    scheduler.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&scheduler, 1).await;
-    let row = store.reader().run(&id).expect("readable");
-    assert_eq!((&*row.state, row.seq.0), ("waiting", 3), "begun, given, answered");
+    let queued = Driver::submit(context.clone(), first, None, QueueOptions::default()).await;
+    queued.unwrap_or_else(|error| panic!("it is queued: {error}"));
+    reaches(&store, &id, 4).await;
+    assert_eq!(events(&store, &id), ["begun", "lifted", "given", "answered"]);
 
-    // Another process says something, and then that this was all.
-    let send = |id: RunId, event: Event<Body>| {
-        let store = folder.store();
-        let event = serde_json::to_string(&event).expect("it is JSON");
-        async move { store.send(&id, &event).await.expect("it is posted") }
-    };
-    send(id.clone(), input("and now?")).await;
-    send(id.clone(), closed()).await;
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    let finished = finished.expect("the scheduler is open");
-    assert_eq!((&finished.run, finished.how.ok()), (&id, Some(Disposition::Succeeded)));
-    assert_eq!(store.reader().run(&id).expect("readable").seq.0, 6, "given, answered, given");
+    let elsewhere = folder.store();
+    send(&elsewhere, &id, &input("and now?")).await;
+    send(&elsewhere, &id, &closed()).await;
+    let (run, how) = finished(&mut leaving).await;
+    assert_eq!((&run, how.ok()), (&id, Some(Disposition::Succeeded)));
+    assert_eq!(store.reader().run(&id).expect("readable").seq.0, 7, "given, answered, given");
 
-    let begun = scheduler.begin(beginning(&program, CHART, other.clone())).await;
-    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&scheduler, 1).await;
-    send(other.clone(), Event::Cancelled { scope: Scope::Run }).await;
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    let finished = finished.expect("the scheduler is open");
-    assert_eq!((finished.run, finished.how.ok()), (other, Some(Disposition::Cancelled)));
+    submit(&context, &program, CHART, &other).await;
+    reaches(&store, &other, 2).await;
+    send(&elsewhere, &other, &Event::Cancelled { scope: Scope::Run }).await;
+    let (run, how) = finished(&mut leaving).await;
+    assert_eq!((run, how.ok()), (other, Some(Disposition::Cancelled)));
 }

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::{RunStatus, fold},
     engine::EngineConfig,
-    host::Host,
+    local_executor::LocalExecutor,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer},
     session::{
@@ -28,7 +28,7 @@ use pointsman_runtime::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// Writes a file and reads it back, each by a call that the chart fixes.
 pub(crate) const CHART: &str = r#"
@@ -72,7 +72,7 @@ final = "cancelled"
 
 /// A workspace with a journal beside it.
 pub(crate) struct Desk {
-    folder: Folder,
+    folder: TempFolder,
     pub(crate) session: Session,
 }
 
@@ -83,7 +83,7 @@ impl Desk {
 
     /// A desk at which runs can be of these agents.
     pub(crate) fn with(name: &str, agents: Agents) -> Self {
-        let folder = Folder::new(name);
+        let folder = TempFolder::new(name);
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         let session = Session::open(agents, &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
@@ -94,26 +94,30 @@ impl Desk {
         self.folder.0.join("work")
     }
 
-    pub(crate) fn host(&self) -> Host {
-        self.host_of(model::Settings::new(Spec::quote()), None)
+    pub(crate) fn executor(&self) -> LocalExecutor {
+        self.host_of(model::ModelSettings::new(Spec::quote()), None)
     }
 
     /// A host with a model, and a watch if one is wanted.
-    pub(crate) fn host_of(&self, model: model::Settings, watch: Option<watch::Limits>) -> Host {
+    pub(crate) fn host_of(
+        &self,
+        model: model::ModelSettings,
+        watch: Option<watch::ResourceLimits>,
+    ) -> LocalExecutor {
         self.host_from(self.settings(model, watch))
     }
 
-    pub(crate) fn host_from(&self, settings: EngineConfig) -> Host {
-        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+    pub(crate) fn host_from(&self, settings: EngineConfig) -> LocalExecutor {
+        self.session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
     /// The settings of such a host.
     pub(crate) fn settings(
         &self,
-        model: model::Settings,
-        watch: Option<watch::Limits>,
+        model: model::ModelSettings,
+        watch: Option<watch::ResourceLimits>,
     ) -> EngineConfig {
-        let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+        let mut tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
@@ -134,12 +138,12 @@ impl Desk {
     }
 
     pub(crate) fn run(&self, approver: &mut dyn Approver) -> RunSummary {
-        let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), approver);
+        let ran = self.session.run(&self.executor(), Self::start(true), Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
     /// Asks `research` something, with such a model.
-    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> RunSummary {
+    pub(crate) fn research(&self, model: model::ModelSettings, goal: &str) -> RunSummary {
         let source = pointsman_agents::all().chart("research").expect("it ships");
         let start = StartOptions {
             program: crate::program(source),
@@ -150,13 +154,13 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host_of(model, None);
-        let ran = self.session.run(&host, start, Vec::new(), &mut Unattended);
+        let executor = self.host_of(model, None);
+        let ran = self.session.run(&executor, start, Vec::new(), &mut Unattended);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
     pub(crate) fn resume(&self, id: &RunId, approver: &mut dyn Approver) -> RunSummary {
-        let ran = self.session.resume(&self.host(), id, Vec::new(), approver);
+        let ran = self.session.resume(&self.executor(), id, Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
     }
 }
@@ -225,7 +229,7 @@ fn nobody_else_may_drive_a_run_that_is_held() {
     let outcome = desk.run(&mut Unattended);
     let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
     let lease = lease.expect("it can be claimed").expect("it is free");
-    let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Unattended);
+    let other = desk.session.resume(&desk.executor(), &outcome.run, Vec::new(), &mut Unattended);
     assert!(matches!(other, Err(SessionError::Held { .. })));
     drop(lease);
     assert_eq!(desk.resume(&outcome.run, &mut Unattended).status, RunStatus::Asking);
@@ -237,7 +241,7 @@ fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
     // As if a build had begun it that knew a job which this one does not.
     let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
     let start = StartOptions { source: source.into(), ..Desk::start(true) };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let Err(error) = desk.session.recall(&run, None) else { panic!("the chart is not refused") };
     assert!(matches!(error, SessionError::Chart { .. }), "{error}");
@@ -279,7 +283,7 @@ fn those_who_watch_see_every_transition_question_and_end() {
         told.lock().expect("nobody panicked").push(word);
     });
     let start = Desk::start(true);
-    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Says(true, 0));
+    let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Says(true, 0));
     assert!(ran.is_ok());
     let seen = seen.lock().expect("nobody panicked").join("\n");
     assert_eq!(
@@ -340,7 +344,7 @@ fn a_run_waits_for_another_writer_and_says_so() {
         }
     };
     let start = Desk::start(true);
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Says(true, 0));
+    let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Says(true, 0));
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(has_note(&desk.work()));

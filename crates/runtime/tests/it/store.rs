@@ -1,6 +1,7 @@
 //! The journal store: order, conflicts, many runs at once, what is refused.
 
 mod artifacts;
+mod checksums;
 mod children;
 mod conformance;
 mod exports;
@@ -10,7 +11,6 @@ mod lists;
 mod lost;
 mod messages;
 mod prunes;
-mod seals;
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use pointsman_kernel::{
 use pointsman_runtime::store::{
     Append, Filter, MessageId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
 };
-pub(crate) use pointsman_testing::folder::Folder;
-use pointsman_testing::script::{Script, id, opening, write};
+pub(crate) use pointsman_testing::folder::TempFolder;
+use pointsman_testing::script::{Script, id, new_run, write};
 
 /// What tests ask of a store besides.
 pub(crate) trait Plain {
@@ -56,7 +56,7 @@ fn names(store: &SqliteStore) -> Vec<String> {
 
 #[tokio::test]
 async fn what_was_written_is_read_and_survives_a_new_start() {
-    let folder = Folder::new("survives");
+    let folder = TempFolder::new("survives");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     let mut last = script.next("the last");
@@ -71,7 +71,7 @@ async fn what_was_written_is_read_and_survives_a_new_start() {
     assert_eq!((row.seq, row.link, &*row.state, row.wake), (Seq(2), link, "state2", Some(20)));
     assert_eq!(row.ended.as_deref(), Some("stuck"));
     assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
-    assert_eq!(store.reader().lines(&script.run, Seq(1)).expect("readable"), [last.line]);
+    assert_eq!(store.reader().lines(&script.run, Seq(1)).expect("readable"), [&*last.line]);
     assert!(store.reader().lines(&script.run, Seq(2)).expect("readable").is_empty());
     let error = store.reader().lines(&script.run, Seq(3)).expect_err("there is no entry 3");
     assert!(matches!(error, StoreError::NoSuchEntry { .. }), "{error}");
@@ -82,7 +82,7 @@ async fn what_was_written_is_read_and_survives_a_new_start() {
 
 #[tokio::test]
 async fn there_are_no_gaps_and_no_second_writer() {
-    let folder = Folder::new("gaps");
+    let folder = TempFolder::new("gaps");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     let (mut ahead, mut rewritten, mut strange) =
@@ -100,7 +100,7 @@ async fn there_are_no_gaps_and_no_second_writer() {
     let error = store.write(strange.next("nobody")).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     let again = Script::new("one").next("again");
-    let error = store.create(again.into(), opening(9)).await.expect_err("it is refused");
+    let error = store.create(again.into(), new_run(9)).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::RunExists { .. }), "{error}");
     // A second process that goes on with the same run loses the race, and is told.
     let second = folder.store();
@@ -113,12 +113,12 @@ async fn there_are_no_gaps_and_no_second_writer() {
 
 #[tokio::test]
 async fn a_line_that_is_no_entry_is_refused() {
-    let folder = Folder::new("unfit");
+    let folder = TempFolder::new("unfit");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     let good = script.next("good");
     for line in ["", "{}", "not JSON", &Script::new("one").next("entry 1").line] {
-        let wrong = Append { line: line.to_owned(), ..good.clone() };
+        let wrong = Append { line: line.to_owned().into(), ..good.clone() };
         let error = store.write(wrong).await.expect_err("it is refused");
         assert!(error.to_string().contains("entry 2 of run one cannot be kept"), "{error}");
     }
@@ -127,7 +127,7 @@ async fn a_line_that_is_no_entry_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_runs_share_flushes_and_lose_nothing() {
-    let folder = Folder::new("many");
+    let folder = TempFolder::new("many");
     let store = Arc::new(folder.store());
     let tasks: Vec<_> = (0..64)
         .map(|at| {

@@ -23,9 +23,9 @@ use pointsman_runtime::{
     driver::RunStatus,
     effect::{CleanupFuture, Permit},
     executor::{Executor, Executors, TaskFuture},
-    host::Host,
+    local_executor::LocalExecutor,
     model::{self, Spec},
-    observe::Asked,
+    observe::QuestionKind,
     session::{ApprovalDecision, Delivery, RunSummary, StartOptions, Unattended, replay},
     store::RunId,
     timeline::{Projector, TimelineKind},
@@ -219,13 +219,13 @@ fn agents() -> Agents {
     Agents::new().with(&[AgentRow::of::<Shepherd>()]).with_charts(&[("pasture", CHART)])
 }
 
-fn host(desk: &Desk, executors: Executors) -> Host {
-    let model = model::Settings::new(Spec::quote());
+fn executor(desk: &Desk, executors: Executors) -> LocalExecutor {
+    let model = model::ModelSettings::new(Spec::quote());
     let settings = desk.settings(model, None);
     desk.host_from(pointsman_runtime::engine::EngineConfig { executors, ..settings })
 }
 
-fn run(desk: &Desk, host: &Host) -> RunSummary {
+fn run(desk: &Desk, executor: &LocalExecutor) -> RunSummary {
     let start = StartOptions {
         program: desk.session.agents().verify(CHART).expect("it is sound"),
         source: CHART.into(),
@@ -235,7 +235,7 @@ fn run(desk: &Desk, host: &Host) -> RunSummary {
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
         seed: Some(7),
     };
-    let ran = desk.session.run(host, start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(executor, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -243,18 +243,18 @@ fn run(desk: &Desk, host: &Host) -> RunSummary {
 fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     let desk = Desk::with("stranger", agents());
     let dog = Dog::default();
-    let host = host(&desk, Executors::default().with::<Shepherd>(dog.clone()));
-    let asked = run(&desk, &host);
+    let executor = executor(&desk, Executors::default().with::<Shepherd>(dog.clone()));
+    let asked = run(&desk, &executor);
     // What looks like a form's task and like a question went to its executor, and nowhere else.
     assert_eq!((asked.status, dog.performed.load(Ordering::Relaxed)), (RunStatus::Asking, 2));
     let [question] = &asked.questions[..] else { panic!("one question: {asked:?}") };
-    assert!(matches!(&question.asks, Asked::Plain(text) if text == "Shear 7 sheep?"));
+    assert!(matches!(&question.asks, QuestionKind::Plain(text) if text == "Shear 7 sheep?"));
     let yes = ApprovalDecision { granted: true, reason: "Gently.".into(), remember: None };
     let delivery = desk.session.decide(&asked.run, question, &yes);
     assert!(matches!(delivery, Ok(Delivery::Waiting)), "{delivery:?}");
     let answers = desk.session.answers(&asked.run).expect("they are read");
     assert_eq!(answers.get(&question.effect), Some(&true));
-    let resumed = desk.session.resume(&host, &asked.run, Vec::new(), &mut Unattended);
+    let resumed = desk.session.resume(&executor, &asked.run, Vec::new(), &mut Unattended);
     let ended = resumed.unwrap_or_else(|error| panic!("it is resumed: {error}"));
     assert_eq!(ended.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(ended.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
@@ -278,7 +278,7 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
 #[test]
 fn a_task_that_nobody_carries_out_fails_at_once() {
     let desk = Desk::with("stranger-alone", agents());
-    let outcome = run(&desk, &host(&desk, Executors::default()));
+    let outcome = run(&desk, &executor(&desk, Executors::default()));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
@@ -292,8 +292,8 @@ fn a_task_that_nobody_carries_out_fails_at_once() {
 #[test]
 fn a_run_of_an_agent_that_is_not_there_is_refused_and_kept() {
     let desk = Desk::with("stranger-gone", agents());
-    let host = host(&desk, Executors::default().with::<Shepherd>(Dog::default()));
-    let asked = run(&desk, &host);
+    let executor = executor(&desk, Executors::default().with::<Shepherd>(Dog::default()));
+    let asked = run(&desk, &executor);
     let store = &**desk.session.store();
     let shipped = pointsman_agents::all();
     let refused = desk.session.block_on(replay(&shipped, store, &asked.run, None));

@@ -10,7 +10,7 @@ use std::{
 use pointsman_kernel::{agents::Agents, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     entry::event,
-    model::{Settings, Spec},
+    model::{ModelSettings, Spec},
     observe::{Notice, Observer},
     session::{StartOptions, Unattended},
     store::{RunId, import},
@@ -77,7 +77,7 @@ fn what_is_told_live_is_what_the_journal_tells() {
     let desk = Desk::new("timeline-live");
     let (observer, told) = watching();
     let start = Desk::start(true);
-    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Says(true, 0));
+    let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Says(true, 0));
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     check(&desk, &run, &told);
     let kinds = told.lock().expect("nobody panicked");
@@ -105,8 +105,8 @@ fn a_research_run_is_told_alike_with_its_models_and_tools() {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let host = desk.host_of(Settings::new(Spec::quote()), None);
-    let ran = desk.session.run(&host, start, vec![observer], &mut Unattended);
+    let executor = desk.host_of(ModelSettings::new(Spec::quote()), None);
+    let ran = desk.session.run(&executor, start, vec![observer], &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     check(&desk, &run, &told);
 }

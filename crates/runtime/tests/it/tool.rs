@@ -23,17 +23,17 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     effect::{Completion, Permit, ProgressSink},
-    tool::{Settings, Tools},
+    tool::{ToolSettings, WorkspaceTools},
 };
 use serde_json::{Value, value::to_raw_value};
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A workspace with its tools.
 struct Desk {
-    folder: Folder,
+    folder: TempFolder,
     root: PathBuf,
-    tools: Tools,
+    tools: WorkspaceTools,
 }
 
 impl Desk {
@@ -43,13 +43,13 @@ impl Desk {
     }
 
     /// Opens them with other settings.
-    fn with(name: &str, change: impl FnOnce(&mut Settings)) -> Self {
-        let folder = Folder::new(&format!("tool-{name}"));
+    fn with(name: &str, change: impl FnOnce(&mut ToolSettings)) -> Self {
+        let folder = TempFolder::new(&format!("tool-{name}"));
         let root = folder.0.join("work");
         fs::create_dir_all(&root).expect("it is made");
-        let mut settings = Settings::over(&root, folder.0.join("cache/search.db"));
+        let mut settings = ToolSettings::over(&root, folder.0.join("cache/search.db"));
         change(&mut settings);
-        let tools = Tools::open(settings).expect("they open");
+        let tools = WorkspaceTools::open(settings).expect("they open");
         Self { root: root.canonicalize().expect("it is there"), folder, tools }
     }
 

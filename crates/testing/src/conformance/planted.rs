@@ -19,7 +19,7 @@ use pointsman_runtime::store::{
 
 /// What a store does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Fault {
+pub enum PlantedFault {
     /// It takes the entries of an owner that was lost.
     Unfenced,
     /// It grants a run to a second owner.
@@ -47,7 +47,7 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Planted {
     inner: Arc<dyn Store>,
-    fault: Fault,
+    fault: PlantedFault,
     writes: AtomicU64,
     /// The last lease of each run.
     leases: Mutex<BTreeMap<RunId, Weak<Lease>>>,
@@ -55,7 +55,7 @@ pub struct Planted {
 
 impl Planted {
     /// Plants a fault in a store.
-    pub fn new(inner: Arc<dyn Store>, fault: Fault) -> Self {
+    pub fn new(inner: Arc<dyn Store>, fault: PlantedFault) -> Self {
         Self { inner, fault, writes: AtomicU64::new(0), leases: Mutex::default() }
     }
 
@@ -75,7 +75,7 @@ impl Planted {
     fn loses(&self) -> Option<bool> {
         let at = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
         match self.fault {
-            Fault::Unknown { write, kept } if write == at => Some(kept),
+            PlantedFault::Unknown { write, kept } if write == at => Some(kept),
             _ => None,
         }
     }
@@ -88,21 +88,21 @@ fn unknown(append: &Append) -> StoreError {
 
 #[async_trait]
 impl Store for Planted {
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
         match self.loses() {
             Some(true) => {
-                drop(self.inner.create(Arc::clone(&first), opening).await?);
+                drop(self.inner.create(Arc::clone(&first), new_run).await?);
                 Err(unknown(&first))
             }
             Some(false) => Err(unknown(&first)),
-            None => Ok(self.grant(self.inner.create(first, opening).await?)),
+            None => Ok(self.grant(self.inner.create(first, new_run).await?)),
         }
     }
 
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
         match self.inner.claim(run).await? {
             Some(lease) => Ok(Some(self.grant(lease))),
-            None if self.fault == Fault::SecondOwner => {
+            None if self.fault == PlantedFault::SecondOwner => {
                 let last = self.last(run);
                 Ok(last.map(|lease| Lease::new(run.clone(), lease.epoch(), lease)))
             }
@@ -113,7 +113,7 @@ impl Store for Planted {
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
         let fenced = || StoreError::Fenced { run: append.run.clone() };
         let mut own = Arc::clone(lease.guard::<Arc<Lease>>().ok_or_else(fenced)?);
-        if self.fault == Fault::Unfenced {
+        if self.fault == PlantedFault::Unfenced {
             own = self.last(&append.run).ok_or_else(fenced)?;
         }
         match self.loses() {
@@ -123,7 +123,7 @@ impl Store for Planted {
             }
             Some(false) => Err(unknown(&append)),
             None => match self.inner.append(&own, append).await {
-                Err(StoreError::Conflict { .. }) if self.fault == Fault::Blind => Ok(()),
+                Err(StoreError::Conflict { .. }) if self.fault == PlantedFault::Blind => Ok(()),
                 answer => answer,
             },
         }
@@ -144,7 +144,7 @@ impl Store for Planted {
 
     async fn release(&self, lease: Lease, mut how: Release) -> Result<(), StoreError> {
         let run = lease.run().clone();
-        if self.fault == Fault::LostWake && how != Release::Ready {
+        if self.fault == PlantedFault::LostWake && how != Release::Ready {
             tokio::task::yield_now().await;
             let read = self.inner.messages(&run).await?.last().map(|message| message.id);
             how = Release::Parked { read };
@@ -154,7 +154,7 @@ impl Store for Planted {
         if let Some(own) = own.and_then(Arc::into_inner) {
             self.inner.release(own, how).await?;
         }
-        if self.fault == Fault::LostMessage {
+        if self.fault == PlantedFault::LostMessage {
             tokio::task::yield_now().await;
             for message in self.inner.messages(&run).await? {
                 self.inner.discard(message.id).await?;
@@ -190,7 +190,7 @@ impl Store for Planted {
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
-        if self.fault == Fault::Silent {
+        if self.fault == PlantedFault::Silent {
             return Ok(Feed::default().subscribe(()));
         }
         self.inner.changes().await
@@ -237,7 +237,7 @@ impl Store for Planted {
     }
 
     async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
-        if self.fault == Fault::NoBlob {
+        if self.fault == PlantedFault::NoBlob {
             return Ok(Digest::of(bytes));
         }
         self.inner.put_blob(run, bytes).await

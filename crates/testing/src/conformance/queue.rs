@@ -12,7 +12,7 @@ use super::{
     Bench, Checked, expect, failed,
     rules::{RACES, claim},
 };
-use crate::script::{Script, id, opening, write};
+use crate::script::{Script, id, new_run, write};
 
 /// Longer than any lease lasts that expires.
 const LONG: Duration = Duration::from_hours(1);
@@ -27,8 +27,8 @@ async fn queued(
     let mut script = Script::new(name);
     let mut first = script.next("it begins");
     first.wake = None;
-    let opening = NewRun { queue: Some(queue), ..opening(created_ms) };
-    let lease = store.create(Arc::new(first), opening).await?;
+    let new_run = NewRun { queue: Some(queue), ..new_run(created_ms) };
+    let lease = store.create(Arc::new(first), new_run).await?;
     Ok((script, lease))
 }
 
@@ -44,7 +44,7 @@ fn names(leases: &[Lease]) -> Vec<&str> {
 
 pub(super) async fn requested(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
-    let said = |request: &str| NewRun { request: Some(request.into()), ..opening(5) };
+    let said = |request: &str| NewRun { request: Some(request.into()), ..new_run(5) };
     let create = async |store: &dyn Store, name: &str, request: &str| {
         let first = Script::new(name).next("it begins");
         store.create(first.into(), said(request)).await.map(drop)

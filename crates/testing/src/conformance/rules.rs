@@ -14,7 +14,7 @@ use pointsman_runtime::store::{
 use tokio::time::timeout;
 
 use super::{Bench, Checked, Rule, expect, failed, queue};
-use crate::script::{Script, id, opening, write};
+use crate::script::{Script, id, new_run, write};
 
 /// How often a race is run.
 pub(super) const RACES: u32 = 40;
@@ -49,7 +49,7 @@ async fn created(bench: &dyn Bench) -> Checked {
     let mut script = Script::new("created");
     let first = script.next("it begins");
     let messages = vec!["hello".into(), "and farewell".into()];
-    let said = NewRun { messages, ..opening(5) };
+    let said = NewRun { messages, ..new_run(5) };
     let lease = ours.create(Arc::new(first.clone()), said.clone()).await.map_err(failed)?;
     expect(*lease.run() == script.run, || "the lease is for another run".into())?;
     let row = theirs.run(&script.run).await.map_err(failed)?;
@@ -59,7 +59,7 @@ async fn created(bench: &dyn Bench) -> Checked {
     let lines = theirs.lines(&script.run, Seq(0)).await.map_err(failed)?;
     expect(lines == script.lines, || format!("the lines are {lines:?}"))?;
     let line = theirs.first_line(&script.run).await.map_err(failed)?;
-    expect(line == first.line, || format!("the first line is {line}"))?;
+    expect(*line == *first.line, || format!("the first line is {line}"))?;
     let source = theirs.chart_source(&script.run).await.map_err(failed)?;
     expect(source == *said.source, || format!("the chart is {source}"))?;
     let messages = theirs.messages(&script.run).await.map_err(failed)?;
@@ -73,7 +73,7 @@ async fn created(bench: &dyn Bench) -> Checked {
     }
     let mut second = Script::new("created-second");
     second.next("one");
-    match ours.create(second.next("two").into(), opening(6)).await {
+    match ours.create(second.next("two").into(), new_run(6)).await {
         Err(StoreError::Unfit { .. }) => Ok(()),
         other => Err(format!("a run begins with its second entry: {other:?}")),
     }
@@ -139,7 +139,7 @@ async fn chained(bench: &dyn Bench) -> Checked {
         }
     }
     let good = script.next("good");
-    let other = Append { line: "{}".into(), ..good.clone() };
+    let other = Append { line: String::from("{}").into(), ..good.clone() };
     for wrong in [rewritten.next("another past"), other] {
         match store.append(&lease, wrong.into()).await {
             Err(StoreError::Unfit { .. }) => {}
@@ -394,8 +394,8 @@ async fn paged(bench: &dyn Bench) -> Checked {
     ] {
         let mut script = Script::new(&format!("paged_{name}"));
         let (agent, goal) = (if name == "p2" { "code" } else { "chat" }.into(), goal.into());
-        let opening = NewRun { agent, goal, chart: "paged".into(), ..opening(made) };
-        drop(store.create(script.next("it begins").into(), opening).await.map_err(failed)?);
+        let new_run = NewRun { agent, goal, chart: "paged".into(), ..new_run(made) };
+        drop(store.create(script.next("it begins").into(), new_run).await.map_err(failed)?);
         if name == "p3" {
             script.end(&*store).await;
         }

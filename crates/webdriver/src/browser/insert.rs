@@ -99,7 +99,7 @@ impl Browser {
             return Err(BrowserError::Changed { selector: selector.into(), what });
         }
         if same::is_unseen(field, &reached) {
-            return Err(unusable(selector, "nobody can see it"));
+            return Err(unusable(selector, "it is not visible"));
         }
         if reached.is("disabled") {
             return Err(off(selector));

@@ -212,7 +212,7 @@ impl Browser {
             return Err(unusable(selector, "the page has switched it off"));
         }
         if !reached.is("shown") {
-            return Err(unusable(selector, "nobody can see it"));
+            return Err(unusable(selector, "it is not visible"));
         }
         let _consent = Consent::of(&self.consent, accept);
         if !self.click(&reached.element).await? {

@@ -310,7 +310,7 @@ impl Drop for ProcessGroup {
         if !self.folder.as_os_str().is_empty()
             && let Err(error) = remove(&self.folder, self.stop)
         {
-            tracing::warn!(%error, folder = %self.folder.display(), "a browser's folder is left");
+            tracing::warn!(%error, folder = %self.folder.display(), "a browser's folder could not be removed");
         }
         if let Some(record) = &self.record
             && let Err(error) = fs::remove_file(record)
@@ -347,7 +347,7 @@ struct LeftoverFolder(Option<PathBuf>);
 impl Drop for LeftoverFolder {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.0.as_ref().map(fs::remove_dir_all) {
-            tracing::debug!(%error, "a browser's folder is left");
+            tracing::debug!(%error, "a browser's folder could not be removed");
         }
     }
 }

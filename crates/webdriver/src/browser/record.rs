@@ -99,7 +99,7 @@ pub(crate) fn end_left(path: &Path) {
     if let Some(Err(error)) =
         found.map(|it| super::process_group::ProcessGroup::take_over(&settings, &it, path))
     {
-        tracing::debug!(%error, "a browser was left");
+        tracing::debug!(%error, "a browser was left running");
     }
 }
 

@@ -122,7 +122,7 @@ impl DeviceSession {
     /// Ends the session. Nobody waits for more than its own limit.
     pub(super) async fn end(&self) {
         if let Err(error) = self.device.close().await {
-            tracing::debug!(%error, "a session of a device is left");
+            tracing::debug!(%error, "a device session could not be closed");
         }
     }
 
@@ -178,8 +178,8 @@ impl DeviceSession {
 
     async fn act(&self, gesture: &Gesture, permit: &Permit) -> Result<ExploreReport, DeviceError> {
         if permit.again && !self.device.remembers() {
-            let message = "the program stopped while this was performed: nobody knows whether it \
-                           was done";
+            let message =
+                "the program stopped during this action; it may or may not have been done";
             return Err(DeviceError::new(DeviceClass::Interrupted, message));
         }
         let step = self.device.act(gesture, &permit.to_string()).await?;

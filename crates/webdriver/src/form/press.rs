@@ -200,7 +200,7 @@ impl BrowserSession {
             // It would have been written down.
             None if browser.writes_down() => Ok(None),
             None if confirmed => {
-                let why = "it is not written down in a browser of somebody else";
+                let why = "it is not recorded in an attached browser";
                 Err(unsure(why).into())
             }
             None if now.fingerprint == page => Ok(None),

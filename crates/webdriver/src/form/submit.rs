@@ -5,7 +5,7 @@ use pointsman_agents::form::SUBMIT_TOOL;
 use pointsman_kernel::{agent::FaultClass, governor::Grant};
 use pointsman_runtime::{
     effect::Completion,
-    tool::{Answering, Arguments, Calling, Limits, Tool, ToolSpec, View},
+    tool::{Arguments, Tool, ToolContext, ToolFuture, ToolLimits, ToolSpec, View},
 };
 use serde_json::Value;
 
@@ -27,12 +27,12 @@ impl Tool for SubmitTool {
         SUBMIT_TOOL
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         None
     }
 
     // A repetition after a crash is recognised by the browser, right before it presses.
-    fn call<'a>(&'a self, calling: Calling<'a>, _: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, _: Value) -> ToolFuture<'a> {
         Box::pin(async move {
             match &self.0 {
                 Some(forms) => forms.submit(calling.permit, calling.call).await,

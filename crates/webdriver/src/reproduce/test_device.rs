@@ -81,7 +81,7 @@ impl TestDevice {
 
     pub(super) async fn close(&self) {
         if let Err(error) = self.device.close().await {
-            tracing::debug!(%error, "a session of a device is left");
+            tracing::debug!(%error, "a device session could not be closed");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{env, fs, os::unix::fs::PermissionsExt as _};
 
 use pointsman_agents::form::{FieldKind, OnOptional, SensitiveKind};
-use pointsman_runtime::config::{Config, Origin, Problem, Submit};
+use pointsman_runtime::config::{Config, ConfigOrigin, Problem, Submit};
 use pointsman_webdriver::{
     browser::{self, Attach},
     profile::{self, ProfileError},
@@ -196,7 +196,7 @@ stop_timeout = "7s"
 
 #[test]
 fn the_settings_for_forms_are_read_and_used() {
-    let form = Config::parse(WHOLE, Origin::User).expect("chart is verified").form;
+    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("chart is verified").form;
     assert_eq!((form.attempts(), form.redact, form.submit), (3, Some(false), Some(Submit::Yes)));
     assert_eq!(form.optional, Some(OnOptional::Error));
     let browser = settings::browser(&form);
@@ -212,7 +212,7 @@ fn the_settings_for_forms_are_read_and_used() {
     let usual = Config::default().form;
     assert_eq!((usual.attempts(), settings::timeouts(&usual).len()), (2, 0));
     assert_eq!(settings::browser(&usual).bare.as_millis(), 1_500);
-    let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", Origin::User);
+    let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", ConfigOrigin::User);
     let bare = settings::browser(&short.expect("chart is verified").form).bare;
     assert_eq!(bare.as_millis(), 500, "a page without fields is not given up before it is one");
 }
@@ -220,21 +220,21 @@ fn the_settings_for_forms_are_read_and_used() {
 #[test]
 fn a_repository_may_only_be_stricter_with_forms() {
     let refused = |text: &str| {
-        let problems = Config::parse(text, Origin::Repository).expect_err(text);
+        let problems = Config::parse(text, ConfigOrigin::Repository).expect_err(text);
         assert!(
             problems.iter().all(|it| it.message.contains("cannot be set here")),
             "{problems:?}"
         );
         problems.len()
     };
-    let all =
-        Config::parse(WHOLE, Origin::Repository).expect_err("repository settings are restricted");
+    let all = Config::parse(WHOLE, ConfigOrigin::Repository)
+        .expect_err("repository settings are restricted");
     assert_eq!(all.len(), 9, "{all:?}");
     assert_eq!(refused("[form]\nredact = false\n"), 1);
     assert_eq!(refused("[form]\nsubmit = \"yes\"\n"), 1);
     assert_eq!(refused("[form]\nsites = [\"https://evil.test\"]\n"), 1);
-    let repository = |text: &str| Config::parse(text, Origin::Repository).expect(text);
-    let user = || Config::parse(WHOLE, Origin::User).expect("chart is verified");
+    let repository = |text: &str| Config::parse(text, ConfigOrigin::Repository).expect(text);
+    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("chart is verified");
     let strict = "[form]\nredact = true\nsubmit = \"never\"\nattempts_per_field = 9\n";
     let form = user().under(repository(strict)).form;
     assert_eq!((form.redact, form.submit), (Some(true), Some(Submit::Never)));
@@ -253,7 +253,7 @@ fn a_repository_may_only_be_stricter_with_forms() {
 fn only_what_is_started_is_looked_for() {
     let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
     let missing = |more: &str| {
-        let config = Config::parse(&format!("{nowhere}{more}"), Origin::User);
+        let config = Config::parse(&format!("{nowhere}{more}"), ConfigOrigin::User);
         let settings = settings::browser(&config.expect("chart is verified").form);
         browser::is_there(&settings).map_err(|error| error.to_string())
     };
@@ -264,7 +264,7 @@ fn only_what_is_started_is_looked_for() {
     let driver = env::current_exe().expect("test binary has a path");
     let config = format!("[form]\ndriver = {driver:?}\nbrowser = \"/nowhere/browser\"\n");
     let missing = |more: &str| {
-        let config = Config::parse(&format!("{config}{more}"), Origin::User);
+        let config = Config::parse(&format!("{config}{more}"), ConfigOrigin::User);
         let settings = settings::browser(&config.expect("chart is verified").form);
         browser::is_there(&settings).is_err()
     };
@@ -321,7 +321,8 @@ fn bad_settings_for_forms_say_what_to_write() {
         ("keep = 10", "a number and a unit"),
         ("settle_timout = \"1s\"", "did you mean `settle_timeout`?"),
     ] {
-        let problems = Config::parse(&format!("[form]\n{line}\n"), Origin::User).expect_err(line);
+        let problems =
+            Config::parse(&format!("[form]\n{line}\n"), ConfigOrigin::User).expect_err(line);
         assert!(problems[0].hint.contains(hint), "{line}: {problems:?}");
     }
 }

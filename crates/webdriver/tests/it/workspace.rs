@@ -6,12 +6,12 @@ use pointsman_agents::{explore::ExploreAgent, form::FormAgent};
 use pointsman_runtime::{
     engine::EngineConfig,
     executor::Executors,
-    host::Host,
+    local_executor::LocalExecutor,
     model::{self, Spec},
     session::Session,
     tool::{self, Tool},
 };
-use pointsman_testing::folder::Folder;
+use pointsman_testing::folder::TempFolder;
 use pointsman_webdriver::{
     browser, device,
     explore::Devices,
@@ -21,12 +21,12 @@ use pointsman_webdriver::{
 /// A workspace with a journal beside it; both are removed again.
 pub(crate) struct TestWorkspace {
     pub(crate) session: Session,
-    folder: Folder,
+    folder: TempFolder,
 }
 
 impl TestWorkspace {
     pub(crate) fn new(name: &str) -> Self {
-        let folder = Folder::new(name);
+        let folder = TempFolder::new(name);
         fs::create_dir_all(folder.0.join("work")).expect("folder is writable");
         let cache = folder.0.join("cache");
         let session = Session::open(pointsman_agents::all(), &folder.journal(), &cache);
@@ -38,12 +38,12 @@ impl TestWorkspace {
         self.folder.0.join("work")
     }
 
-    pub(crate) fn host(&self) -> Host {
+    pub(crate) fn executor(&self) -> LocalExecutor {
         self.host_with(browser::BrowserSettings::default())
     }
 
     /// A host that fills forms in such a browser.
-    pub(crate) fn host_with(&self, browser: browser::BrowserSettings) -> Host {
+    pub(crate) fn host_with(&self, browser: browser::BrowserSettings) -> LocalExecutor {
         self.host_of(browser, device::DeviceSettings::default())
     }
 
@@ -52,17 +52,17 @@ impl TestWorkspace {
         &self,
         browser: browser::BrowserSettings,
         device: device::DeviceSettings,
-    ) -> Host {
+    ) -> LocalExecutor {
         let (journal, store) = (self.session.journal(), self.session.store());
         let forms = Forms::new(browser, journal, Arc::clone(store));
         let devices = Devices::new(device, journal, Arc::clone(store));
-        let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+        let mut tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(forms.clone()));
         tools.toolbox = tools.toolbox.with([submit]);
-        let host = EngineConfig {
+        let executor = EngineConfig {
             executors: Executors::default().with::<FormAgent>(forms).with::<ExploreAgent>(devices),
-            ..EngineConfig::new(model::Settings::new(Spec::quote()), tools)
+            ..EngineConfig::new(model::ModelSettings::new(Spec::quote()), tools)
         };
-        self.session.host(host).unwrap_or_else(|error| panic!("a host: {error}"))
+        self.session.executor(executor).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 }

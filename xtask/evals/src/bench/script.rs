@@ -125,6 +125,7 @@ fn begun(chart: &Chart, draws: &mut SplitMix64) -> Result<Event<()>> {
         permissions: Permissions::allow_all(),
         tools: pointsman_agents::tools(),
         checks: false,
+        queued: false,
         config: RawValue::from_string(draws.next().to_string())?,
         place: None,
     })))

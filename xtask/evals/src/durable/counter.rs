@@ -16,7 +16,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::SqliteStore,
 };
@@ -74,14 +74,14 @@ impl Plan {
             words: Vec::new(),
             begun,
         };
-        Ok(Driver::begin(site(store), beginning).await?)
+        Ok(Driver::begin(context(store), beginning).await?)
     }
 }
 
 /// Returns a site that answers at once and that nobody watches.
-pub(super) fn site(store: &Arc<SqliteStore>) -> Site {
+pub(super) fn context(store: &Arc<SqliteStore>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
-    Site { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
+    DriverContext { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
 }
 
 /// One run of the counter.

@@ -1,4 +1,4 @@
-//! Memory of runs that wait: they lie on the disk, and a scheduler knows them by name.
+//! Memory of runs that wait: the store has them, and a scheduler holds nothing of them.
 
 use std::{
     fs,
@@ -10,13 +10,16 @@ use std::{
 use anyhow::{Context, Result, anyhow, ensure};
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
-    clock::new_run_id, driver::PreparedRun, scheduler::Scheduler, store::SqliteStore,
+    clock::new_run_id,
+    driver::{Driver, DriverContext, PreparedRun},
+    scheduler::{Scheduler, SchedulerOptions},
+    store::{Filter, QueueOptions, SqliteStore, Store},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::counter::site;
+use super::counter::context;
 
 /// Runs that are driven at a time.
 const PLACES: usize = 256;
@@ -41,10 +44,13 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal)?);
     let (before, after) = threads.block_on(async {
-        let (scheduler, mut finished) = Scheduler::open(site(&store), PLACES);
-        fill(&scheduler, WARM, WARM).await?;
+        let context = context(&store);
+        let options = SchedulerOptions { jobs: PLACES, ..SchedulerOptions::default() };
+        let opened = Scheduler::open(Arc::clone(&context.store), context.clone(), options).await;
+        let (scheduler, mut finished) = opened?;
+        fill(&context, &scheduler, WARM, WARM).await?;
         let before = resident()?;
-        fill(&scheduler, runs, WARM + runs).await?;
+        fill(&context, &scheduler, runs, WARM + runs).await?;
         let after = resident()?;
         if let Ok(gone) = finished.try_recv() {
             return Err(anyhow!("run {} did not wait: {:?}", gone.run, gone.how));
@@ -58,7 +64,12 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
 }
 
 /// Begins so many more runs, and waits until that many are parked.
-async fn fill(scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
+async fn fill(
+    context: &DriverContext,
+    scheduler: &Scheduler,
+    more: usize,
+    parked: usize,
+) -> Result<()> {
     let source = pointsman_agents::chat::CHART;
     let program = pointsman_agents::all().verify(source);
     let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
@@ -69,8 +80,7 @@ async fn fill(scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
         let source = source.into();
         let beginning =
             PreparedRun { id, program, source, goal: "talk".into(), words: Vec::new(), begun };
-        let scheduler = scheduler.clone();
-        all.spawn(async move { scheduler.begin(beginning).await });
+        all.spawn(Driver::submit(context.clone(), beginning, None, QueueOptions::default()));
         while all.len() >= PLACES {
             all.join_next().await.context("there is one")???;
         }
@@ -79,12 +89,19 @@ async fn fill(scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
         done??;
     }
     let since = Instant::now();
-    while scheduler.census() != (0, parked) {
-        let census = scheduler.census();
-        ensure!(since.elapsed() < SETTLES, "runs do not park: {census:?} of {parked}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    // A run that was driven has a second entry.
+    while scheduler.driven() > 0 || driven(&*context.store).await? < parked {
+        let driven = scheduler.driven();
+        ensure!(since.elapsed() < SETTLES, "{driven} of {parked} runs do not park");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     Ok(())
+}
+
+/// Returns the number of runs that were driven once.
+async fn driven(store: &dyn Store) -> Result<usize> {
+    let listed = store.all(&Filter::default()).await?;
+    Ok(listed.runs.iter().filter(|row| row.seq.0 > 1).count())
 }
 
 /// Returns the bytes of memory that this process has.

@@ -86,6 +86,7 @@ pub(super) fn watched(
         permissions: Permissions::allow_all(),
         tools: Vec::new(),
         checks: false,
+        queued: false,
         config: RawValue::from_string(config.to_string())?,
         place: None,
     }));

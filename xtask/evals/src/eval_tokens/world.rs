@@ -12,10 +12,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, RunStatus, Site},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{SqliteStore, Store},
-    tool::{self, Tools},
+    tool::{self, WorkspaceTools},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
@@ -25,7 +25,7 @@ use crate::place::{self, Scratch};
 
 /// The documents, a search over them, and a journal that goes with it.
 pub(crate) struct World {
-    tools: Tools,
+    tools: WorkspaceTools,
     store: Arc<dyn Store>,
     threads: tokio::runtime::Runtime,
     /// Goes last: the journal is in it.
@@ -41,16 +41,17 @@ pub(crate) struct RunResult {
 struct PersonaExecutor {
     case: &'static Case,
     persona: Persona,
-    tools: Tools,
+    tools: WorkspaceTools,
     tokens: Arc<AtomicU64>,
 }
 
 impl World {
     pub(crate) fn new() -> Result<Self> {
         let scratch = Scratch::new()?;
-        let settings = tool::Settings::over(place::root().join("docs"), scratch.file("index.db"));
+        let settings =
+            tool::ToolSettings::over(place::root().join("docs"), scratch.file("index.db"));
         let (tools, store) =
-            (Tools::open(settings)?, SqliteStore::open(&scratch.file("journal.db"))?);
+            (WorkspaceTools::open(settings)?, SqliteStore::open(&scratch.file("journal.db"))?);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         Ok(Self { tools, store: Arc::new(store), threads, _scratch: scratch })
     }
@@ -74,7 +75,7 @@ impl World {
             tools: self.tools.clone(),
             tokens: Arc::clone(&tokens),
         };
-        let site = Site {
+        let context = DriverContext {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
             executor: Arc::new(played),
@@ -90,7 +91,7 @@ impl World {
             begun,
         };
         let ended = self.threads.block_on(async {
-            let mut driver = Driver::begin(site, beginning).await?;
+            let mut driver = Driver::begin(context, beginning).await?;
             loop {
                 match driver.status() {
                     RunStatus::Ended(ended) => return Ok(ended),

@@ -160,7 +160,7 @@ pub(super) fn count<T: TryFrom<u64>>(
     if let Some(number) = number.and_then(|number| T::try_from(number).ok()) {
         return Some(Spanned::new(number, value.span));
     }
-    let hint = "write a whole number from 0 up";
+    let hint = "write a whole number of at least 0";
     found.add(Code::BadValue, value.span, "the number is out of range", hint);
     None
 }
@@ -172,8 +172,8 @@ pub(super) fn positive<T: TryFrom<u64> + PartialEq + Default>(
 ) -> Option<Spanned<T>> {
     let number = count(value, found)?;
     if *number == T::default() {
-        let hint = "write 1 or more; a count includes the first";
-        found.add(Code::BadValue, value.span, "zero makes no sense here", hint);
+        let hint = "write 1 or more; the first one counts";
+        found.add(Code::BadValue, value.span, "zero is not allowed here", hint);
         return None;
     }
     Some(number)

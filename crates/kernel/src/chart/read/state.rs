@@ -102,7 +102,7 @@ fn fan_out(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanne
     let (max_parallel, max_items) = (max_parallel?, max_items?);
     if max_parallel.value > max_items.value {
         let hint = "lower `max_parallel` to `max_items`";
-        found.add(Code::BadValue, max_parallel.span, "more places than items", hint);
+        found.add(Code::BadValue, max_parallel.span, "`max_parallel` is above `max_items`", hint);
     }
     let fan_out = StateKindDraft::FanOut {
         over: over?,

@@ -144,6 +144,7 @@ impl<'c> GovernedRun<'c> {
             permissions,
             tools: tools(),
             checks: false,
+            queued: false,
             config: RawValue::from_string("{}".into()).unwrap(),
             place: None,
         })));

@@ -178,9 +178,9 @@ fn an_ended_run_takes_nothing_more() {
         cancel => ignored: Ended
         shutdown => ignored: Ended
         grant 1.0 => ignored: Ended
-        give go => rejected: the run has ended; going on is a fork
-        pause => rejected: the run has ended; going on is a fork
-        resume => rejected: the run has ended; going on is a fork
+        give go => rejected: the run has ended; fork it to continue
+        pause => rejected: the run has ended; fork it to continue
+        resume => rejected: the run has ended; fork it to continue
         begin => rejected: the run has begun already
         ",
     );

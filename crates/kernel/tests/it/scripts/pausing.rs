@@ -181,6 +181,19 @@ fn a_pause_stands_until_the_last_who_paused_has_lifted_theirs() {
 }
 
 #[test]
+fn queued_run_starts_nothing_until_a_worker_lifts_its_pause() {
+    check(
+        TWO,
+        "
+        begin queued => -> first
+        lift machine => ignored: Already
+        lift worker => start 2.0 Model; wake 100
+        lift worker => ignored: Already
+        ",
+    );
+}
+
+#[test]
 fn a_person_who_resumes_a_run_lifts_every_pause() {
     check(
         TWO,

@@ -151,7 +151,7 @@ fn what_a_tool_puts_out_belongs_to_its_call() {
 
 #[test]
 fn a_turn_that_is_over_leaves_nothing_under_way() {
-    let asks = Asked::Call { call: call(), identity: Digest::default(), again: false };
+    let asks = QuestionKind::Call { call: call(), identity: Digest::default(), again: false };
     let asked = item(TimelineKind::Asked(Question { effect: REPLY, asks, expires: At(9) }));
     let under_way = [attempted(CALL, Some(call())), asked, listens(TurnErrorKind::Cancelled)];
     assert_eq!(
@@ -177,7 +177,8 @@ fn why_there_is_no_answer_is_said_unless_a_person_cancelled() {
 #[test]
 fn a_question_of_the_chart_is_over_when_it_is_answered() {
     let mut teller = teller();
-    let question = Question { effect: CALL, asks: Asked::Plain("Ship it?".into()), expires: At(9) };
+    let question =
+        Question { effect: CALL, asks: QuestionKind::Plain("Ship it?".into()), expires: At(9) };
     let shown = told(&mut teller, &[LiveNotice::Ask(question.clone()).into()]);
     assert_eq!(shown, ["tool_call pending"]);
     assert_eq!(teller.question(&question).fields.title.as_deref(), Some("Ship it?"));

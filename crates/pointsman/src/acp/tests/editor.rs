@@ -123,8 +123,8 @@ impl Desk {
             }
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("a model");
-            let tools = tool::Settings::over(folder, index.clone());
-            let engine = EngineConfig::new(model::Settings::new(spec), tools);
+            let tools = tool::ToolSettings::over(folder, index.clone());
+            let engine = EngineConfig::new(model::ModelSettings::new(spec), tools);
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
             Ok(Furnished { engine, permissions, config: config.clone().into(), chart: None })

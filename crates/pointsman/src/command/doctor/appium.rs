@@ -15,8 +15,7 @@ const START: &str = "start it with `appium --address 127.0.0.1 --port 4723`";
 /// Looks at the server that is set, and at what it needs where it runs on this machine.
 pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
     let Some(url) = &config.appium else {
-        let detail = "not set: `run explore` asks the server that `--appium` names, or `appium` of \
-            `[explore]`";
+        let detail = "not set: use `--appium`, or `appium` of `[explore]`, to name a server";
         return checks.push(Check::ok("appium", detail));
     };
     // The server is slow to answer while it loads its drivers.
@@ -42,11 +41,11 @@ fn server(url: &str, asked: Result<ServerStatus, DeviceError>, missing: bool) ->
         ),
         Err(error) if error.class == DeviceClass::Unreachable => {
             let hint = if missing { format!("{INSTALL}; {START}") } else { START.into() };
-            Check::warn("appium", format!("nobody answers at {url}"), hint)
+            Check::warn("appium", format!("no server answers at {url}"), hint)
         }
         Err(error) => {
-            let hint = "look at `appium` of `[explore]`: some servers have a base path, such as \
-                `/wd/hub`";
+            let hint =
+                "check `appium` of `[explore]`: some servers have a base path, such as `/wd/hub`";
             Check::warn("appium", error.message, hint)
         }
     }
@@ -57,8 +56,7 @@ fn adb(found: Result<String, String>) -> Check {
     match found {
         Ok(version) => Check::ok("adb", version),
         Err(why) => {
-            let hint = "the driver for Android needs it: `sudo apt-get install adb`, then `adb \
-                devices` lists what is connected; browsers are driven without";
+            let hint = "Android needs it (browsers do not): `sudo apt-get install adb`, then `adb devices` lists connected devices";
             Check::warn("adb", why, hint)
         }
     }

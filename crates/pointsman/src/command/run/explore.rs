@@ -13,39 +13,39 @@ use serde_json::{Value, json};
 
 use crate::error::ExploreError;
 
-/// What `explore` takes beside the rest.
+/// Options of `explore`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ExploreArgs {
     /// The address of a running Appium server.
     #[arg(long, value_name = "URL", help_heading = "Exploring", conflicts_with = "app_graph")]
     appium: Option<String>,
-    /// The capabilities of the session: a JSON file. It is read when the session is opened, and
-    /// no value of it is written into the journal.
+    /// The session's capabilities: a JSON file, read when the session opens. The journal keeps
+    /// none of its values.
     #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
     caps: Option<PathBuf>,
     /// Explore a recorded app instead of a device.
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     app_graph: Option<PathBuf>,
-    /// The app: its package, bundle identifier, or the address of a web page
-    /// [default: that of the capabilities].
+    /// The app: its package, bundle identifier or web address
+    /// [default: from the capabilities].
     #[arg(long, value_name = "NAME", help_heading = "Exploring", conflicts_with = "app_graph")]
     package: Option<String>,
     /// Install the app from this file if it is missing, or older than `--app-version`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
     app: Option<PathBuf>,
-    /// The lowest version code that will do.
+    /// The minimum version code.
     #[arg(long, value_name = "N", help_heading = "Exploring", conflicts_with = "app_graph")]
     app_version: Option<u64>,
     /// How to search [default: auto].
     #[arg(long, value_name = "POLICY", help_heading = "Exploring")]
     policy: Option<Search>,
-    /// What to look for, for the policy `goal-oriented`; the same as GOAL.
+    /// What to look for with the policy `goal-oriented`; the same as GOAL.
     #[arg(long = "goal", value_name = "TEXT", help_heading = "Exploring")]
     aim: Option<String>,
     /// Steps to take before exploring and after every restart: a TOML file of `[[step]]`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     setup: Option<PathBuf>,
-    /// Go on to the budget when nothing is left to try.
+    /// Continue until the budget is used up, even when every action was tried.
     #[arg(long, help_heading = "Exploring")]
     exhaust: bool,
     /// What to do when the system asks for a permission [default: explore].
@@ -56,15 +56,15 @@ pub(crate) struct ExploreArgs {
 /// How to search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Search {
-    /// Begin with max-coverage and switch when nothing new is seen.
+    /// Start with max-coverage and switch when nothing new appears.
     Auto,
     /// Finish the shallowest screen first.
     Bfs,
-    /// Go on from the newest screen, and back when it is done.
+    /// Continue from the newest screen, and go back when it is finished.
     Dfs,
-    /// Take the shortest known way to an untried action.
+    /// Take the shortest known path to an untried action.
     MaxCoverage,
-    /// Stay within an activity until it is done.
+    /// Stay within an activity until it is finished.
     Focused,
     /// Prefer actions that share words with the goal.
     GoalOriented,

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_testing::site::{Reply, Request, Site};
+use pointsman_testing::site::{HttpReply, Request, Site};
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -61,7 +61,7 @@ impl Rig {
         let changes = Arc::new(AtomicBool::new(false));
         let is_time = Arc::clone(&changes);
         let site = Site::start(move |request| match request.path.as_str() {
-            "/is-time" => Reply::json(&json!(is_time.load(Relaxed))),
+            "/is-time" => HttpReply::json(&json!(is_time.load(Relaxed))),
             _ => answer(request, &there),
         });
         Self { home, site: site.expect("it listens"), elsewhere, changes }
@@ -234,48 +234,50 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/form/pages")
 }
 
-fn answer(request: &Request, elsewhere: &str) -> Reply {
+fn answer(request: &Request, elsewhere: &str) -> HttpReply {
     let path = request.path.as_str();
     if request.method == "POST" {
         return match path {
-            "/sent" => Reply::html("<h1>Thank you.</h1><p>Your application has number 4711.</p>"),
+            "/sent" => {
+                HttpReply::html("<h1>Thank you.</h1><p>Your application has number 4711.</p>")
+            }
             "/again" => {
                 let form = "<form action=/again method=post><ul><li>Email is taken</ul>
                     <label for=name>Full name</label><input id=name name=name value='Ada Lovelace'>
                     <label for=email>Email</label><input id=email name=email value=ada@example.org>
                     <button>Send</button></form>";
-                Reply::html(form)
+                HttpReply::html(form)
             }
-            "/broken" => Reply::broken("<h1>Something went wrong</h1>"),
+            "/broken" => HttpReply::broken("<h1>Something went wrong</h1>"),
             "/slowly-broken" => {
                 thread::sleep(LATE * 5);
-                Reply::broken("<h1>It was NOT saved</h1><img src=/arrived>")
+                HttpReply::broken("<h1>It was NOT saved</h1><img src=/arrived>")
             }
-            "/moved" => Reply::elsewhere(format!("{elsewhere}plain")),
-            "/file" => Reply::download(),
+            "/moved" => HttpReply::elsewhere(format!("{elsewhere}plain")),
+            "/file" => HttpReply::download(),
             "/step/2" if request.query == "bounce" => {
-                Reply::json(&json!({ "wrong": "We do not deliver to this postcode." }))
+                HttpReply::json(&json!({ "wrong": "We do not deliver to this postcode." }))
             }
-            _ => Reply::json(&json!({})),
+            _ => HttpReply::json(&json!({})),
         };
     }
     match path {
         // Longer than any limit of a test, at this pace.
-        "/drip" => Reply::html("<p>word ".repeat(2_000)).dripping(LATE / 4),
-        "/away" => Reply::elsewhere(format!("{elsewhere}plain")),
-        "/leave" if !request.query.is_empty() => Reply::elsewhere(format!("{elsewhere}plain")),
+        "/drip" => HttpReply::html("<p>word ".repeat(2_000)).dripping(LATE / 4),
+        "/away" => HttpReply::elsewhere(format!("{elsewhere}plain")),
+        "/leave" if !request.query.is_empty() => HttpReply::elsewhere(format!("{elsewhere}plain")),
         "/states" => {
             thread::sleep(LATE);
-            Reply::json(&states(&request.query))
+            HttpReply::json(&states(&request.query))
         }
         _ => match path.strip_prefix("/npm/") {
             Some(name) => {
                 let npm = std::env::var_os("POINTSMAN_NPM").expect("it names the packages");
-                Reply::file(&Path::new(&npm).join("node_modules"), name)
+                HttpReply::file(&Path::new(&npm).join("node_modules"), name)
             }
-            None if path.contains('.') => Reply::file(&folder(), path),
+            None if path.contains('.') => HttpReply::file(&folder(), path),
             None => {
-                let page = Reply::file(&folder(), &format!("{path}.html"));
+                let page = HttpReply::file(&folder(), &format!("{path}.html"));
                 page.map(|text| text.replace("ELSEWHERE/", elsewhere))
             }
         },

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn parse(text: &str) -> Result<Config, McpError> {
-    Config::parse(Path::new(".mcp.json"), text)
+fn parse(text: &str) -> Result<McpServerList, McpError> {
+    McpServerList::parse(Path::new(".mcp.json"), text)
 }
 
 fn wrong(text: &str) -> String {
@@ -43,7 +43,7 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
     let cases = [
         ("{", ".mcp.json:1:1: this is no JSON: EOF while parsing an object"),
         ("[]", ".mcp.json:1:1: this should be an object, and is a list"),
-        ("{}", ".mcp.json:1:1: there is no `mcpServers` object in it"),
+        ("{}", ".mcp.json:1:1: it has no `mcpServers` object"),
         (
             "{\"mcpServers\":\n  {\"é\": {\"command\": 3}}}",
             ".mcp.json:2:21: `mcpServers.é.command`: this should be a text, and is a number",
@@ -63,7 +63,7 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
         ),
         (
             r#"{"mcpServers": {"a\u001b": {}}}"#,
-            ".mcp.json:1:28: `mcpServers.a\\u{1b}`: a server's name must be readable",
+            ".mcp.json:1:28: `mcpServers.a\\u{1b}`: a server's name must be printable",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#,
@@ -106,13 +106,14 @@ fn a_wrong_entry_leaves_the_others_alone() {
     // A key is given to all of them, so that whoever approves one is told what is wrong.
     let key = config.key("old").unwrap().to_owned();
     assert_eq!(config.approved(&[key]), ["old"]);
-    let config = config.with("old", Named::Address { url: "http://x".into(), headers: vec![] });
+    let config =
+        config.with("old", NamedServer::Address { url: "http://x".into(), headers: vec![] });
     assert!(config.wrong().all(|(name, _)| name != "old"));
 }
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = Config::read(Path::new("/nowhere/.mcp.json")).unwrap_err();
+    let error = McpServerList::read(Path::new("/nowhere/.mcp.json")).unwrap_err();
     assert_eq!(error.to_string(), "/nowhere/.mcp.json cannot be read");
-    assert_eq!(Config::find(Path::new("/nowhere")), None);
+    assert_eq!(McpServerList::find(Path::new("/nowhere")), None);
 }

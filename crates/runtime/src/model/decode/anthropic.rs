@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{
     gather::{Gather, Shape},
     json::Node,
-    reply::Usage,
+    reply::TokenUsage,
 };
 
 /// The blocks that were opened.
@@ -122,7 +122,7 @@ impl Messages {
 /// Counters are cumulative: the last value of each counts.
 fn usage(node: Node<'_>, gather: &mut Gather) {
     let Some(found) = node.field("usage") else { return };
-    gather.usage(|usage: &mut Usage| {
+    gather.usage(|usage: &mut TokenUsage| {
         usage.input = found.number_of("input_tokens").or(usage.input);
         usage.output = found.number_of("output_tokens").or(usage.output);
         let written = found.number_of("cache_creation_input_tokens");

@@ -1,9 +1,9 @@
 //! A body's form, told by its first byte: a stream of events, a list, or one object.
 
 use super::{
-    Limits,
+    DecodeLimits,
     error::ErrorClass,
-    fault::Fault,
+    fault::DecodeFault,
     list::Elements,
     sse::{Frame, Frames},
 };
@@ -16,14 +16,14 @@ const OPENING: usize = 2_048;
 /// A body as it arrives.
 #[derive(Debug)]
 pub(super) struct Body {
-    limits: Limits,
+    limits: DecodeLimits,
     taken: usize,
     opening: Vec<u8>,
-    form: Form,
+    form: BodyForm,
 }
 
 #[derive(Debug)]
-enum Form {
+enum BodyForm {
     /// Nothing but spaces so far, or the start of a byte order mark.
     Unsure(Vec<u8>),
     Events(Frames),
@@ -42,7 +42,7 @@ pub(super) enum Found {
 
 /// What a body's end leaves to be done.
 #[derive(Debug)]
-pub(super) enum Rest {
+pub(super) enum Remainder {
     /// Nothing.
     Nothing,
     /// An event whose end was not marked.
@@ -56,20 +56,20 @@ pub(super) enum Rest {
 }
 
 impl Body {
-    pub(super) const fn new(limits: Limits) -> Self {
-        Self { limits, taken: 0, opening: Vec::new(), form: Form::Unsure(Vec::new()) }
+    pub(super) const fn new(limits: DecodeLimits) -> Self {
+        Self { limits, taken: 0, opening: Vec::new(), form: BodyForm::Unsure(Vec::new()) }
     }
 
     /// Takes one byte and returns what it ended.
-    pub(super) fn push(&mut self, byte: u8) -> Result<Option<Found>, Fault> {
+    pub(super) fn push(&mut self, byte: u8) -> Result<Option<Found>, DecodeFault> {
         self.taken = self.taken.saturating_add(1);
         if self.taken > self.limits.body {
             let message = format!("the answer is longer than {} bytes", self.limits.body);
-            return Err(Fault::found(ErrorClass::TooLarge, "body_too_large", message));
+            return Err(DecodeFault::found(ErrorClass::TooLarge, "body_too_large", message));
         }
         self.skip(byte);
         match &mut self.form {
-            Form::Unsure(seen) => {
+            BodyForm::Unsure(seen) => {
                 seen.push(byte);
                 if BYTE_ORDER_MARK.starts_with(seen) && seen.len() < BYTE_ORDER_MARK.len() {
                     return Ok(None);
@@ -78,12 +78,12 @@ impl Body {
                 let text = text.trim_ascii_start().to_vec();
                 self.begin(text)
             }
-            Form::Events(_) => self.event_byte(byte),
-            Form::List(elements) => match elements.push(byte) {
+            BodyForm::Events(_) => self.event_byte(byte),
+            BodyForm::List(elements) => match elements.push(byte) {
                 Ok(element) => Ok(element.map(Found::Element)),
                 Err(_) => Err(not_a_reply(&self.opening)),
             },
-            Form::Whole(text) => {
+            BodyForm::Whole(text) => {
                 text.push(byte);
                 Ok(None)
             }
@@ -103,27 +103,27 @@ impl Body {
     }
 
     /// Ends the body.
-    pub(super) fn rest(&mut self) -> Rest {
+    pub(super) fn rest(&mut self) -> Remainder {
         match &mut self.form {
-            Form::Unsure(_) => Rest::Nothing,
-            Form::Events(frames) => match frames.rest() {
-                Some(frame) => Rest::Event(frame),
-                None if frames.recognised() => Rest::Nothing,
-                None => Rest::Unknown,
+            BodyForm::Unsure(_) => Remainder::Nothing,
+            BodyForm::Events(frames) => match frames.rest() {
+                Some(frame) => Remainder::Event(frame),
+                None if frames.recognised() => Remainder::Nothing,
+                None => Remainder::Unknown,
             },
-            Form::List(elements) if elements.closed() => Rest::Nothing,
-            Form::List(_) => Rest::Unclosed,
-            Form::Whole(text) => Rest::Whole(std::mem::take(text)),
+            BodyForm::List(elements) if elements.closed() => Remainder::Nothing,
+            BodyForm::List(_) => Remainder::Unclosed,
+            BodyForm::Whole(text) => Remainder::Whole(std::mem::take(text)),
         }
     }
 
-    fn begin(&mut self, text: Vec<u8>) -> Result<Option<Found>, Fault> {
+    fn begin(&mut self, text: Vec<u8>) -> Result<Option<Found>, DecodeFault> {
         match text.first() {
-            None => self.form = Form::Unsure(text),
-            Some(b'{') => self.form = Form::Whole(text),
-            Some(b'[') => self.form = Form::List(Elements::default()),
+            None => self.form = BodyForm::Unsure(text),
+            Some(b'{') => self.form = BodyForm::Whole(text),
+            Some(b'[') => self.form = BodyForm::List(Elements::default()),
             Some(_) => {
-                self.form = Form::Events(Frames::new(self.limits.line));
+                self.form = BodyForm::Events(Frames::new(self.limits.line));
                 for byte in text {
                     self.event_byte(byte)?;
                 }
@@ -132,26 +132,26 @@ impl Body {
         Ok(None)
     }
 
-    fn event_byte(&mut self, byte: u8) -> Result<Option<Found>, Fault> {
-        let Form::Events(frames) = &mut self.form else { return Ok(None) };
+    fn event_byte(&mut self, byte: u8) -> Result<Option<Found>, DecodeFault> {
+        let BodyForm::Events(frames) = &mut self.form else { return Ok(None) };
         frames.push(byte).map(|frame| frame.map(Found::Event)).map_err(|_| {
             let message = format!("a line is longer than {} bytes", self.limits.line);
-            Fault::found(ErrorClass::TooLarge, "line_too_long", message)
+            DecodeFault::found(ErrorClass::TooLarge, "line_too_long", message)
         })
     }
 }
 
 /// Words a text that should be JSON and is not.
-pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Fault {
+pub(super) fn not_json(what: &str, error: &serde_json::Error) -> DecodeFault {
     let message = format!("{what} is not JSON: {error}");
-    Fault::found(ErrorClass::Malformed, "not_json", message)
+    DecodeFault::found(ErrorClass::Malformed, "not_json", message)
 }
 
 /// Words an answer that this protocol does not have.
-pub(super) fn not_a_reply(text: &[u8]) -> Fault {
+pub(super) fn not_a_reply(text: &[u8]) -> DecodeFault {
     let opening = String::from_utf8_lossy(text);
     let opening: Vec<&str> = opening.split_whitespace().collect();
     let opening: String = opening.join(" ").chars().take(100).collect();
     let message = format!("not a valid reply in this protocol; it begins with: {opening}");
-    Fault::found(ErrorClass::Malformed, "not_a_reply", message)
+    DecodeFault::found(ErrorClass::Malformed, "not_a_reply", message)
 }

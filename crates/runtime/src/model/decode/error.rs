@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why an answer cannot be used.
 #[derive(Clone, Debug, Eq, Error, PartialEq, Serialize)]
 #[error("{class}: {message}")]
-pub struct ModelError {
+pub struct DecodeError {
     /// What kind of trouble it is.
     pub class: ErrorClass,
     /// The HTTP status, of the answer or as the body tells it.

@@ -2,7 +2,7 @@
 
 use super::{
     Head,
-    error::{ErrorClass, ModelError},
+    error::{DecodeError, ErrorClass},
     hint,
     json::Node,
 };
@@ -26,7 +26,7 @@ const TOO_LONG_WORDS: [&str; 9] = [
 
 /// Trouble as it was read, before the HTTP status is known.
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(super) struct DecodeFault {
     /// Known beforehand where the decoder itself found it.
     class: Option<ErrorClass>,
     message: String,
@@ -37,7 +37,7 @@ pub(super) struct Fault {
     retry_after_ms: Option<u64>,
 }
 
-impl Fault {
+impl DecodeFault {
     /// Makes one that the decoder found.
     pub(super) fn found(class: ErrorClass, code: &str, message: String) -> Self {
         let code = Some(code.to_owned());
@@ -127,10 +127,10 @@ impl Fault {
     }
 
     /// Names the class, now that the answer's head is known.
-    pub(super) fn classified(self, head: &Head) -> ModelError {
+    pub(super) fn classified(self, head: &Head) -> DecodeError {
         let status = head.status.filter(|_| head.refused()).or(self.status);
         let class = self.class.unwrap_or_else(|| self.class_of(status));
-        ModelError {
+        DecodeError {
             class,
             status,
             code: self.code,

@@ -2,9 +2,9 @@
 
 use super::{
     Head,
-    error::{ErrorClass, ModelError},
-    fault::Fault,
-    reply::{Arguments, Decoded, Piece, ToolCall, Usage},
+    error::{DecodeError, ErrorClass},
+    fault::DecodeFault,
+    reply::{Decoded, ProposedArguments, ProposedCall, ReplyPiece, TokenUsage},
 };
 
 /// More calls than this in one reply are no proposal but a defect.
@@ -17,12 +17,12 @@ pub(super) struct Gather {
     text: String,
     refusal: String,
     calls: Vec<Call>,
-    usage: Usage,
+    usage: TokenUsage,
     stop: Option<String>,
     cut_by: Option<String>,
     ended: bool,
-    fault: Option<Fault>,
-    pieces: Vec<Piece>,
+    fault: Option<DecodeFault>,
+    pieces: Vec<ReplyPiece>,
 }
 
 /// How a protocol writes arguments.
@@ -49,20 +49,20 @@ impl Gather {
     pub(super) fn text(&mut self, delta: &str) {
         if self.takes(delta) {
             self.text.push_str(delta);
-            self.pieces.push(Piece::Text(delta.to_owned()));
+            self.pieces.push(ReplyPiece::Text(delta.to_owned()));
         }
     }
 
     pub(super) fn refusal(&mut self, delta: &str) {
         if self.takes(delta) {
             self.refusal.push_str(delta);
-            self.pieces.push(Piece::Refusal(delta.to_owned()));
+            self.pieces.push(ReplyPiece::Refusal(delta.to_owned()));
         }
     }
 
     pub(super) fn reasoning(&mut self, delta: &str) {
         if self.takes(delta) {
-            self.pieces.push(Piece::Reasoning(delta.to_owned()));
+            self.pieces.push(ReplyPiece::Reasoning(delta.to_owned()));
         }
     }
 
@@ -81,10 +81,14 @@ impl Gather {
         let place = self.calls.len();
         if place >= MAX_CALLS {
             let message = format!("the reply has more than {MAX_CALLS} tool calls");
-            self.fail(Fault::found(ErrorClass::TooLarge, "too_many_calls", message));
+            self.fail(DecodeFault::found(ErrorClass::TooLarge, "too_many_calls", message));
             return None;
         }
-        self.pieces.push(Piece::CallStarted { call: place, id: id.clone(), name: name.clone() });
+        self.pieces.push(ReplyPiece::CallStarted {
+            call: place,
+            id: id.clone(),
+            name: name.clone(),
+        });
         let arguments = String::new();
         self.calls.push(Call { key, id, name, arguments, shape, sealed: true });
         Some(place)
@@ -126,7 +130,7 @@ impl Gather {
             && let Some(call) = self.calls.get_mut(place)
         {
             call.arguments.push_str(delta);
-            self.pieces.push(Piece::Arguments { call: place, delta: delta.to_owned() });
+            self.pieces.push(ReplyPiece::Arguments { call: place, delta: delta.to_owned() });
         }
     }
 
@@ -150,17 +154,17 @@ impl Gather {
     }
 
     /// Changes what was counted.
-    pub(super) fn usage(&mut self, change: impl FnOnce(&mut Usage)) {
+    pub(super) fn usage(&mut self, change: impl FnOnce(&mut TokenUsage)) {
         let before = self.usage;
         change(&mut self.usage);
         if self.usage != before {
-            self.pieces.push(Piece::Usage(self.usage));
+            self.pieces.push(ReplyPiece::Usage(self.usage));
         }
     }
 
     pub(super) fn stop(&mut self, word: String) {
         if self.stop.as_ref() != Some(&word) {
-            self.pieces.push(Piece::Stopped(word.clone()));
+            self.pieces.push(ReplyPiece::Stopped(word.clone()));
             self.stop = Some(word);
         }
     }
@@ -185,9 +189,9 @@ impl Gather {
     }
 
     /// Notes the first fault; later ones only follow from it.
-    pub(super) fn fail(&mut self, fault: Fault) {
+    pub(super) fn fail(&mut self, fault: DecodeFault) {
         if self.fault.is_none() {
-            self.pieces.push(Piece::Failed(fault.clone().classified(&Head::default())));
+            self.pieces.push(ReplyPiece::Failed(fault.clone().classified(&Head::default())));
             self.fault = Some(fault);
         }
     }
@@ -197,14 +201,14 @@ impl Gather {
         self.text.is_empty() && self.refusal.is_empty() && self.calls.is_empty()
     }
 
-    pub(super) fn pieces(&mut self) -> Vec<Piece> {
+    pub(super) fn pieces(&mut self) -> Vec<ReplyPiece> {
         std::mem::take(&mut self.pieces)
     }
 
     /// Ends the construction. `otherwise` is the fault where the provider told none.
-    pub(super) fn finish(self, head: &Head, otherwise: Option<Fault>) -> Decoded {
+    pub(super) fn finish(self, head: &Head, otherwise: Option<DecodeFault>) -> Decoded {
         let told = self.fault.filter(|fault| otherwise.is_none() || fault.is_told());
-        let error: Option<ModelError> = told.or(otherwise).map(|fault| fault.classified(head));
+        let error: Option<DecodeError> = told.or(otherwise).map(|fault| fault.classified(head));
         let complete = self.ended && self.stop.is_some() && error.is_none();
         let calls = self.calls.into_iter().filter(|call| complete || call.sealed);
         Decoded {
@@ -225,7 +229,7 @@ impl Gather {
 }
 
 impl Call {
-    fn finish(self, complete: bool) -> ToolCall {
+    fn finish(self, complete: bool) -> ProposedCall {
         let quoted = self.shape == Shape::Quoted;
         let mut text = self.arguments;
         // A tool without parameters is often called with nothing at all. In a text
@@ -233,6 +237,6 @@ impl Call {
         if text.trim().is_empty() && (complete || !quoted) {
             "{}".clone_into(&mut text);
         }
-        ToolCall { id: self.id, name: self.name, arguments: Arguments { text, quoted } }
+        ProposedCall { id: self.id, name: self.name, arguments: ProposedArguments { text, quoted } }
     }
 }

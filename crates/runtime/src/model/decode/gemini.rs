@@ -5,10 +5,10 @@
 
 use super::{
     error::ErrorClass,
-    fault::Fault,
+    fault::DecodeFault,
     gather::{Gather, Shape},
     json::Node,
-    reply::Usage,
+    reply::TokenUsage,
 };
 
 /// Reads an event or a plain body. Returns whether it is one of this protocol.
@@ -30,7 +30,7 @@ pub(super) fn answer(node: Node<'_>, gather: &mut Gather) -> bool {
     let blocked = node.field("promptFeedback").and_then(|given| given.word_of("blockReason"));
     if let Some(reason) = &blocked {
         let message = format!("the provider blocked the prompt: {reason}");
-        gather.fail(Fault::found(ErrorClass::ContentFilter, reason, message));
+        gather.fail(DecodeFault::found(ErrorClass::ContentFilter, reason, message));
     }
     blocked.is_some() || counted.is_some() || !candidates.is_empty()
 }
@@ -58,7 +58,7 @@ fn part(said: Node<'_>, gather: &mut Gather) {
 
 /// Every event repeats what was counted so far.
 fn usage(counted: Node<'_>, gather: &mut Gather) {
-    gather.usage(|usage: &mut Usage| {
+    gather.usage(|usage: &mut TokenUsage| {
         usage.input = counted.number_of("promptTokenCount").or(usage.input);
         usage.output = counted.number_of("candidatesTokenCount").or(usage.output);
         usage.reasoning = counted.number_of("thoughtsTokenCount").unwrap_or(usage.reasoning);

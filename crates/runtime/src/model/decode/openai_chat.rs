@@ -5,10 +5,10 @@
 
 use super::{
     error::ErrorClass,
-    fault::Fault,
+    fault::DecodeFault,
     gather::{Gather, Shape},
     json::Node,
-    reply::Usage,
+    reply::TokenUsage,
 };
 
 /// Reads an event.
@@ -124,12 +124,12 @@ fn arguments(function: Node<'_>, place: Option<usize>, gather: &mut Gather) {
 
 fn stop(choice: Node<'_>, gather: &mut Gather) {
     if let Some(error) = choice.field("error").filter(|error| error.is_object()) {
-        gather.fail(Fault::read(error, choice));
+        gather.fail(DecodeFault::read(error, choice));
     }
     if let Some(word) = choice.word_of("finish_reason") {
         if word == "error" {
             let message = "the provider stopped with an error".to_owned();
-            gather.fail(Fault::found(ErrorClass::Unavailable, "error", message));
+            gather.fail(DecodeFault::found(ErrorClass::Unavailable, "error", message));
         }
         gather.stop(word);
     }
@@ -139,7 +139,7 @@ fn usage(node: Node<'_>, gather: &mut Gather) {
     let found =
         node.field("usage").or_else(|| node.field("x_groq").and_then(|groq| groq.field("usage")));
     if let Some(found) = found {
-        gather.usage(|usage: &mut Usage| {
+        gather.usage(|usage: &mut TokenUsage| {
             usage.input = found.number_of("prompt_tokens").or(usage.input);
             usage.output = found.number_of("completion_tokens").or(usage.output);
         });

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use super::{
     error::ErrorClass,
-    fault::Fault,
+    fault::DecodeFault,
     gather::{Gather, Shape},
     json::Node,
-    reply::Usage,
+    reply::TokenUsage,
 };
 
 /// Which parts were heard already, so that their repetition adds nothing.
@@ -100,16 +100,16 @@ impl Responses {
             }
         }
         if let Some(counted) = response.field("usage") {
-            gather.usage(|usage: &mut Usage| {
+            gather.usage(|usage: &mut TokenUsage| {
                 usage.input = counted.number_of("input_tokens").or(usage.input);
                 usage.output = counted.number_of("output_tokens").or(usage.output);
             });
         }
         if let Some(error) = response.field("error").filter(|error| error.is_object()) {
-            gather.fail(Fault::read(error, response));
+            gather.fail(DecodeFault::read(error, response));
         } else if matches!(status, "failed" | "cancelled") {
             let message = format!("the provider ended the response as {status}");
-            gather.fail(Fault::found(ErrorClass::Unavailable, status, message));
+            gather.fail(DecodeFault::found(ErrorClass::Unavailable, status, message));
         }
         let details = response.field("incomplete_details");
         if let Some(reason) = details.and_then(|details| details.word_of("reason")) {

@@ -4,12 +4,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
-use super::error::{ErrorClass, ModelError};
+use super::error::{DecodeError, ErrorClass};
 
 /// A piece of a reply, for those who watch it arrive. Only [`Decoded`] is acted upon.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Piece {
+pub enum ReplyPiece {
     /// More of the text.
     Text(String),
     /// More of what the model thinks aloud. Never part of the text.
@@ -33,11 +33,11 @@ pub enum Piece {
         delta: String,
     },
     /// What was counted so far.
-    Usage(Usage),
+    Usage(TokenUsage),
     /// The provider's word for why it stopped.
     Stopped(String),
     /// The reply failed. Nothing that follows counts.
-    Failed(ModelError),
+    Failed(DecodeError),
 }
 
 /// A reply, read to its end.
@@ -46,16 +46,16 @@ pub struct Decoded {
     /// What the model said, without reasoning and refusal.
     pub text: String,
     /// The calls that it proposes, in its order.
-    pub tool_calls: Vec<ToolCall>,
+    pub tool_calls: Vec<ProposedCall>,
     /// The provider's own word for why it stopped.
     pub stop: Option<String>,
     /// What the provider counted.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// Whether the protocol's own end was seen, with a stop word and without error.
     pub complete: bool,
     /// The error that the answer carried, or that made it unreadable. An answer that
     /// merely ends too early carries none; see [`Decoded::failure`].
-    pub error: Option<ModelError>,
+    pub error: Option<DecodeError>,
     /// The model's refusal, in its words.
     #[serde(skip)]
     pub refusal: Option<String>,
@@ -66,11 +66,11 @@ pub struct Decoded {
 
 impl Decoded {
     /// Returns why this reply must not be acted upon, or nothing if it is complete.
-    pub fn failure(&self) -> Option<ModelError> {
+    pub fn failure(&self) -> Option<DecodeError> {
         if self.complete {
             return None;
         }
-        Some(self.error.clone().unwrap_or_else(|| ModelError {
+        Some(self.error.clone().unwrap_or_else(|| DecodeError {
             class: ErrorClass::Truncated,
             status: None,
             code: None,
@@ -83,16 +83,16 @@ impl Decoded {
 
 /// A tool call that a model proposes.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct ToolCall {
+pub struct ProposedCall {
     /// The provider's id. Some providers give none.
     pub id: Option<String>,
     /// The tool.
     pub name: String,
     /// What to call it with.
-    pub arguments: Arguments,
+    pub arguments: ProposedArguments,
 }
 
-impl ToolCall {
+impl ProposedCall {
     /// Returns the provider's id, or one derived from where the call stands. `scope`
     /// must name the reply among all replies of a conversation, such as its effect's
     /// id: a place alone repeats from reply to reply.
@@ -106,7 +106,7 @@ impl ToolCall {
 /// As JSON they have the protocol's own shape: a text for OpenAI's two, a value for
 /// the others, and null where such a value was never finished.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Arguments {
+pub struct ProposedArguments {
     pub(super) text: String,
     pub(super) quoted: bool,
 }
@@ -116,7 +116,7 @@ pub struct Arguments {
 #[error("the arguments are not a JSON object")]
 pub struct NotAnObject(#[from] serde_json::Error);
 
-impl Arguments {
+impl ProposedArguments {
     /// Returns what the model wrote.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -131,7 +131,7 @@ impl Arguments {
     }
 }
 
-impl Serialize for Arguments {
+impl Serialize for ProposedArguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.quoted {
             return serializer.serialize_str(&self.text);
@@ -143,9 +143,9 @@ impl Serialize for Arguments {
 /// What a provider counted, in tokens.
 ///
 /// `input` and `output` are its two main counters. Some providers count cached input
-/// or reasoning beside them; those are kept apart, and [`Usage::charged`] has all.
+/// or reasoning beside them; those are kept apart, and [`TokenUsage::charged`] has all.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Tokens read.
     pub input: Option<u64>,
     /// Tokens written.
@@ -158,7 +158,7 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     /// Returns all tokens that count against a budget.
     pub fn charged(&self) -> u64 {
         [self.input.unwrap_or(0), self.output.unwrap_or(0), self.cached, self.reasoning]

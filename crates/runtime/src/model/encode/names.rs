@@ -8,12 +8,12 @@ const LONGEST: usize = 64;
 /// What tools are called in a request. Providers take letters, digits, `_` and `-`
 /// alone; every other name gets one of its own, and the reply's are turned back.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Names {
+pub struct ToolNames {
     sent: BTreeMap<String, String>,
     known: BTreeMap<String, String>,
 }
 
-impl Names {
+impl ToolNames {
     /// Finds a name for each tool. The same tools always get the same names.
     pub fn of<'a>(tools: impl Iterator<Item = &'a str>) -> Self {
         let tools: Vec<&str> = tools.collect();
@@ -81,7 +81,7 @@ mod tests {
         let longer = "é".repeat(90);
         let tools =
             ["a.b", "a_b", "a:b", "", "9", "-x", "read", "a.b", long.as_str(), longer.as_str()];
-        let names = Names::of(tools.into_iter());
+        let names = ToolNames::of(tools.into_iter());
         for tool in tools {
             let sent = names.sent(tool);
             assert!(fits(sent), "{sent:?}");

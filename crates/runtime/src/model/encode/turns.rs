@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use serde_json::Value;
 
-use super::Names;
+use super::ToolNames;
 
 /// What is said where a person's turn is due and nobody has said anything.
 const GO_ON: &str = "Go on.";
@@ -56,7 +56,7 @@ impl Outcome {
 }
 
 /// Puts a conversation in order. Without native calls, calls and results are told.
-pub(super) fn of(messages: &[PromptMessage], native: bool, names: &Names) -> Vec<Turn> {
+pub(super) fn of(messages: &[PromptMessage], native: bool, names: &ToolNames) -> Vec<Turn> {
     let mut order = Order { turns: Vec::new(), taken: BTreeSet::new(), tools: BTreeMap::new() };
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
@@ -137,7 +137,7 @@ impl<'m> Order<'m> {
         text: &str,
         calls: &'m [ToolCall],
         results: &'m [PromptMessage],
-        names: &Names,
+        names: &ToolNames,
     ) {
         let mut open: Vec<(&str, &ToolResult)> = results
             .iter()
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn ordered(messages: &[PromptMessage], native: bool) -> Vec<Turn> {
-        of(messages, native, &Names::default())
+        of(messages, native, &ToolNames::default())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use pointsman_kernel::id::Digest;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::seal::{self, Seal, signed};
+use super::checksum::{self, Checksum, signed};
 
 /// A line longer than this is kept as an artifact.
 pub(super) const INLINE: usize = 1_024;
@@ -120,7 +120,7 @@ fn unused(connection: &Connection) -> rusqlite::Result<Vec<[u8; 32]>> {
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let digest = Digest(row.get(0)?);
-        if seal::blob(&digest) != Seal(row.get(1)?) {
+        if checksum::blob(&digest) != Checksum(row.get(1)?) {
             return Err(damaged(1));
         }
         used.insert(digest.0);

@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::row::part,
-    Reader, RunId, StoreDamage, StoreError, artifact, read,
-    seal::{self, Seal},
+    RunId, SqliteReader, StoreDamage, StoreError, artifact,
+    checksum::{self, Checksum},
+    read,
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns content of a run, as much of the range as there is.
     pub fn blob(
         &self,
@@ -31,14 +32,14 @@ impl Reader {
                         .query_row(params![run.as_str(), digest.0], |cells| {
                             let size: Option<i64> = cells.get(1)?;
                             let body: Option<Vec<u8>> = cells.get(2)?;
-                            Ok((Seal(cells.get(0)?), size.zip(body)))
+                            Ok((Checksum(cells.get(0)?), size.zip(body)))
                         })
                         .optional()
                 })
                 .map_err(|source| StoreError::reading(Some(run), source))?;
             let missing = || StoreError::NoSuchBlob { run: run.clone(), digest: *digest };
             let (intact, packed) = found.ok_or_else(missing)?;
-            let packed = packed.filter(|_| intact == seal::blob(digest));
+            let packed = packed.filter(|_| intact == checksum::blob(digest));
             // All of it is unpacked: only the whole has the digest.
             let bytes = packed.and_then(|(size, body)| artifact::unpack_bytes(digest, size, &body));
             let damage = StoreDamage::Artifact(*digest);
@@ -53,6 +54,6 @@ impl Reader {
 pub(super) fn refer(connection: &Connection, run: &RunId, digest: &Digest) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO blob (run, digest, seal) VALUES (?1,?2,?3)")?
-        .execute(params![run.as_str(), digest.0, seal::blob(digest).0])
+        .execute(params![run.as_str(), digest.0, checksum::blob(digest).0])
         .map(drop)
 }

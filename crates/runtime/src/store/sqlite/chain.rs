@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     RunRow, StoreDamage, StoreError, artifact,
-    seal::{Seal, Tip, signed},
+    checksum::{Checksum, Tip, signed},
 };
 
 const ENTRY: &str = "SELECT e.place, e.follows, e.prompts, e.line, e.artifact, a.size, a.body,
@@ -55,15 +55,15 @@ impl Cells<'_> {
             ended: self.0.get(8)?,
             wake: self.0.get(9)?,
             prompts: self.prompts()?,
-            tip: Seal(self.0.get(10)?),
+            tip: Checksum(self.0.get(10)?),
         })
     }
 
     /// Returns whether a line of this number is the one that the row was sealed with.
-    pub(super) fn seals(&self, seq: Seq, link: &Digest) -> rusqlite::Result<bool> {
+    pub(super) fn checksums(&self, seq: Seq, link: &Digest) -> rusqlite::Result<bool> {
         let Columns { state, ended, wake, prompts, tip } = self.columns()?;
         let (seq, ended) = (signed(seq.0), ended.as_deref());
-        Ok(Tip { seq, state: &state, ended, wake, prompts, link }.seal() == tip)
+        Ok(Tip { seq, state: &state, ended, wake, prompts, link }.checksum() == tip)
     }
 
     /// Returns the digest of the line, without reading it where the row has it.
@@ -73,13 +73,13 @@ impl Cells<'_> {
     }
 }
 
-/// The columns of an entry that are derived from its line, and their seal.
+/// The columns of an entry that are derived from its line, and their checksum.
 pub(super) struct Columns {
     pub(super) state: String,
     pub(super) ended: Option<String>,
     pub(super) wake: Option<i64>,
     pub(super) prompts: i64,
-    pub(super) tip: Seal,
+    pub(super) tip: Checksum,
 }
 
 /// Goes from a run's last entry back to `first`. One that is not where the next one says,

@@ -1,22 +1,22 @@
 //! The list of runs: those that are whole, and what is damaged.
 //!
 //! The table `listing` puts the runs in order, so that a page is read without the rest. It is
-//! derived from the runs' rows: it is compared with them and with the book when the file is opened,
+//! derived from the runs' rows: it is compared with them and with the manifest when the file is opened,
 //! and made anew where it does not fit. Where that cannot be done, or a page shows any damage, all
-//! rows are read instead, and the book tells whether one is missing.
+//! rows are read instead, and the manifest tells whether one is missing.
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::{
     super::{Cursor, Filter, Health, Page, RunList, RunRow, RunScope, StoreError, row::made},
-    Reader, RunId, StoreDamage,
-    book::Book,
+    RunId, SqliteReader, StoreDamage,
+    checksum::{signed, unsigned},
+    manifest::Manifest,
     queue,
     read::{COLUMNS, checked},
-    seal::{signed, unsigned},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns a page of the runs that are whole, and the damage that was met on the way: one row
     /// must not hide all the others.
     pub fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
@@ -53,9 +53,9 @@ impl Reader {
         })
     }
 
-    /// Counts what there is, by the book.
+    /// Counts what there is, by the manifest.
     pub(super) fn health(&self) -> Result<Health, StoreError> {
-        let Book { runs, waiting, .. } = self.read(Book::read)?;
+        let Manifest { runs, waiting, .. } = self.read(Manifest::read)?;
         Ok(Health { runs: unsigned(runs), messages: unsigned(waiting), unwritable: None })
     }
 
@@ -155,7 +155,7 @@ fn all(connection: &Connection) -> Result<(Vec<RunRow>, Vec<StoreError>), StoreE
                 }
             },
             Ok(None) => {
-                let checked = Book::read(connection).and_then(|book| book.check(&ids));
+                let checked = Manifest::read(connection).and_then(|manifest| manifest.check(&ids));
                 if let Err(error) = checked {
                     damaged.push(damage(error)?);
                 }
@@ -174,7 +174,7 @@ fn damage(error: StoreError) -> Result<StoreError, StoreError> {
     if matches!(error, StoreError::Damaged { .. }) { Ok(error) } else { Err(error) }
 }
 
-/// Returns whether the order has every run of the book at its place.
+/// Returns whether the order has every run of the manifest at its place.
 pub(super) fn fits(connection: &Connection) -> Result<bool, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection
@@ -198,7 +198,7 @@ pub(super) fn fits(connection: &Connection) -> Result<bool, StoreError> {
         }
         ids.push(run);
     }
-    Ok(Book::read(connection)?.check(&ids).is_ok())
+    Ok(Manifest::read(connection)?.check(&ids).is_ok())
 }
 
 /// Sees to it that the order fits, and returns whether it does.

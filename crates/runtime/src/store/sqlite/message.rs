@@ -3,13 +3,13 @@
 use rusqlite::Connection;
 
 use super::{
-    MailboxMessage, MessageId, Reader, RunId, StoreDamage, StoreError,
-    book::Book,
+    MailboxMessage, MessageId, RunId, SqliteReader, StoreDamage, StoreError,
+    checksum::{self, Checksum, unsigned},
+    manifest::Manifest,
     read,
-    seal::{self, Seal, unsigned},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns the messages that wait for a run, the oldest first.
     pub fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
         let messages = self.read(|connection| all(connection, Some(run)))?;
@@ -35,10 +35,10 @@ fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<MailboxMess
         let read = || -> rusqlite::Result<_> {
             let run: String = row.get(1)?;
             let body: String = row.get(2)?;
-            Ok((row.get::<_, i64>(0)?, run, body, row.get::<_, i64>(3)?, Seal(row.get(4)?)))
+            Ok((row.get::<_, i64>(0)?, run, body, row.get::<_, i64>(3)?, Checksum(row.get(4)?)))
         };
         let (id, run, body, at_ms, intact) = read().map_err(fail)?;
-        if seal::message(id, &run, &body, at_ms) != intact {
+        if checksum::message(id, &run, &body, at_ms) != intact {
             let run = RunId::from_row(run);
             let anothers = asked.is_some_and(|asked| run != *asked);
             if anothers && read::run(connection, &run).is_ok() {
@@ -54,7 +54,8 @@ fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<MailboxMess
             at_ms: unsigned(at_ms),
         });
     }
-    if i64::try_from(messages.len().saturating_add(damaged)) == Ok(Book::read(connection)?.waiting)
+    if i64::try_from(messages.len().saturating_add(damaged))
+        == Ok(Manifest::read(connection)?.waiting)
     {
         Ok(messages)
     } else {

@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, fs, io, path::Path, sync::Arc};
 
-use super::{Feed, Polled, Reader, SqliteOptions, SqliteStore, StoreError, schema};
+use super::{Feed, Polled, SqliteOptions, SqliteReader, SqliteStore, StoreError, schema};
 
 impl SqliteStore {
     /// Opens a journal to be read only, after it could not be opened to be written to.
@@ -23,7 +23,7 @@ impl SqliteStore {
         let Ok(ordered) = schema::check_frozen(path) else { return Err(error) };
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::frozen(path, options, ordered)),
+            reader: Arc::new(SqliteReader::frozen(path, options, ordered)),
             feed: Feed::default(),
             polled: Polled::default(),
             options: options.clone(),

@@ -27,7 +27,7 @@ pub struct SqliteOptions {
     /// A commit that fails on purpose, for tests: no safe call makes a disk refuse to
     /// flush.
     #[doc(hidden)]
-    pub fault: Option<Fault>,
+    pub fault: Option<InjectedFault>,
     /// How far the clock is set ahead, for tests.
     #[doc(hidden)]
     pub ahead_ms: Arc<AtomicU64>,
@@ -51,7 +51,7 @@ impl Default for SqliteOptions {
 /// A commit that fails on purpose.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Fault {
+pub struct InjectedFault {
     /// Which commit fails; the first is 1.
     pub commit: u64,
     /// SQLite's code for the failure.

@@ -11,9 +11,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use tokio::task::{AbortHandle, spawn_blocking};
 
 use super::{
-    Change, Feed, Reader, RunId, StoreError,
-    book::Book,
-    seal::{Seal, entry},
+    Change, Feed, RunId, SqliteReader, StoreError,
+    checksum::{Checksum, entry},
+    manifest::Manifest,
 };
 
 /// The one who looks, for everybody who waits. It stops with the last of them.
@@ -45,7 +45,7 @@ impl Place {
     }
 
     /// Looks, and returns the changes. A journal that cannot be read now is looked at again.
-    fn look(&self, reader: &Reader) -> Vec<Change> {
+    fn look(&self, reader: &SqliteReader) -> Vec<Change> {
         let mut place = self.lock();
         if let Some(cursor) = &mut *place {
             match cursor.look() {
@@ -63,7 +63,7 @@ impl Polled {
     /// Returns the poller, or starts one. It finds every entry and message from now on.
     pub(super) async fn poller(
         &self,
-        reader: &Arc<Reader>,
+        reader: &Arc<SqliteReader>,
         feed: &Feed,
         every: Duration,
     ) -> Result<Arc<Poller>, StoreError> {
@@ -98,7 +98,7 @@ impl Polled {
 }
 
 /// Looks again and again, and gives hints.
-async fn look(place: Arc<Place>, reader: Arc<Reader>, feed: Feed, every: Duration) {
+async fn look(place: Arc<Place>, reader: Arc<SqliteReader>, feed: Feed, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
         let (place, reader) = (Arc::clone(&place), Arc::clone(&reader));
@@ -115,15 +115,15 @@ struct Cursor {
     connection: Connection,
     /// SQLite's count of what others have committed.
     version: i64,
-    /// The last entry that was seen, and its seal: places of removed entries are used again.
-    last: Option<(i64, Seal)>,
+    /// The last entry that was seen, and its checksum: places of removed entries are used again.
+    last: Option<(i64, Checksum)>,
     messages: i64,
     runs: i64,
 }
 
 impl Cursor {
     /// Begins at the journal's end.
-    fn open(reader: &Reader) -> Result<Self, StoreError> {
+    fn open(reader: &SqliteReader) -> Result<Self, StoreError> {
         let connection = reader.open_own()?;
         let mut cursor = Self { connection, version: 0, last: None, messages: 0, runs: 0 };
         cursor.look()?;
@@ -142,17 +142,17 @@ impl Cursor {
             return Ok(Vec::new());
         }
         let moment = self.connection.unchecked_transaction().map_err(fail)?;
-        let book = Book::read(&moment)?;
-        let seal = |place: i64| {
+        let manifest = Manifest::read(&moment)?;
+        let checksum = |place: i64| {
             moment
                 .prepare_cached("SELECT tip FROM entry WHERE place = ?1")
                 .and_then(|mut query| {
-                    query.query_row(params![place], |row| row.get(0).map(Seal)).optional()
+                    query.query_row(params![place], |row| row.get(0).map(Checksum)).optional()
                 })
                 .map_err(fail)
         };
         let kept = match self.last {
-            Some((place, was)) => seal(place)? == Some(was),
+            Some((place, was)) => checksum(place)? == Some(was),
             None => true,
         };
         let place = self.last.map_or(0, |(place, _)| place);
@@ -182,7 +182,7 @@ impl Cursor {
         }
         // Each run that was made has a first entry among the new ones; any other difference is
         // made by runs that were removed.
-        if !kept || self.runs.saturating_add(created) != book.runs {
+        if !kept || self.runs.saturating_add(created) != manifest.runs {
             changes.push(Change::Lagged);
         }
         let mut query =
@@ -192,11 +192,11 @@ impl Cursor {
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(fail)?;
         changes.extend(posted.into_iter().map(|run| Change::Message { run }));
-        let last = if last > 0 { seal(last)?.map(|seal| (last, seal)) } else { None };
+        let last = if last > 0 { checksum(last)?.map(|checksum| (last, checksum)) } else { None };
         drop(query);
         drop(moment);
         (self.version, self.last, self.messages, self.runs) =
-            (version, last, book.messages, book.runs);
+            (version, last, manifest.messages, manifest.runs);
         Ok(changes)
     }
 }

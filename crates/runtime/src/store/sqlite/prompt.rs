@@ -7,11 +7,12 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{PromptRow, RunId, RunRow, StoreDamage, StoreError},
-    Reader, artifact, chain, read,
-    seal::{PromptCells, Seal, entry, signed},
+    SqliteReader, artifact, chain,
+    checksum::{Checksum, PromptCells, entry, signed},
+    read,
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns the prompts of a run, in order.
     pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
         self.read(|connection| {
@@ -77,7 +78,7 @@ pub(super) fn prompts(
     }
 }
 
-/// Takes a row if its seal fits.
+/// Takes a row if its checksum fits.
 fn cells(row: &Row<'_>) -> rusqlite::Result<Option<PromptCells>> {
     let cells = PromptCells {
         idx: row.get(1)?,
@@ -85,6 +86,6 @@ fn cells(row: &Row<'_>) -> rusqlite::Result<Option<PromptCells>> {
         effect_index: row.get(3)?,
         parts: row.get(4)?,
     };
-    let fits = cells.seal(row.get(0)?) == Seal(row.get(5)?);
+    let fits = cells.checksum(row.get(0)?) == Checksum(row.get(5)?);
     Ok(fits.then_some(cells))
 }

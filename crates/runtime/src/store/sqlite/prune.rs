@@ -5,20 +5,20 @@ use pointsman_kernel::id::Seq;
 use rusqlite::params;
 
 use super::{
-    Answer, PruneOptions, PruneReport, Reader, RemovedRuns, RunId, SqliteStore, StoreError, Work,
-    gone, hold::Hold,
+    PruneOptions, PruneReport, RemovedRuns, RunId, SqliteReader, SqliteStore, StoreError,
+    WriteReply, WriteRequest, gone, lock::RunLock,
 };
 
-/// Runs that are held and removed at a time: every hold is an open file.
+/// Runs that are held and removed at a time: every lock is an open file.
 const PORTION: usize = 128;
 
 impl SqliteStore {
     /// Removes runs with all that is theirs, and gives the space back to the disk.
     pub(super) async fn prune_runs(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
         let mut pruned = PruneReport::default();
-        let picked = prune.pick(self.read(Reader::runs).await?);
+        let picked = prune.pick(self.read(SqliteReader::runs).await?);
         for portion in picked.chunks(PORTION) {
-            let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
+            let mut locks: Vec<(RunId, RunLock)> = Vec::with_capacity(portion.len());
             for row in portion {
                 let id = row.id.clone();
                 match self.read(move |reader| reader.lines(&id, Seq(0))).await {
@@ -31,9 +31,9 @@ impl SqliteStore {
                     Err(StoreError::NoSuchRun { .. }) => continue,
                     Err(error) => return Err(error),
                 }
-                match self.hold(&row.id)? {
-                    Some(hold) => {
-                        holds.push((row.id.clone(), hold));
+                match self.lock_run(&row.id)? {
+                    Some(lock) => {
+                        locks.push((row.id.clone(), lock));
                         pruned.runs.push(row.clone());
                     }
                     None => pruned.held.push(row.id.clone()),
@@ -42,7 +42,7 @@ impl SqliteStore {
             if prune.dry_run {
                 continue;
             }
-            self.ask(Work::PruneOptions { holds, whatever: false }).await?;
+            self.ask(WriteRequest::Prune { locks, whatever: false }).await?;
         }
         // All of them can share artifacts, so the sweep comes once, at the end.
         if !prune.dry_run && !prune.is_nothing() {
@@ -53,8 +53,8 @@ impl SqliteStore {
     }
 
     async fn sweep(&self) -> Result<Option<u64>, StoreError> {
-        match self.ask(Work::Sweep).await? {
-            Answer::Swept(swept) => Ok(swept),
+        match self.ask(WriteRequest::Sweep).await? {
+            WriteReply::Swept(swept) => Ok(swept),
             _ => Err(gone()),
         }
     }
@@ -62,23 +62,23 @@ impl SqliteStore {
     /// Removes one run with its children, whatever their state: also what is damaged, or what
     /// this build cannot read. Returns nothing if somebody holds one of them.
     pub(super) async fn remove_run(&self, id: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
-        let (mut holds, mut removed) = (Vec::new(), RemovedRuns::default());
+        let (mut locks, mut removed) = (Vec::new(), RemovedRuns::default());
         let family = id.clone();
         for run in self.read(move |reader| reader.family(&family)).await? {
-            let Some(hold) = self.hold(&run)? else { return Ok(None) };
-            holds.push((run.clone(), hold));
+            let Some(lock) = self.lock_run(&run)? else { return Ok(None) };
+            locks.push((run.clone(), lock));
             removed.runs.push(run);
         }
-        if holds.is_empty() {
+        if locks.is_empty() {
             return Err(StoreError::NoSuchRun { run: id.clone() });
         }
-        self.ask(Work::PruneOptions { holds, whatever: true }).await?;
+        self.ask(WriteRequest::Prune { locks, whatever: true }).await?;
         removed.unswept = self.sweep().await?.is_none();
         Ok(Some(removed))
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns a run and its children by their names alone.
     fn family(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
         // The children's names begin with its own: `.` is the message after `-`.

@@ -2,7 +2,7 @@
 //!
 //! A row is written with the run's first entry, and gone with its last. While the run has an owner
 //! the row says what is true once that owner is lost: it is ready from its owner's first entry on.
-//! Nothing is written when a run is claimed, and whether somebody has it is told by its hold alone.
+//! Nothing is written when a run is claimed, and whether somebody has it is told by its lock alone.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -11,8 +11,9 @@ use super::{
         QueueOptions,
         queue::{QueuedRun, in_turn},
     },
-    Claimed, Lease, MessageId, Reader, RunId, SqliteStore, StoreDamage, StoreError, Work, Worker,
-    seal::{Seal, Sealing, signed},
+    Claimed, Lease, MessageId, RunId, SqliteReader, SqliteStore, StoreDamage, StoreError, Worker,
+    WriteRequest,
+    checksum::{Checksum, ChecksumBuilder, signed},
     term::Term,
 };
 use crate::clock::now_ms;
@@ -55,16 +56,16 @@ impl SqliteStore {
         read: Option<MessageId>,
     ) -> Result<(), StoreError> {
         let Some(claimed) = lease.guard::<Claimed>() else { return Ok(()) };
-        let (run, term) = (lease.run().clone(), claimed.tenure.term());
+        let (run, term) = (lease.run().clone(), claimed.active_term.term());
         let asked = run.clone();
         if self.read(move |reader| reader.is_queued(&asked)).await? {
-            self.ask(Work::Park { run, term, read }).await?;
+            self.ask(WriteRequest::Park { run, term, read }).await?;
         }
         Ok(())
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the runs that are ready, whoever has them.
     fn ready(&self, now_ms: u64) -> Result<Vec<QueuedRun>, StoreError> {
         self.read(|connection| rows(connection, Some(now_ms), |_| Ok(())))
@@ -97,7 +98,7 @@ impl Reader {
     }
 }
 
-/// Reads the rows whose time has come, or all. A row without its seal is told of.
+/// Reads the rows whose time has come, or all. A row without its checksum is told of.
 pub(super) fn rows(
     connection: &Connection,
     now_ms: Option<u64>,
@@ -117,8 +118,8 @@ pub(super) fn rows(
             let run = RunId::from_row(cells.get(0)?);
             let (key, needs): (String, Option<String>) = (cells.get(1)?, cells.get(3)?);
             let rank = cells.get(2)?;
-            let intact = fixed(&run, &key, rank, needs.as_deref()) == Seal(cells.get(4)?)
-                && at(&run, cells.get(5)?) == Seal(cells.get(6)?);
+            let intact = fixed(&run, &key, rank, needs.as_deref()) == Checksum(cells.get(4)?)
+                && at(&run, cells.get(5)?) == Checksum(cells.get(6)?);
             let (key, needs) = (key.into(), needs.map(Into::into));
             Ok((QueuedRun { run, key, rank, needs }, intact))
         };
@@ -198,13 +199,13 @@ pub(super) fn made_by(connection: &Connection, request: &str) -> Result<Option<R
         .and_then(|mut query| {
             query
                 .query_row(params![request], |cells| {
-                    Ok((RunId::from_row(cells.get(0)?), Seal(cells.get(1)?)))
+                    Ok((RunId::from_row(cells.get(0)?), Checksum(cells.get(1)?)))
                 })
                 .optional()
         })
         .map_err(|source| StoreError::reading(None, source))?;
     match found {
-        Some((run, seal)) if requested(request, &run) != seal => {
+        Some((run, checksum)) if requested(request, &run) != checksum => {
             Err(StoreError::damaged(Some(run), None, StoreDamage::Queue))
         }
         found => Ok(found.map(|(run, _)| run)),
@@ -219,14 +220,19 @@ pub(super) fn note(connection: &Connection, request: &str, run: &RunId) -> rusql
         .map(drop)
 }
 
-fn fixed(run: &RunId, key: &str, rank: i64, needs: Option<&str>) -> Seal {
-    Sealing::of("queue").text(run.as_str()).text(key).number(rank).maybe_text(needs).seal()
+fn fixed(run: &RunId, key: &str, rank: i64, needs: Option<&str>) -> Checksum {
+    ChecksumBuilder::of("queue")
+        .text(run.as_str())
+        .text(key)
+        .number(rank)
+        .maybe_text(needs)
+        .checksum()
 }
 
-fn at(run: &RunId, at_ms: Option<i64>) -> Seal {
-    Sealing::of("at").text(run.as_str()).maybe_number(at_ms).seal()
+fn at(run: &RunId, at_ms: Option<i64>) -> Checksum {
+    ChecksumBuilder::of("at").text(run.as_str()).maybe_number(at_ms).checksum()
 }
 
-fn requested(request: &str, run: &RunId) -> Seal {
-    Sealing::of("request").text(request).text(run.as_str()).seal()
+fn requested(request: &str, run: &RunId) -> Checksum {
+    ChecksumBuilder::of("request").text(request).text(run.as_str()).checksum()
 }

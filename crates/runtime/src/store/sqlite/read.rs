@@ -1,20 +1,19 @@
-//! Reading: runs, lines, snapshots. Every seal and every link is checked on the way.
+//! Reading: runs, lines, snapshots. Every checksum and every link is checked on the way.
 
 use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     super::{RunId, RunRow, Snapshot, StoreDamage, StoreError},
-    Link, Reader, artifact,
-    book::Book,
-    chain,
-    seal::{self, Fixed, Seal, Tip, entry, unsigned},
+    Link, SqliteReader, artifact, chain,
+    checksum::{self, Checksum, Fixed, Tip, entry, unsigned},
+    manifest::Manifest,
 };
 
 pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
                        seq, state, ended, wake, prompts, link, tip";
 
-impl Reader {
+impl SqliteReader {
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
         self.read(|connection| run(connection, id))
@@ -38,7 +37,7 @@ impl Reader {
         self.page(id, after, usize::MAX)
     }
 
-    /// Returns so many lines of a run after an entry. The seal of the last of them says that it is
+    /// Returns so many lines of a run after an entry. The checksum of the last of them says that it is
     /// the one that was written, so no later one is read; where that does not fit, all are, and
     /// their chain tells what is damaged.
     pub fn page(&self, id: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
@@ -88,20 +87,20 @@ pub(super) fn run(connection: &Connection, id: &RunId) -> Result<RunRow, StoreEr
     if let Some(row) = found.next().map_err(fail)? {
         return checked(row);
     }
-    // A search can go astray in a damaged file. The book knows whether that was so.
+    // A search can go astray in a damaged file. The manifest knows whether that was so.
     let mut query = connection.prepare_cached("SELECT id FROM run").map_err(fail)?;
     let ids = query
         .query_map([], |row| row.get(0).map(RunId::from_row))
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(fail)?;
-    Book::read(connection)?.check(&ids)?;
+    Manifest::read(connection)?.check(&ids)?;
     if ids.contains(id) {
         return Err(StoreError::damaged(Some(id.clone()), None, StoreDamage::Row));
     }
     Err(StoreError::NoSuchRun { run: id.clone() })
 }
 
-/// Takes a row if its seals fit.
+/// Takes a row if its checksums fit.
 pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
     let id = row.get(0).map(RunId::from_row).map_err(|e| StoreError::reading(None, e))?;
     let read = || -> rusqlite::Result<Option<RunRow>> {
@@ -128,7 +127,7 @@ pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
             prompts: row.get(13)?,
             link: &link,
         };
-        if fixed.seal() != Seal(row.get(8)?) || tip.seal() != Seal(row.get(15)?) {
+        if fixed.checksum() != Checksum(row.get(8)?) || tip.checksum() != Checksum(row.get(15)?) {
             return Ok(None);
         }
         let (created_ms, parent_seq) = (unsigned(fixed.created_ms), fixed.parent_seq);
@@ -157,7 +156,7 @@ pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
 
 /// Reads the lines after an entry and checks their chain.
 ///
-/// The check goes backwards from the link in the run's sealed row, so that each line is
+/// The check goes backwards from the link in the run's row with a checksum, so that each line is
 /// compared with a digest that is known to be right, and the entry named is the one
 /// that is wrong.
 pub(super) fn lines(
@@ -168,7 +167,7 @@ pub(super) fn lines(
     lines_until(connection, row, after, row.seq)
 }
 
-/// Reads the lines after an entry, up to another one whose own seal is checked where it is not the
+/// Reads the lines after an entry, up to another one whose own checksum is checked where it is not the
 /// run's last.
 fn lines_until(
     connection: &Connection,
@@ -191,7 +190,7 @@ fn lines_until(
         let digest = Digest::of(line.as_bytes());
         let is_it = match wanted {
             Some(wanted) => digest == wanted,
-            None => cells.seals(seq, &digest).map_err(fail)?,
+            None => cells.checksums(seq, &digest).map_err(fail)?,
         };
         match Link::of(&line) {
             Some(it) if it.seq == seq && is_it => wanted = Some(it.prev),
@@ -215,13 +214,18 @@ fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Snapshot>, S
             query
                 .query_row(params![run], |cells| {
                     let body: String = cells.get(2)?;
-                    Ok((cells.get::<_, i64>(0)?, Digest(cells.get(1)?), body, Seal(cells.get(3)?)))
+                    Ok((
+                        cells.get::<_, i64>(0)?,
+                        Digest(cells.get(1)?),
+                        body,
+                        Checksum(cells.get(3)?),
+                    ))
                 })
                 .optional()
         })
         .map_err(|source| StoreError::reading(Some(&row.id), source))?;
     let Some((seq, link, body, intact)) = found else { return Ok(None) };
-    let fits = seal::snapshot(run, seq, &link, &body) == intact
+    let fits = checksum::snapshot(run, seq, &link, &body) == intact
         && entry(seq) <= row.seq
         && link_at(connection, row, entry(seq))? == link;
     Ok(fits.then(|| Snapshot { seq: entry(seq), link, body: body.into() }))

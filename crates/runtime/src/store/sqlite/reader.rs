@@ -16,7 +16,7 @@ use super::{super::StoreError, SqliteOptions, schema};
 /// Reads a journal on the caller's own thread. A store reads so in the background; a program
 /// without a runtime of tasks does it itself.
 #[derive(Debug)]
-pub struct Reader {
+pub struct SqliteReader {
     path: PathBuf,
     busy: Duration,
     most: usize,
@@ -30,7 +30,7 @@ pub struct Reader {
     reads: AtomicU64,
 }
 
-impl Reader {
+impl SqliteReader {
     pub(super) fn new(path: &Path, options: &SqliteOptions, ordered: bool) -> Self {
         let (busy, most) = (options.busy, options.readers);
         let (idle, closed, reads) = (Mutex::default(), RwLock::default(), AtomicU64::new(0));

@@ -4,11 +4,12 @@ use pointsman_kernel::id::{Digest, Seq};
 
 use super::{
     super::{EntryColumns, RunId, RunRecord, StoreError},
-    Reader, chain, prompt, read,
-    seal::{Tip, signed, unsigned},
+    SqliteReader, chain,
+    checksum::{Tip, signed, unsigned},
+    prompt, read,
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
     /// row were checked; what is kept beside them is for the caller to compare.
     pub fn record(&self, id: &RunId, until: Seq) -> Result<RunRecord, StoreError> {
@@ -28,7 +29,7 @@ impl Reader {
                     prompts: found.prompts,
                     link: &digests.next().unwrap_or_default(),
                 };
-                let intact = tip.seal() == found.tip;
+                let intact = tip.checksum() == found.tip;
                 columns.push(EntryColumns {
                     intact,
                     state: found.state.into(),

@@ -7,10 +7,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::Db
 use super::{
     SqliteOptions, StoreError,
     anchor::{self, Anchor},
-    book::Book,
+    checksum::signed,
     list,
-    mark::{self, Mark},
-    seal::signed,
+    manifest::Manifest,
+    watermark::{self, Watermark},
 };
 use crate::{
     clock::{Stopwatch, entropy},
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
-/// There are no indexes: each would be one more place for damage that no seal tells of. A run is
+/// There are no indexes: each would be one more place for damage that no checksum tells of. A run is
 /// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
 /// in order is a table of its own, which is compared with them at each opening: see `list`.
 const TABLES: [(&str, &str); 12] = [
@@ -141,7 +141,7 @@ fn tables(format: i64) -> &'static [(&'static str, &'static str)] {
 /// A journal that is open to be written to.
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    pub(super) mark: Mark,
+    pub(super) watermark: Watermark,
     pub(super) anchor: Anchor,
     /// Whether the order of its runs can be relied upon.
     pub(super) ordered: bool,
@@ -150,9 +150,9 @@ pub(super) struct Opened {
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
 pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
-    let reached = mark::reached(path);
-    mark::check_emptied(path, reached.as_ref())?;
+    let fail = |source: rusqlite::Error| new_run(path, source);
+    let reached = watermark::reached(path);
+    watermark::check_emptied(path, reached.as_ref())?;
     // What cannot be made cannot be opened, and that is told below.
     drop(private::file(path));
     let before = anchor::identity(path).ok();
@@ -177,7 +177,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
     }
     settings(&connection, options).map_err(fail)?;
     check_tables(&connection, path, FORMAT)?;
-    let book = mark::check(path, reached.as_ref(), &connection)?;
+    let manifest = watermark::check(path, reached.as_ref(), &connection)?;
     let lost = || StoreError::Lost { path: path.into(), run: None, seq: None };
     let anchor = Anchor::drop_at(path).map_err(|_| lost())?;
     if before.is_some() && anchor::identity(path).ok() != before {
@@ -185,7 +185,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
     }
     connection.set_db_config(closing, false).map_err(fail)?;
     let ordered = list::settle(&mut connection);
-    Ok(Opened { connection, mark: Mark::new(path, &book), anchor, ordered })
+    Ok(Opened { connection, watermark: Watermark::new(path, &manifest), anchor, ordered })
 }
 
 /// Has a connection leave the log as it is when it is closed.
@@ -195,7 +195,7 @@ pub(super) fn keep_log(connection: &Connection) {
 }
 
 /// Sorts an error that came up before the file was known to be a journal.
-fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
+fn new_run(path: &Path, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path: path.into() },
         // A file whose header says that it is of no kind that SQLite knows is the second.
@@ -216,7 +216,7 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
 /// Returns the format of the file, in the caller's transaction, or nothing if it is empty; refuses
 /// one that is not ours.
 fn format(connection: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let ours = number("application_id").map_err(fail)?;
     let format = number("user_version").map_err(fail)?;
@@ -235,7 +235,7 @@ fn format(connection: &Connection, path: &Path) -> Result<Option<i64>, StoreErro
 }
 
 fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     // Both can only be chosen before the first page is written.
     connection.pragma_update(None, "page_size", signed(PAGE)).map_err(fail)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
@@ -252,7 +252,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     for (half, bits) in name.as_chunks_mut::<8>().0.iter_mut().zip([entropy(), entropy()]) {
         *half = bits.to_le_bytes();
     }
-    Book { name, ..Book::default() }.write(&made).map_err(fail)?;
+    Manifest { name, ..Manifest::default() }.write(&made).map_err(fail)?;
     made.pragma_update(None, "application_id", OURS).map_err(fail)?;
     made.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
     made.commit().map_err(fail)
@@ -261,7 +261,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 /// Adds the tables that the format before lacks. All of it is done or nothing: a process that is
 /// killed here leaves a journal of that format, which is upgraded at the next opening.
 fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     let upgraded =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
     // Another process may have upgraded it while this one waited.
@@ -330,7 +330,7 @@ fn check_tables(connection: &Connection, path: &Path, format: i64) -> Result<(),
 
 /// Opens the file for a reader, which never disturbs the writer.
 pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    let fail = |source| opening(path, source);
+    let fail = |source| new_run(path, source);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_timeout(busy).map_err(fail)?;
@@ -341,7 +341,7 @@ pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, St
 /// Opens a file that cannot be written to for a reader. Nothing is made beside it, and nobody
 /// is waited for.
 pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
-    let fail = |source| opening(path, source);
+    let fail = |source| new_run(path, source);
     let whole = std::path::absolute(path)
         .map_err(|source| StoreError::Folder { path: path.into(), source })?;
     let mut address = String::from("file://");
@@ -366,12 +366,12 @@ pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
 /// Checks that a file that cannot be written to is a whole journal. Returns whether the order of
 /// its runs can be relied upon.
 pub(super) fn check_frozen(path: &Path) -> Result<bool, StoreError> {
-    let reached = mark::reached(path);
+    let reached = watermark::reached(path);
     let connection = open_frozen(path)?;
     let Some(format) = format(&connection, path)? else {
         return Err(StoreError::NotOurs { path: path.into() });
     };
     check_tables(&connection, path, format)?;
-    mark::check(path, reached.as_ref(), &connection)?;
+    watermark::check(path, reached.as_ref(), &connection)?;
     Ok(format == FORMAT && list::fits(&connection).is_ok_and(|fits| fits))
 }

@@ -2,15 +2,16 @@
 //!
 //! A run's row in `lease` names the term under which its last owner wrote. It is written in the
 //! transaction of that owner's first entry, so a claim costs no flush. Entries of earlier terms
-//! are refused from then on, whatever became of the owner's hold.
+//! are refused from then on, whatever became of the owner's lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    Reader, RunId, StoreDamage, StoreError, queue, read,
-    seal::{Seal, Sealing, signed, unsigned},
+    RunId, SqliteReader, StoreDamage, StoreError,
+    checksum::{Checksum, ChecksumBuilder, signed, unsigned},
+    queue, read,
 };
 use crate::clock::entropy;
 
@@ -53,7 +54,7 @@ impl Term {
             .prepare_cached(
                 "INSERT OR REPLACE INTO lease (run, epoch, owner, seal) VALUES (?1,?2,?3,?4)",
             )?
-            .execute(params![run.as_str(), self.epoch(), self.owner, self.seal(run.as_str()).0])
+            .execute(params![run.as_str(), self.epoch(), self.owner, self.checksum(run.as_str()).0])
             .map(drop)
     }
 
@@ -67,12 +68,12 @@ impl Term {
             .exists(params![run.as_str(), self.epoch(), self.owner])
     }
 
-    fn seal(&self, run: &str) -> Seal {
-        Sealing::of("lease").text(run).number(self.epoch()).bytes(&self.owner).seal()
+    fn checksum(&self, run: &str) -> Checksum {
+        ChecksumBuilder::of("lease").text(run).number(self.epoch()).bytes(&self.owner).checksum()
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the last epoch of a run that was entered; 0 where nobody entered one.
     pub(super) fn epoch(&self, run: &RunId) -> Result<u64, StoreError> {
         self.read(|connection| {
@@ -85,13 +86,13 @@ impl Reader {
                         .query_row(params![run.as_str()], |row| {
                             let epoch = unsigned(row.get(0)?);
                             let term = Term { epoch, owner: row.get(1)?, entered: true };
-                            Ok((term, Seal(row.get(2)?)))
+                            Ok((term, Checksum(row.get(2)?)))
                         })
                         .optional()
                 })
                 .map_err(fail)?;
             match found {
-                Some((term, seal)) if term.seal(run.as_str()) != seal => {
+                Some((term, checksum)) if term.checksum(run.as_str()) != checksum => {
                     Err(StoreError::damaged(Some(run.clone()), None, StoreDamage::Lease))
                 }
                 found => Ok(found.map_or(0, |(term, _)| term.epoch)),
@@ -100,7 +101,7 @@ impl Reader {
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the runs whose terms are over.
     pub(super) fn over(&self, terms: &[(RunId, Option<Term>)]) -> Result<Vec<RunId>, StoreError> {
         self.read(|connection| {
@@ -118,12 +119,12 @@ impl Reader {
 
 /// A term whose owner learns when it was entered.
 #[derive(Debug)]
-pub(super) struct Tenure {
+pub(super) struct ActiveTerm {
     term: Term,
     entered: AtomicBool,
 }
 
-impl Tenure {
+impl ActiveTerm {
     pub(super) const fn new(term: Term) -> Self {
         Self { entered: AtomicBool::new(term.entered), term }
     }

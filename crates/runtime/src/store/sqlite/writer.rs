@@ -29,14 +29,14 @@ use super::{
     Change, Feed, MessageId, RunId, SqliteOptions, StoreError,
     anchor::Anchor,
     artifact::{self, Packed},
-    book::OpenBook,
     gone,
-    hold::Hold,
-    mark::Mark,
-    options::Fault,
+    lock::RunLock,
+    manifest::OpenManifest,
+    options::InjectedFault,
     ready::Ready,
     schema,
     term::Term,
+    watermark::Watermark,
 };
 pub(super) use fork::Forking;
 use shared::Shared;
@@ -44,15 +44,15 @@ use shrink::shrink;
 use transaction::Transaction;
 
 /// Something for the writer to do, and who is to be told.
-pub(super) struct Job {
-    pub(super) work: Work,
-    pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
+pub(super) struct WriteJob {
+    pub(super) work: WriteRequest,
+    pub(super) reply: Option<oneshot::Sender<Result<WriteReply, StoreError>>>,
 }
 
 /// Something for the writer to do.
-pub(super) enum Work {
+pub(super) enum WriteRequest {
     Append(Box<Ready>),
-    Post {
+    Send {
         run: RunId,
         body: Box<str>,
         at_ms: u64,
@@ -71,8 +71,8 @@ pub(super) enum Work {
         packed: Packed,
     },
     /// Removes runs that have ended, or whatever their state.
-    PruneOptions {
-        holds: Vec<(RunId, Hold)>,
+    Prune {
+        locks: Vec<(RunId, RunLock)>,
         whatever: bool,
     },
     /// Removes artifacts that nothing refers to.
@@ -80,24 +80,24 @@ pub(super) enum Work {
 }
 
 /// What became of it.
-pub(super) enum Answer {
+pub(super) enum WriteReply {
     Appended,
-    Posted(MessageId),
+    Sent(MessageId),
     Done,
     /// How many artifacts were swept; nothing where that could not be told.
     Swept(Option<u64>),
 }
 
-impl Work {
+impl WriteRequest {
     /// Returns the run and entry that it is about, for those who read of a failure.
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
-            Self::Post { run, .. } | Self::Keep { run, .. } | Self::Park { run, .. } => {
+            Self::Send { run, .. } | Self::Keep { run, .. } | Self::Park { run, .. } => {
                 (Some(run), None)
             }
             Self::Fork(forking) => (Some(forking.child()), None),
-            Self::Discard(_) | Self::PruneOptions { .. } | Self::Sweep => (None, None),
+            Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
     }
 
@@ -122,11 +122,11 @@ impl Work {
             Self::Append(ready) => {
                 Change::Entry { run: ready.append.run.clone(), seq: ready.append.seq }
             }
-            Self::Post { run, .. } => Change::Message { run: run.clone() },
+            Self::Send { run, .. } => Change::Message { run: run.clone() },
             Self::Fork(forking) => {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
-            Self::PruneOptions { .. } => Change::Lagged,
+            Self::Prune { .. } => Change::Lagged,
             Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
         })
     }
@@ -144,7 +144,7 @@ struct Refusal {
     spoilt: bool,
 }
 
-type Answers = Vec<Result<Answer, StoreError>>;
+type Answers = Vec<Result<WriteReply, StoreError>>;
 
 /// How a transaction went.
 enum Went {
@@ -159,10 +159,10 @@ enum Went {
 /// The writer and what it writes to.
 pub(super) struct Writer {
     connection: Connection,
-    mark: Mark,
+    watermark: Watermark,
     anchor: Anchor,
     together: usize,
-    fault: Option<Fault>,
+    fault: Option<InjectedFault>,
     commits: u64,
     broken: Option<String>,
     /// How long another process is waited for by the writer's own thread.
@@ -179,18 +179,18 @@ const LOOKS: u32 = 3;
 
 /// The writer's desk: where jobs wait, and where one that finds nobody before it is done
 /// at once.
-pub(super) struct Desk {
+pub(super) struct WriteQueue {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for WriteQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("waiting", &self.waiting).finish_non_exhaustive()
+        f.debug_struct("WriteQueue").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl WriteQueue {
     pub(super) const fn new(writer: Writer) -> Self {
         Self { writer: Mutex::new(writer), waiting: AtomicUsize::new(0) }
     }
@@ -199,7 +199,10 @@ impl Desk {
     ///
     /// It blocks for one flush, as any write does. A lone run is spared two switches
     /// between threads; as soon as there are more, they queue and share flushes.
-    pub(super) fn alone(&self, work: Work) -> Result<Result<Answer, StoreError>, Work> {
+    pub(super) fn alone(
+        &self,
+        work: WriteRequest,
+    ) -> Result<Result<WriteReply, StoreError>, WriteRequest> {
         if self.waiting.load(Ordering::Acquire) > 0 {
             return Err(work);
         }
@@ -208,14 +211,13 @@ impl Desk {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(work),
         };
-        let (reply, _nobody) = oneshot::channel();
-        let batch = [Job { work, reply }];
+        let batch = [WriteJob { work, reply: None }];
         writer.wait_for(BRIEF);
         let answers = writer.write(&batch).unwrap_or_default();
         match answers.into_iter().next() {
             // Nothing was begun, so it can be done later just as well.
             Some(Err(StoreError::Busy { .. })) => {
-                let [Job { work, .. }] = batch;
+                let [WriteJob { work, .. }] = batch;
                 Err(work)
             }
             Some(answer) => Ok(answer),
@@ -225,8 +227,8 @@ impl Desk {
 
     /// Returns why the store takes no more writes, if it does not. A busy writer can write.
     pub(super) fn broken(&self) -> Option<String> {
-        let writer = self.writer.try_lock().ok()?;
-        let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
+        let mut writer = self.writer.try_lock().ok()?;
+        let lost = writer.anchor.lost().map(|path| format!("{} was removed", path.display()));
         writer.broken.clone().or(lost)
     }
 
@@ -236,7 +238,7 @@ impl Desk {
     }
 
     /// Works until nobody can send any more.
-    pub(super) fn run(&self, inbox: &Receiver<Job>) {
+    pub(super) fn run(&self, inbox: &Receiver<WriteJob>) {
         while let Ok(first) = inbox.recv() {
             // What comes while somebody writes alone joins the batch.
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -253,13 +255,23 @@ impl Desk {
 impl Writer {
     pub(super) fn new(
         connection: Connection,
-        mark: Mark,
+        watermark: Watermark,
         anchor: Anchor,
         options: &SqliteOptions,
         feed: Feed,
     ) -> Self {
         let SqliteOptions { together, fault, busy, .. } = *options;
-        Self { connection, mark, anchor, together, fault, commits: 0, broken: None, busy, feed }
+        Self {
+            connection,
+            watermark,
+            anchor,
+            together,
+            fault,
+            commits: 0,
+            broken: None,
+            busy,
+            feed,
+        }
     }
 
     /// Sets how long another process is waited for.
@@ -269,7 +281,7 @@ impl Writer {
     }
 
     /// Writes a batch and tells everybody.
-    fn serve(&mut self, batch: Vec<Job>) {
+    fn serve(&mut self, batch: Vec<WriteJob>) {
         if let Some(answers) = self.write(&batch) {
             answer(batch, answers);
             return;
@@ -283,35 +295,31 @@ impl Writer {
     }
 
     /// Writes a batch; returns nothing if it was rolled back to be written one by one.
-    fn write(&mut self, batch: &[Job]) -> Option<Answers> {
+    fn write(&mut self, batch: &[WriteJob]) -> Option<Answers> {
         if let Some(why) = &self.broken {
             return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
         }
-        if let Some(path) = self.anchor.lost() {
+        if let Some(path) = self.anchor.still_lost() {
             return Some(batch.iter().map(|job| Err(job.work.lost(path))).collect());
         }
-        if let [Job { work: Work::Sweep, .. }] = batch
+        if let [WriteJob { work: WriteRequest::Sweep, .. }] = batch
             && let Some(swept) = self.sweep()
         {
             drop(shrink(&self.connection));
             return Some(vec![swept]);
         }
         let answers = match self.attempt(batch) {
-            // What was taken away during the commit was not kept.
-            Went::Well(answers) => match self.anchor.lost() {
-                None => {
-                    self.announce(batch, &answers);
-                    answers
-                }
-                Some(path) => batch.iter().map(|job| Err(job.work.lost(path))).collect(),
-            },
+            Went::Well(answers) => {
+                self.announce(batch, &answers);
+                answers
+            }
             Went::Spoilt => return None,
             Went::Broke(answers, why) => {
                 self.broken = Some(why);
                 return Some(answers);
             }
         };
-        if batch.iter().any(|job| matches!(job.work, Work::Sweep)) {
+        if batch.iter().any(|job| matches!(job.work, WriteRequest::Sweep)) {
             // The runs are gone in any case; the next prune tries again to shrink.
             drop(shrink(&self.connection));
         }
@@ -319,7 +327,7 @@ impl Writer {
     }
 
     /// Gives hints of the changes to those who wait for them in this process.
-    fn announce(&self, batch: &[Job], answers: &Answers) {
+    fn announce(&self, batch: &[WriteJob], answers: &Answers) {
         if !self.feed.has_readers() {
             return;
         }
@@ -333,7 +341,7 @@ impl Writer {
     /// Sweeps without keeping other processes from writing while it looks for what is not
     /// needed. What it has seen counts only if nobody has written since: otherwise it looks
     /// again, and at last returns nothing, and they must wait for it.
-    fn sweep(&mut self) -> Option<Result<Answer, StoreError>> {
+    fn sweep(&mut self) -> Option<Result<WriteReply, StoreError>> {
         for _ in 0..LOOKS {
             let transaction = Transaction::look(&self.connection).ok()?;
             let swept = match artifact::sweep(transaction.connection) {
@@ -345,13 +353,13 @@ impl Writer {
                 Err(_) => return None,
             };
             return Some(match transaction.commit() {
-                Ok(()) => Ok(Answer::Swept(swept)),
+                Ok(()) => Ok(WriteReply::Swept(swept)),
                 Err(source) if source.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
-                    Err(Work::Sweep.failed(source))
+                    Err(WriteRequest::Sweep.failed(source))
                 }
                 Err(source) => {
                     let why = source.to_string();
-                    let error = Work::Sweep.unknown(&why);
+                    let error = WriteRequest::Sweep.unknown(&why);
                     self.broken = Some(why);
                     Err(error)
                 }
@@ -360,8 +368,8 @@ impl Writer {
         None
     }
 
-    fn attempt(&mut self, batch: &[Job]) -> Went {
-        let all = |error: &dyn Fn(&Work) -> StoreError| {
+    fn attempt(&mut self, batch: &[WriteJob]) -> Went {
+        let all = |error: &dyn Fn(&WriteRequest) -> StoreError| {
             Went::Well(batch.iter().map(|job| Err(error(&job.work))).collect())
         };
         let transaction = match Transaction::begin(&self.connection) {
@@ -372,13 +380,15 @@ impl Writer {
                 return all(&|work| work.failed(source.again()));
             }
         };
-        let mut book = OpenBook::default();
+        let mut manifest = OpenManifest::default();
         let mut answers = Answers::with_capacity(batch.len());
         let mut last = None;
         for job in batch {
-            match apply::apply(transaction.connection, &mut book, &job.work) {
+            match apply::apply(transaction.connection, &mut manifest, &job.work) {
                 Ok(done) => {
-                    if let (Answer::Appended, (Some(run), Some(seq))) = (&done, job.work.place()) {
+                    if let (WriteReply::Appended, (Some(run), Some(seq))) =
+                        (&done, job.work.place())
+                    {
                         last = Some((run, seq));
                     }
                     answers.push(Ok(done));
@@ -388,7 +398,7 @@ impl Writer {
                 Err(Refusal { error, .. }) => return Went::Well(vec![Err(error)]),
             }
         }
-        let version = match book.close(transaction.connection) {
+        let version = match manifest.close(transaction.connection) {
             Ok(version) => version,
             Err(_) if batch.len() > 1 => return Went::Spoilt,
             Err(source) => {
@@ -405,9 +415,13 @@ impl Writer {
             }
         };
         let Err(source) = result else {
-            // Where everybody was refused nothing was written, and the mark stays.
+            // What was written to a file that had been removed was not kept.
+            if let Some(path) = self.anchor.lost() {
+                return all(&|work| work.lost(path));
+            }
+            // Where everybody was refused nothing was written, and the watermark stays.
             if version.is_some() || last.is_some() {
-                self.mark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+                self.watermark.set(version, last);
             }
             return Went::Well(answers);
         };
@@ -434,9 +448,9 @@ impl Drop for Writer {
 }
 
 /// Tells each what became of its job.
-fn answer(batch: impl IntoIterator<Item = Job>, answers: Answers) {
+fn answer(batch: impl IntoIterator<Item = WriteJob>, answers: Answers) {
     for (job, answer) in batch.into_iter().zip(answers) {
         // Who has stopped waiting need not be told.
-        drop(job.reply.send(answer));
+        drop(job.reply.map(|reply| reply.send(answer)));
     }
 }

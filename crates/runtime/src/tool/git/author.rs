@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{super::Settings, drivers::Drivers};
+use super::{super::ToolSettings, drivers::Drivers};
 use crate::clock::Stopwatch;
 
 /// Who commits where nobody is known.
@@ -76,7 +76,7 @@ fn answer(command: &mut Command) -> Option<String> {
 
 /// Returns the variables by which git knows who commits: those that the settings pass on,
 /// else what the repository sets, else the person's own, else Pointsman.
-pub(super) fn variables(settings: &Settings, drivers: &Drivers) -> Vec<(String, String)> {
+pub(super) fn variables(settings: &ToolSettings, drivers: &Drivers) -> Vec<(String, String)> {
     let passed = |name: &str| settings.sandbox.env.iter().any(|known| known == name);
     let own = settings.author.clone();
     let (name, email) = drivers.author.clone();

@@ -16,7 +16,7 @@ pub(super) const EVERY: Duration = Duration::from_millis(50);
 
 /// What one command may take.
 #[derive(Clone, Debug)]
-pub(super) struct Watch {
+pub(super) struct ProcessWatch {
     top: Pid,
     processes: u64,
     memory: u64,
@@ -24,7 +24,7 @@ pub(super) struct Watch {
     disks: Vec<(PathBuf, u64)>,
 }
 
-impl Watch {
+impl ProcessWatch {
     /// Watches what runs below a process.
     pub(super) fn new(top: Pid, limits: &CommandLimits, folders: &[&Path]) -> Self {
         let least = |folder: &&Path| {
@@ -95,7 +95,7 @@ mod tests {
     fn a_disk_that_runs_full_passes_its_limit_and_one_that_was_full_before_does_not() {
         let limits = CommandLimits { disk_free_bytes: u64::MAX, ..CommandLimits::default() };
         let folder = temp_dir();
-        let mut watch = Watch::new(getpid(), &limits, &[folder.as_path()]);
+        let mut watch = ProcessWatch::new(getpid(), &limits, &[folder.as_path()]);
         assert_eq!(watch.passed(), None);
         // As if all that is free, and more, had been free at the start.
         for (_, least) in &mut watch.disks {

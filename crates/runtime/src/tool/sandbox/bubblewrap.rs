@@ -17,7 +17,7 @@ use std::{
 
 use super::{
     CALLS, CommandLimits, HELPER, HERE, INSIDE, LAUNCH, OWN, OWN_PATH, TRIAL,
-    place::{Mount, Place},
+    place::{Mount, SandboxView},
 };
 
 /// How long to sleep between two looks at the trial.
@@ -105,9 +105,10 @@ fn ended(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
             stuck => {
                 drop(child.kill());
                 drop(child.wait());
-                return Err(stuck
-                    .err()
-                    .map_or_else(|| "a trial did not end".into(), |error| error.to_string()));
+                return Err(stuck.err().map_or_else(
+                    || "a test command did not end".into(),
+                    |error| error.to_string(),
+                ));
             }
         }
     }
@@ -140,7 +141,9 @@ impl Bubblewrap {
         let mut child = trial.spawn().map_err(|error| error.to_string())?;
         match ended(&mut child, limit)? {
             status if status.success() => Ok(()),
-            status => Err(format!("a trial ended with {status}; are user namespaces allowed?")),
+            status => {
+                Err(format!("a test command ended with {status}; are user namespaces allowed?"))
+            }
         }
     }
 
@@ -148,7 +151,7 @@ impl Bubblewrap {
     /// them.
     pub(super) fn arguments<'a>(
         &self,
-        place: &'a Place,
+        place: &'a SandboxView,
         folder: &Path,
         limits: &CommandLimits,
     ) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {

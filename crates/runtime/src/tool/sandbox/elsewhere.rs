@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, os::fd::BorrowedFd, path::Path, process::ExitCode};
 
-use super::{CommandLimits, place::Place};
+use super::{CommandLimits, place::SandboxView};
 
 const WHY: &str = "only Linux has landlock";
 
@@ -13,7 +13,7 @@ pub(super) fn missing() -> Option<String> {
 
 /// Returns no arguments: no helper is ever started.
 pub(super) fn arguments<'a>(
-    _: &'a Place,
+    _: &'a SandboxView,
     _: &Path,
     _: &CommandLimits,
 ) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {

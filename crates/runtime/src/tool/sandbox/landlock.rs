@@ -20,7 +20,7 @@ use landlock::{
 use super::{
     CommandLimits, HELPER, KEEP, calls,
     pinned::Id,
-    place::{Mount, Place},
+    place::{Mount, SandboxView},
 };
 
 /// Devices that commands write to without a thought. Not the terminal: whoever opens it
@@ -39,10 +39,7 @@ pub(super) fn missing() -> Option<String> {
     let old = version().map_or_else(|error| Some(error.to_string()), too_old);
     let unmade = || ruleset(false).err().map(|error| error.to_string());
     let error = old.or_else(unmade).or_else(calls::missing)?;
-    Some(format!(
-        "the kernel has no landlock that keeps commands from signalling other processes and from \
-         the network: {error}"
-    ))
+    Some(format!("the kernel's landlock cannot block signals and network: {error}"))
 }
 
 /// Returns the kernel's landlock. The library tells it only to a thread that gives something
@@ -100,7 +97,7 @@ pub(super) fn keep_signals_in() -> Result<(), String> {
 /// Returns the arguments that the helper reads: what it may open, then `--`. Descriptors go
 /// with them.
 pub(super) fn arguments<'a>(
-    place: &'a Place,
+    place: &'a SandboxView,
     scratch: &Path,
     limits: &CommandLimits,
 ) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {

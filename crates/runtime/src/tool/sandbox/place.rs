@@ -79,7 +79,7 @@ impl Mount {
 
 /// The paths of one command: what it reads and what it writes.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SandboxView {
     /// What can be read, and no more.
     pub(super) read_only: Vec<Mount>,
     /// What can be written, the workspace among it.
@@ -95,7 +95,7 @@ pub(super) struct Place {
     pub(super) network: bool,
 }
 
-impl Place {
+impl SandboxView {
     /// Returns what a command finds. Git's files are there to be written only for git.
     pub(super) fn of(
         policy: &SandboxPolicy,

@@ -2,7 +2,7 @@
 
 use std::{env, path::PathBuf, time::Duration};
 
-use crate::tool::{Tools, own, shell::Shell};
+use crate::tool::{WorkspaceTools, own, shell::Shell};
 
 /// How each program says its version.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -28,7 +28,7 @@ pub struct ToolchainTrial {
     pub answer: Result<String, String>,
 }
 
-impl Tools {
+impl WorkspaceTools {
     /// Runs every toolchain that is in `PATH` in the sandbox, and says what came of it. Call
     /// this where nothing is awaited.
     pub fn try_toolchains(&self, limit: Duration) -> Vec<ToolchainTrial> {

@@ -1,6 +1,6 @@
 //! Chat completions.
 
-use pointsman_runtime::model::decode::{ErrorClass, Piece, Usage};
+use pointsman_runtime::model::decode::{ErrorClass, ReplyPiece, TokenUsage};
 use serde_json::json;
 
 use super::{Protocol::OpenAiChat, calls, decoded, events, pieces, shown};
@@ -46,18 +46,18 @@ fn a_stream_is_read() {
 
 #[test]
 fn viewers_see_it_arrive() {
-    let text = |text: &str| Piece::Text(text.into());
-    let call = |call, id: &str, name: &str| Piece::CallStarted {
+    let text = |text: &str| ReplyPiece::Text(text.into());
+    let call = |call, id: &str, name: &str| ReplyPiece::CallStarted {
         call,
         id: Some(id.into()),
         name: name.into(),
     };
-    let more = |call, delta: &str| Piece::Arguments { call, delta: delta.into() };
-    let usage = Usage { input: Some(12), output: Some(7), ..Usage::default() };
+    let more = |call, delta: &str| ReplyPiece::Arguments { call, delta: delta.into() };
+    let usage = TokenUsage { input: Some(12), output: Some(7), ..TokenUsage::default() };
     assert_eq!(
         pieces(OpenAiChat, &full()),
         [
-            Piece::Reasoning("Hm.".into()),
+            ReplyPiece::Reasoning("Hm.".into()),
             text("Grüße, "),
             text("東京 🚂\n"),
             call(0, "a", "read"),
@@ -66,8 +66,8 @@ fn viewers_see_it_arrive() {
             more(0, "{\"path\":"),
             more(1, "\":1}"),
             more(0, "\"x\"}"),
-            Piece::Stopped("tool_calls".into()),
-            Piece::Usage(usage),
+            ReplyPiece::Stopped("tool_calls".into()),
+            ReplyPiece::Usage(usage),
         ]
     );
 }

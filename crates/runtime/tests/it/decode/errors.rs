@@ -1,13 +1,13 @@
 //! Errors over HTTP: their classes, what can be retried, and when.
 
-use pointsman_runtime::model::decode::{Decoder, ErrorClass, Head, Limits, ModelError};
+use pointsman_runtime::model::decode::{DecodeError, DecodeLimits, Decoder, ErrorClass, Head};
 
 use super::{
     Protocol::{self, AnthropicMessages, GeminiGenerate, OpenAiChat, OpenAiResponses},
     answered, decoded, events,
 };
 
-fn error(protocol: Protocol, body: &str, status: u16) -> ModelError {
+fn error(protocol: Protocol, body: &str, status: u16) -> DecodeError {
     let decoded = answered(protocol, body, status);
     assert!(!decoded.complete, "{body}");
     decoded.error.expect("it failed")
@@ -227,12 +227,12 @@ fn too_much_is_refused() {
         decoder.push(body.as_bytes());
         decoder.finish(&Head::default())
     };
-    let short = within(Limits { body: 100, line: 1_000 });
+    let short = within(DecodeLimits { body: 100, line: 1_000 });
     assert_eq!(short.text, "xx");
     let error = short.error.expect("it failed");
     assert_eq!((error.class, error.retryable), (ErrorClass::TooLarge, false));
     assert_eq!(error.code.as_deref(), Some("body_too_large"));
-    let narrow = within(Limits { body: 1_000, line: 20 });
+    let narrow = within(DecodeLimits { body: 1_000, line: 20 });
     assert_eq!(narrow.error.expect("it failed").code.as_deref(), Some("line_too_long"));
     let call = r#"{"choices":[{"delta":{"tool_calls":[{"id":"N","function":{"name":"f"}}]}}]}"#;
     let many: String = (0..600).map(|n| events(&[&call.replace('N', &n.to_string())])).collect();

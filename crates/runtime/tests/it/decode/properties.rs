@@ -1,6 +1,6 @@
 //! What holds for any bytes, cut anywhere, in any chunks.
 
-use pointsman_runtime::model::decode::{Decoded, Decoder, Head, Limits, Piece};
+use pointsman_runtime::model::decode::{DecodeLimits, Decoded, Decoder, Head, ReplyPiece};
 use proptest::prelude::*;
 
 use super::{
@@ -27,13 +27,16 @@ fn replies() -> Vec<(Protocol, String)> {
     replies
 }
 
-fn read<'a>(protocol: Protocol, chunks: impl Iterator<Item = &'a [u8]>) -> (Vec<Piece>, Decoded) {
-    let mut decoder = Decoder::with_limits(protocol, Limits { body: 1 << 16, line: 1 << 12 });
+fn read<'a>(
+    protocol: Protocol,
+    chunks: impl Iterator<Item = &'a [u8]>,
+) -> (Vec<ReplyPiece>, Decoded) {
+    let mut decoder = Decoder::with_limits(protocol, DecodeLimits { body: 1 << 16, line: 1 << 12 });
     let pieces = chunks.flat_map(|chunk| decoder.push(chunk)).collect();
     (pieces, decoder.finish(&Head::default()))
 }
 
-fn whole(protocol: Protocol, bytes: &[u8]) -> (Vec<Piece>, Decoded) {
+fn whole(protocol: Protocol, bytes: &[u8]) -> (Vec<ReplyPiece>, Decoded) {
     read(protocol, std::iter::once(bytes))
 }
 

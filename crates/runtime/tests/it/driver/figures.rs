@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{clock::new_run_id, stats::Stats, store::StoreError};
 
-use super::{World, begin_with, begun, research, site, to_the_end};
-use crate::store::{Folder, Plain as _};
+use super::{World, begin_with, begun, context, research, to_the_end};
+use crate::store::{Plain as _, TempFolder};
 
 #[tokio::test]
 async fn each_run_and_each_chart_is_read_once() {
-    let folder = Folder::new("figures");
+    let folder = TempFolder::new("figures");
     let store = Arc::new(folder.store());
     let (shipped, source) = research();
     let other = format!("{source}\n# The same in other words.\n");
@@ -20,8 +20,8 @@ async fn each_run_and_each_chart_is_read_once() {
         while store.runs().expect("they are listed").len() < runs {
             for program in [(Arc::clone(&shipped), source), (Arc::clone(&copy), other.as_str())] {
                 let begun = begun(&program.0, Permissions::allow_all());
-                let site = site(&store, &World::new(0));
-                to_the_end(&mut begin_with(site, program, new_run_id(), begun).await).await;
+                let context = context(&store, &World::new(0));
+                to_the_end(&mut begin_with(context, program, new_run_id(), begun).await).await;
             }
         }
         let before = store.reader().reads();
@@ -36,7 +36,7 @@ async fn each_run_and_each_chart_is_read_once() {
 
 #[tokio::test]
 async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
-    let folder = Folder::new("figures-damaged");
+    let folder = TempFolder::new("figures-damaged");
     let store = Arc::new(folder.store());
     let mut ids = Vec::new();
     for _ in 0..3 {

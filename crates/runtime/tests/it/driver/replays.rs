@@ -10,13 +10,13 @@ use pointsman_runtime::{
 };
 
 use super::{World, begin, to_the_end};
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// The place, the effect and the parts of a prompt.
 type Row = (i64, i64, i64, Vec<u8>);
 
 /// Makes a run: begun, searched, analysed, decided, assembled.
-async fn run(folder: &Folder) -> RunId {
+async fn run(folder: &TempFolder) -> RunId {
     let store = Arc::new(folder.store());
     let mut driver = begin(&store, &World::new(0), new_run_id()).await;
     to_the_end(&mut driver).await;
@@ -25,7 +25,7 @@ async fn run(folder: &Folder) -> RunId {
 
 /// Replays a run in which this was changed, and returns the entry and the damage.
 async fn replayed(
-    folder: &Folder,
+    folder: &TempFolder,
     id: &RunId,
     until: Option<Seq>,
 ) -> Option<(Option<Seq>, StoreDamage)> {
@@ -41,7 +41,7 @@ async fn replayed(
 
 #[tokio::test]
 async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
-    let folder = Folder::new("replayed");
+    let folder = TempFolder::new("replayed");
     let id = run(&folder).await;
     let store = folder.store();
     let replayed = replay(&pointsman_agents::all(), &store, &id, None)
@@ -58,7 +58,7 @@ async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
 
 #[tokio::test]
 async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
-    let folder = Folder::new("replayed-fork");
+    let folder = TempFolder::new("replayed-fork");
     let id = run(&folder).await;
     let store = folder.store();
     let child = new_run_id();
@@ -86,7 +86,7 @@ async fn a_changed_column_is_named_with_its_entry() {
         ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 5", 5, "do not have their seal"),
     ];
     for (change, seq, words) in cases {
-        let folder = Folder::new("replayed-column");
+        let folder = TempFolder::new("replayed-column");
         let id = run(&folder).await;
         assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
         let (at, damage) = replayed(&folder, &id, None).await.unwrap_or_else(|| panic!("{change}"));
@@ -109,7 +109,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
         "DELETE FROM prompt WHERE seq = 2",
     ];
     for change in cases {
-        let folder = Folder::new("replayed-prompt");
+        let folder = TempFolder::new("replayed-prompt");
         let id = run(&folder).await;
         assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
         assert_eq!(
@@ -119,7 +119,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
         );
     }
     // The text of a part lies elsewhere, and was changed there.
-    let folder = Folder::new("replayed-part");
+    let folder = TempFolder::new("replayed-part");
     let id = run(&folder).await;
     let change = "UPDATE artifact SET body = zeroblob(length(body)) WHERE digest IN
                   (SELECT substr(parts, 1, 32) FROM prompt WHERE seq = 3)";
@@ -130,7 +130,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
 
 #[tokio::test]
 async fn a_prompt_that_another_build_rendered_is_told_apart() {
-    let folder = Folder::new("replayed-other");
+    let folder = TempFolder::new("replayed-other");
     let id = run(&folder).await;
     // A row as a build writes it that puts the messages in another order: sealed anew.
     let raw = folder.raw();

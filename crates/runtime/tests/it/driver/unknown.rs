@@ -5,10 +5,10 @@ use std::sync::{Arc, atomic::Ordering};
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::Site,
+    driver::DriverContext,
     store::{MemoryStore, Store},
 };
-use pointsman_testing::conformance::{Fault, Planted};
+use pointsman_testing::conformance::{Planted, PlantedFault};
 
 use super::{World, begin_with, begun, research, to_the_end};
 
@@ -16,7 +16,7 @@ use super::{World, begin_with, begun, research, to_the_end};
 /// are.
 async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     let world = World::new(0);
-    let site = Site {
+    let context = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::clone(&store),
         executor: Arc::<World>::clone(&world),
@@ -24,7 +24,7 @@ async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     };
     let program = research();
     let begun = begun(&program.0, Permissions::allow_all());
-    let mut driver = begin_with(site, program, new_run_id(), begun).await;
+    let mut driver = begin_with(context, program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
     let lines = store.lines(driver.id(), Seq(0)).await.expect("readable");
     drop(driver);
@@ -37,7 +37,7 @@ async fn a_write_whose_answer_is_lost_is_looked_for_before_it_is_repeated() {
     assert_eq!((tasks, entries), (4, 5));
     for write in 1..=5 {
         for kept in [false, true] {
-            let fault = Fault::Unknown { write, kept };
+            let fault = PlantedFault::Unknown { write, kept };
             let store = Planted::new(Arc::new(MemoryStore::new()), fault);
             assert_eq!(driven(Arc::new(store)).await, (tasks, entries), "{fault:?}");
         }

@@ -12,7 +12,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     effect::Completion,
-    model::{Model, ProgressSink, Secret, Settings},
+    model::{ApiKey, Model, ModelSettings, ProgressSink},
 };
 use tokio::sync::mpsc;
 
@@ -28,9 +28,9 @@ const SERVED: [(&str, &str); 4] = [
 
 fn model(spec: &str, path: &str) -> Model {
     let url = env::var("POINTSMAN_AIMOCK_URL").expect("POINTSMAN_AIMOCK_URL names the mock");
-    let mut settings = Settings::new(spec.parse().expect("it is a model"));
+    let mut settings = ModelSettings::new(spec.parse().expect("it is a model"));
     settings.base_url = Some(format!("{}{path}", url.trim_end_matches('/')));
-    settings.key = Some(Secret::new(KEY));
+    settings.key = Some(ApiKey::new(KEY));
     Model::new(settings).expect("it can be set up")
 }
 

@@ -6,7 +6,7 @@ use pointsman_kernel::{
     prompt::{Prompt, PromptMessage},
 };
 use pointsman_runtime::{
-    model::{Proposals, Protocol, Question, Settings, encode::encode},
+    model::{ModelRequest, ModelSettings, Proposals, Protocol, encode::encode},
     tool::ToolSpec,
 };
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn result(id: &str, ok: bool, output: &str) -> PromptMessage {
 
 /// Parallel calls, a failed one, an empty output, an id twice, two people's turns in a
 /// row, an empty reply, and tools of which one is not named by the prompt.
-fn rich() -> Question {
+fn rich() -> ModelRequest {
     let closed = json!({
         "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
         "additionalProperties": false,
@@ -35,7 +35,7 @@ fn rich() -> Question {
         about: about.into(),
         parameters: parameters.clone(),
     };
-    Question {
+    ModelRequest {
         prompt: Prompt {
             system: "You answer from documents.\n".into(),
             messages: vec![
@@ -78,7 +78,7 @@ fn rich() -> Question {
 fn written(spec: &str, proposals: Proposals) -> String {
     let spec: pointsman_runtime::model::Spec = spec.parse().expect("it is a model");
     let protocol = spec.provider().protocol().expect("it is reached over the wire");
-    let mut settings = Settings::new(spec);
+    let mut settings = ModelSettings::new(spec);
     settings.proposals = proposals;
     settings.max_tokens = 100;
     settings.temperature = Some(0.5);
@@ -113,7 +113,7 @@ fn the_form_follows_from_what_there_is() {
         if !tools {
             question.prompt.tools.clear();
         }
-        let mut settings = Settings::new("openai:m".parse().expect("it is a model"));
+        let mut settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
         settings.proposals = proposals;
         let body = encode(Protocol::OpenAiChat, &question, &settings).body;
         (body.get("response_format").is_some(), body.get("tools").is_some())
@@ -131,7 +131,7 @@ fn a_schema_that_is_no_object_is_asked_for_in_words() {
     let mut question = rich();
     question.prompt.schema = Some(json!({ "type": "array" }));
     for protocol in Protocol::ALL {
-        let settings = Settings::new("openai:m".parse().expect("it is a model"));
+        let settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
         let body = encode(protocol, &question, &settings).body.to_string();
         assert!(body.contains("Reply with JSON that fits this schema"), "{body}");
         assert!(!body.contains("json_schema") && !body.contains("tool_choice"), "{body}");
@@ -140,9 +140,9 @@ fn a_schema_that_is_no_object_is_asked_for_in_words() {
 
 #[test]
 fn an_empty_prompt_is_still_a_question() {
-    let question = Question { prompt: Prompt::default(), tools: vec![], key: String::new() };
+    let question = ModelRequest { prompt: Prompt::default(), tools: vec![], key: String::new() };
     for protocol in Protocol::ALL {
-        let settings = Settings::new("openai:m".parse().expect("it is a model"));
+        let settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
         let body = encode(protocol, &question, &settings).body.to_string();
         assert!(body.contains("Go on."), "{body}");
         assert!(!body.contains("\"\""), "no text is empty: {body}");
@@ -173,7 +173,7 @@ proptest! {
     ) {
         let mut question = rich();
         question.prompt.messages = messages;
-        let mut settings = Settings::new("anthropic:m".parse().expect("it is a model"));
+        let mut settings = ModelSettings::new("anthropic:m".parse().expect("it is a model"));
         settings.proposals = if native { Proposals::Tools } else { Proposals::Schema };
         let body = encode(Protocol::AnthropicMessages, &question, &settings).body;
         let messages = body["messages"].as_array().expect("it has messages");

@@ -3,7 +3,7 @@
 use std::{env, fs, path::PathBuf};
 
 use pointsman_kernel::{agent::FaultClass, event::Usage};
-use pointsman_runtime::model::{Model, ModelError, Prices, ProgressSink, Settings, Spec};
+use pointsman_runtime::model::{Model, ModelError, ModelSettings, Prices, ProgressSink, Spec};
 use tokio::sync::mpsc;
 
 use super::{calls, fault, kind, question, reply};
@@ -41,7 +41,7 @@ const JSONL: &str = r#"
 async fn turns_are_taken_in_order_and_when_they_fit() {
     for (name, text) in [("a.toml", TOML), ("a.jsonl", JSONL)] {
         let path = script(name, text);
-        let mut settings = Settings::new(Spec::script(&path));
+        let mut settings = ModelSettings::new(Spec::script(&path));
         settings.prices = Some(Prices { input: 1_000_000, output: 1_000_000 });
         let model = Model::new(settings).expect("it is a script");
         let (sender, mut shown) = mpsc::unbounded_channel();
@@ -98,7 +98,7 @@ fn a_wrong_script_is_refused_with_file_and_line() {
     ];
     for (name, text, expected, words) in cases {
         let path = script(name, text);
-        match Model::new(Settings::new(Spec::script(&path))) {
+        match Model::new(ModelSettings::new(Spec::script(&path))) {
             Err(ModelError::Line { line, why, .. }) => {
                 assert_eq!(line, expected, "{text}: {why}");
                 assert!(why.contains(words), "{text}: {why}");
@@ -107,13 +107,14 @@ fn a_wrong_script_is_refused_with_file_and_line() {
         }
         fs::remove_file(path).expect("it is there");
     }
-    let missing = Model::new(Settings::new("script:/nowhere.toml".parse().expect("it is a model")));
+    let missing =
+        Model::new(ModelSettings::new("script:/nowhere.toml".parse().expect("it is a model")));
     assert!(matches!(missing, Err(ModelError::File { .. })));
 }
 
 #[tokio::test]
 async fn quote_is_a_model_too() {
-    let model = Model::new(Settings::new(Spec::quote())).expect("it is built in");
+    let model = Model::new(ModelSettings::new(Spec::quote())).expect("it is built in");
     assert_eq!(model.name(), "quote (built in, no model)");
     // In a conversation it searches first.
     let done = model.ask(question("hello"), ProgressSink::nobody()).await;

@@ -1,17 +1,17 @@
 //! Which model, and what the environment says about it.
 
-use pointsman_runtime::model::{Model, ModelError, Prices, Provider, Secret, Settings, Spec};
+use pointsman_runtime::model::{ApiKey, Model, ModelError, ModelSettings, Prices, Provider, Spec};
 
 use super::{KEY, at};
 
 /// Variables with their values.
 type Env<'a> = &'a [(&'a str, &'a str)];
 
-fn from(spec: &str, base_url: Option<&str>, env: Env<'_>) -> Result<Settings, ModelError> {
+fn from(spec: &str, base_url: Option<&str>, env: Env<'_>) -> Result<ModelSettings, ModelError> {
     let env = |name: &str| {
         env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
-    Settings::from_env(spec.parse()?, base_url, &env)
+    ModelSettings::from_env(spec.parse()?, base_url, &env)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_wrong_name_says_what_was_meant() {
 
 #[test]
 fn a_key_goes_only_where_it_is_meant_to_go() {
-    let key = Some(Secret::new(KEY));
+    let key = Some(ApiKey::new(KEY));
     let (own, gateway) = ("https://api.openai.com/v1", "https://gate.example/v1");
     let only_key = [("OPENAI_API_KEY", KEY)];
     let both = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", gateway)];
@@ -129,11 +129,11 @@ async fn ollamas_host_may_lack_its_scheme_and_its_port() {
 
 #[test]
 fn what_cannot_work_is_refused_before_anything_is_sent() {
-    let refused = |settings: Settings| {
+    let refused = |settings: ModelSettings| {
         let error = Model::new(settings).expect_err("it cannot work");
         format!("{error}; {}", error.hint())
     };
-    let error = refused(Settings::new("openai:m".parse().expect("it is a model")));
+    let error = refused(ModelSettings::new("openai:m".parse().expect("it is a model")));
     assert_eq!(error, "`openai` needs a key; set OPENAI_API_KEY");
     let error = from("openai-compatible:m", None, &[]).expect_err("it has no base URL");
     assert_eq!(error.hint(), "give a base URL, or set OPENAI_BASE_URL");
@@ -144,7 +144,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
         assert!(error.contains("cannot be used") && !error.contains("secret"), "{base}: {error}");
     }
     let mut settings = at("openai:m", "http://127.0.0.1:1");
-    settings.key = Some(Secret::new("a\nb"));
+    settings.key = Some(ApiKey::new("a\nb"));
     assert!(refused(settings).contains("OPENAI_API_KEY"));
     let mut settings = at("openai:m", "http://127.0.0.1:1");
     settings.temperature = Some(f64::NAN);
@@ -153,7 +153,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     settings.record = Some("a".into());
     settings.replay = Some("b".into());
     assert!(refused(settings).contains("recorded and replayed at once"));
-    let mut settings = Settings::new(Spec::quote());
+    let mut settings = ModelSettings::new(Spec::quote());
     settings.record = Some("a".into());
     assert!(refused(settings).contains("`quote` are neither recorded nor replayed"));
 }

@@ -5,7 +5,7 @@ use std::{env, fs, path::PathBuf};
 use pointsman_kernel::{agent::FaultClass, chart::Disposition};
 use pointsman_runtime::{
     driver::RunStatus,
-    model::{Model, ModelError, ProgressSink, Protocol, Secret, Settings},
+    model::{ApiKey, Model, ModelError, ModelSettings, ProgressSink, Protocol},
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn file(name: &str) -> PathBuf {
     path
 }
 
-async fn all(settings: Settings, times: usize) -> Vec<serde_json::Value> {
+async fn all(settings: ModelSettings, times: usize) -> Vec<serde_json::Value> {
     let model = Model::new(settings).expect("it can be set up");
     let mut answers = Vec::new();
     for _ in 0..times {
@@ -49,7 +49,7 @@ async fn what_was_recorded_comes_again_in_order() {
         ])
         .await;
         let mut settings = at(spec, &server.url);
-        settings.key = Some(Secret::new(KEY));
+        settings.key = Some(ApiKey::new(KEY));
         settings.record = Some(path.clone());
         let live = all(settings, 3).await;
         let kept = fs::read_to_string(&path).expect("it was written");
@@ -169,7 +169,7 @@ async fn an_answer_that_cannot_be_kept_is_told() {
 async fn replaying_needs_no_key() {
     let path = file("keyless");
     fs::write(&path, "").expect("it can be written");
-    let mut settings = Settings::new("anthropic:m".parse().expect("it is a model"));
+    let mut settings = ModelSettings::new("anthropic:m".parse().expect("it is a model"));
     settings.replay = Some(path.clone());
     let done = all(settings, 1).await;
     assert!(done[0].to_string().contains("has no answer"));

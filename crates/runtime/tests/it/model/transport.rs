@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::model::{Model, ModelError, ProgressSink, Protocol, Secret};
+use pointsman_runtime::model::{ApiKey, Model, ModelError, ProgressSink, Protocol};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -117,7 +117,7 @@ async fn a_redirection_is_not_followed_and_takes_no_key_along() {
     for status in [301, 302, 307, 308] {
         let server = serve(vec![Served::whole(status, "").with("location", &target)]).await;
         let mut settings = at("openai-compatible:m", &server.url);
-        settings.key = Some(Secret::new(KEY));
+        settings.key = Some(ApiKey::new(KEY));
         let fault = fault(&ask(settings).await);
         assert!(!fault.repeatable, "{status}");
         assert!(fault.message.contains(&other.url), "{}", fault.message);
@@ -173,7 +173,7 @@ async fn each_provider_gets_its_key_its_path_and_nothing_else() {
     for (spec, header, path, has_key) in expected {
         let server = serve(vec![Served::whole(500, "")]).await;
         let mut settings = at(spec, &server.url);
-        settings.key = Some(Secret::new(KEY));
+        settings.key = Some(ApiKey::new(KEY));
         drop(ask(settings).await);
         let (head, body) = server.seen.lock().expect("nobody panicked").remove(0);
         assert!(head.starts_with(path), "{spec}: {head}");
@@ -213,7 +213,7 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
             vec![Served::pieces(said.as_bytes(), 11), Served::whole(401, &refused.to_string())];
         let server = serve(answer).await;
         let mut settings = at(spec, &server.url);
-        settings.key = Some(Secret::new(KEY));
+        settings.key = Some(ApiKey::new(KEY));
         let shown = format!("{settings:?}");
         assert!(!shown.contains(KEY), "{shown}");
         let model = Model::new(settings).expect("it can be set up");
@@ -233,7 +233,7 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
 fn a_client_for_https_can_be_built() {
     // The system's certificates are read here; where there are none it is told.
     let mut settings = at("openai:m", "https://api.openai.com/v1");
-    settings.key = Some(Secret::new(KEY));
+    settings.key = Some(ApiKey::new(KEY));
     match Model::new(settings) {
         Ok(model) => assert_eq!(model.name(), "openai:m"),
         Err(ModelError::Client(why)) => assert!(why.contains("certificates"), "{why}"),
@@ -280,7 +280,7 @@ async fn an_unknown_model_and_a_refused_key_come_with_the_right_hint() {
         ("anthropic:m", "ANTHROPIC_API_KEY"),
         ("gemini:m", "GEMINI_API_KEY"),
     ] {
-        for key in [Some(Secret::new(KEY)), None] {
+        for key in [Some(ApiKey::new(KEY)), None] {
             let server = serve(vec![Served::whole(401, "{\"error\":{\"message\":\"no\"}}")]).await;
             let mut settings = at(spec, &server.url);
             let hint = match &key {

@@ -3,9 +3,9 @@
 use pointsman_kernel::id::{EffectId, Seq};
 use pointsman_runtime::store::{Append, NewPrompt, PruneOptions, Store as _, StoreError};
 
-use super::{Folder, Plain as _, Script, id};
+use super::{Plain as _, Script, TempFolder, id};
 
-fn artifacts(folder: &Folder) -> (i64, i64) {
+fn artifacts(folder: &TempFolder) -> (i64, i64) {
     let query = "SELECT count(*), sum(length(body)) FROM artifact";
     folder.raw().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("readable")
 }
@@ -20,7 +20,7 @@ fn asking(script: &mut Script, parts: &[&str]) -> Append {
 
 #[tokio::test]
 async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
-    let folder = Folder::new("long");
+    let folder = TempFolder::new("long");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     let long = "the same words over and over; ".repeat(400);
@@ -46,7 +46,7 @@ async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn prompts_are_kept_by_their_parts() {
-    let folder = Folder::new("prompts");
+    let folder = TempFolder::new("prompts");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     for parts in [&["system", "one"][..], &["system", "one", "two"], &["system"]] {
@@ -77,7 +77,7 @@ async fn prompts_are_kept_by_their_parts() {
 
 #[tokio::test]
 async fn a_fork_shares_the_past_and_goes_its_own_way() {
-    let folder = Folder::new("fork");
+    let folder = TempFolder::new("fork");
     let store = folder.store();
     let mut parent = Script::begin("parent", &store, 5).await;
     store.write(asking(&mut parent, &["system", "hello"])).await.expect("it is written");
@@ -126,7 +126,7 @@ async fn a_fork_shares_the_past_and_goes_its_own_way() {
 
 #[tokio::test]
 async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
-    let folder = Folder::new("artifact-mended");
+    let folder = TempFolder::new("artifact-mended");
     let store = folder.store();
     Script::begin("one", &store, 5).await;
     let flipped = folder.raw().execute("UPDATE artifact SET body = zeroblob(length(body))", []);
@@ -142,7 +142,7 @@ async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
 
 #[tokio::test]
 async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_stays() {
-    let folder = Folder::new("blobs");
+    let folder = TempFolder::new("blobs");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
     let picture = "a picture ".repeat(500);

@@ -14,7 +14,7 @@ use pointsman_runtime::store::{
     Change, NewRun, QueueOptions, SqliteStore, Store as _, StoreError, Worker,
 };
 
-use super::{Folder, Plain as _, Script, names, opening};
+use super::{Plain as _, Script, TempFolder, names, new_run};
 
 /// Tells a test that it is the child, and where to work.
 const PLACE: &str = "POINTSMAN_TEST_PLACE";
@@ -76,7 +76,7 @@ async fn child_writes_until_it_fails() {
 
 #[test]
 fn an_error_of_the_disk_breaks_the_store_and_loses_nothing() {
-    let folder = Folder::new("too-large");
+    let folder = TempFolder::new("too-large");
     fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
     // No file may grow past 400 blocks, and to try is an error instead of a signal.
     let mut child =
@@ -121,7 +121,7 @@ async fn child_opens_what_it_may_not_write() {
 
 #[tokio::test]
 async fn a_file_or_folder_that_may_not_be_written_is_told() {
-    let folder = Folder::new("read-only");
+    let folder = TempFolder::new("read-only");
     for name in ["file", "folder", "log"] {
         let store = SqliteStore::open(&folder.0.join(name).join("journal.db")).expect("it opens");
         Script::begin("one", &store, 1).await;
@@ -177,7 +177,7 @@ async fn child_writes_until_it_is_killed() {
 
 #[tokio::test]
 async fn what_a_killed_process_wrote_is_there_and_its_lease_is_gone() {
-    let folder = Folder::new("killed");
+    let folder = TempFolder::new("killed");
     fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
     let mut child = start("child_writes_until_it_is_killed", "", &folder.journal())
         .stdin(Stdio::piped())
@@ -220,7 +220,7 @@ async fn child_has_a_run_and_loses_it() {
 
 #[tokio::test]
 async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() {
-    let folder = Folder::new("taken-over");
+    let folder = TempFolder::new("taken-over");
     fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
     let store = folder.store();
     let mut changes = store.changes().await.expect("it is watched");
@@ -289,12 +289,12 @@ async fn child_drains_the_queue() {
 #[tokio::test]
 async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
     const RUNS: u64 = 60;
-    let folder = Folder::new("drained");
+    let folder = TempFolder::new("drained");
     let store = folder.store();
     for run in 0..RUNS {
         let first = Script::new(&format!("r{run}")).next("it begins");
-        let opening = NewRun { queue: Some(QueueOptions::default()), ..opening(run) };
-        drop(store.create(first.into(), opening).await.expect("it is created"));
+        let new_run = NewRun { queue: Some(QueueOptions::default()), ..new_run(run) };
+        drop(store.create(first.into(), new_run).await.expect("it is created"));
     }
     let children = [(); 2].map(|()| {
         let mut child = start("child_drains_the_queue", "", &folder.journal());
@@ -323,7 +323,7 @@ fn child_opens_an_older_format() {
 #[tokio::test]
 async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
     const RUNS: usize = 200;
-    let folder = Folder::new("upgrade-killed");
+    let folder = TempFolder::new("upgrade-killed");
     let store = folder.store();
     for run in 0..RUNS {
         Script::begin(&format!("r{run}"), &store, 1).await;

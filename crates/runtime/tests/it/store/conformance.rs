@@ -11,9 +11,9 @@ use std::{
 
 use async_trait::async_trait;
 use pointsman_runtime::store::{MemoryStore, RunId, SqliteOptions, SqliteStore, Store};
-use pointsman_testing::conformance::{Bench, Fault, Planted, check};
+use pointsman_testing::conformance::{Bench, Planted, PlantedFault, check};
 
-use super::Folder;
+use super::TempFolder;
 
 struct Memory(MemoryStore, Option<Duration>);
 
@@ -37,7 +37,7 @@ impl Bench for Memory {
 }
 
 struct Sqlite {
-    folder: Folder,
+    folder: TempFolder,
     inline_commit: bool,
     ahead_ms: Arc<AtomicU64>,
 }
@@ -53,8 +53,8 @@ impl Bench for Sqlite {
 
     /// Removes the file that the owner has locked: the next owner locks another.
     async fn kill(&self, run: &RunId) {
-        let hold = self.folder.0.join("deep/journal.db.holds").join(run.as_str());
-        fs::remove_file(hold).expect("the owner has it");
+        let lock = self.folder.0.join("deep/journal.db.holds").join(run.as_str());
+        fs::remove_file(lock).expect("the owner has it");
     }
 
     async fn advance(&self, time: Duration) {
@@ -100,7 +100,7 @@ async fn journals_in_memory_keep_the_rules() {
 #[tokio::test]
 async fn journals_in_a_file_keep_the_rules() {
     for inline_commit in [false, true] {
-        let (folder, ahead_ms) = (Folder::new("conformance"), Arc::default());
+        let (folder, ahead_ms) = (TempFolder::new("conformance"), Arc::default());
         let bench = Sqlite { folder, inline_commit, ahead_ms };
         check(&bench).await.unwrap_or_else(|broken| panic!("{broken}"));
     }
@@ -109,13 +109,13 @@ async fn journals_in_a_file_keep_the_rules() {
 #[tokio::test]
 async fn a_store_that_breaks_a_rule_is_found_out() {
     for (fault, rule) in [
-        (Fault::Unfenced, "an owner that was lost writes nothing"),
-        (Fault::SecondOwner, "one owner has a run at a time"),
-        (Fault::Silent, "a change is announced to other owners"),
-        (Fault::Blind, "entries follow each other along the chain"),
-        (Fault::NoBlob, "content is kept with its run"),
-        (Fault::LostWake, "a wake-up that comes with a release is not lost"),
-        (Fault::LostMessage, "a letter that comes between two owners is not lost"),
+        (PlantedFault::Unfenced, "an owner that was lost writes nothing"),
+        (PlantedFault::SecondOwner, "one owner has a run at a time"),
+        (PlantedFault::Silent, "a change is announced to other owners"),
+        (PlantedFault::Blind, "entries follow each other along the chain"),
+        (PlantedFault::NoBlob, "content is kept with its run"),
+        (PlantedFault::LostWake, "a wake-up that comes with a release is not lost"),
+        (PlantedFault::LostMessage, "a letter that comes between two owners is not lost"),
     ] {
         let store = MemoryStore::new();
         let planted = Planted::new(Arc::new(store.clone()), fault);

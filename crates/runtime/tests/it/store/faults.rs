@@ -4,18 +4,18 @@ use std::{fs, path::Path, sync::Arc};
 
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{
-    PruneOptions, SqliteOptions, SqliteStore, Store as _, StoreError, sqlite::Fault,
+    PruneOptions, SqliteOptions, SqliteStore, Store as _, StoreError, sqlite::InjectedFault,
 };
 
-use super::{Folder, Plain as _, Script, names, opening};
+use super::{Plain as _, Script, TempFolder, names, new_run};
 
-fn open(folder: &Folder, options: &SqliteOptions) -> SqliteStore {
+fn open(folder: &TempFolder, options: &SqliteOptions) -> SqliteStore {
     SqliteStore::open_with(&folder.journal(), options).expect("it opens")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room() {
-    let folder = Folder::new("full");
+    let folder = TempFolder::new("full");
     let store = Arc::new(open(
         &folder,
         &SqliteOptions { max_bytes: Some(400_000), ..SqliteOptions::default() },
@@ -68,8 +68,8 @@ async fn after_a_failed_flush_nothing_more_is_written() {
     // SQLite's codes for an I/O error at a flush and at a write.
     let (flush, write) = (0x040a, 0x030a);
     for (kept, code) in [(false, flush), (true, flush), (false, write)] {
-        let folder = Folder::new("broken");
-        let fault = Some(Fault { commit: 3, code, kept });
+        let folder = TempFolder::new("broken");
+        let fault = Some(InjectedFault { commit: 3, code, kept });
         let store = open(&folder, &SqliteOptions { fault, ..SqliteOptions::default() });
         let mut script = Script::begin("one", &store, 1).await;
         script.until(&store, 2).await;
@@ -83,7 +83,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
             assert!(matches!(error, StoreError::Broken { .. }), "{error}");
         }
         let other = Script::new("two").next("first");
-        store.create(other.into(), opening(2)).await.expect_err("no more is taken");
+        store.create(other.into(), new_run(2)).await.expect_err("no more is taken");
         store.send(&script.run, "hello").await.expect_err("no more is taken");
         let written = if kept { &script } else { &before };
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
@@ -98,8 +98,8 @@ async fn after_a_failed_flush_nothing_more_is_written() {
 
 #[tokio::test]
 async fn a_full_disk_at_the_flush_breaks_nothing() {
-    let folder = Folder::new("full-flush");
-    let fault = Some(Fault { commit: 2, code: 13, kept: false });
+    let folder = TempFolder::new("full-flush");
+    let fault = Some(InjectedFault { commit: 2, code: 13, kept: false });
     let store = open(&folder, &SqliteOptions { fault, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let second = script.next("second");
@@ -111,7 +111,7 @@ async fn a_full_disk_at_the_flush_breaks_nothing() {
 
 #[tokio::test]
 async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
-    let folder = Folder::new("busy");
+    let folder = TempFolder::new("busy");
     let busy = std::time::Duration::from_millis(20);
     let store = open(&folder, &SqliteOptions { busy, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
@@ -127,7 +127,7 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
 
 #[tokio::test]
 async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
-    let folder = Folder::new("busy-alone");
+    let folder = TempFolder::new("busy-alone");
     let store = open(&folder, &SqliteOptions { inline_commit: true, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
@@ -141,7 +141,7 @@ async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
 
 #[test]
 fn many_can_open_a_new_journal_at_once() {
-    let folder = Folder::new("first-use");
+    let folder = TempFolder::new("first-use");
     for round in 0..100 {
         let path = folder.0.join(format!("{round}/journal.db"));
         std::thread::scope(|scope| {
@@ -157,7 +157,7 @@ fn many_can_open_a_new_journal_at_once() {
 
 #[test]
 fn other_files_are_left_alone() {
-    let folder = Folder::new("foreign");
+    let folder = TempFolder::new("foreign");
     let text = folder.0.join("notes.txt");
     fs::write(&text, "not a database, and longer than a header would be".repeat(10)).expect("x");
     let theirs = folder.0.join("other.db");
@@ -184,7 +184,7 @@ fn other_formats_and_tables_are_refused() {
         ("DROP TABLE letter", "are not those of format 2"),
         ("DELETE FROM book", "does not have its seal"),
     ] {
-        let folder = Folder::new("formats");
+        let folder = TempFolder::new("formats");
         drop(folder.store());
         folder.raw().execute_batch(damage).expect("it is done");
         let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
@@ -198,7 +198,7 @@ pub(super) const LEASELESS: &str = "DROP TABLE lease; DROP TABLE listing; DROP T
 
 #[tokio::test]
 async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
-    let folder = Folder::new("upgraded");
+    let folder = TempFolder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
     // As the format before left it.
     folder.raw().execute_batch(LEASELESS).expect("it is done");
@@ -208,8 +208,8 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     };
     assert_eq!(format(), 1);
     let stores = std::thread::scope(|scope| {
-        let opening: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
-        opening.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
+        let new_run: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
+        new_run.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
     });
     assert_eq!(format(), 2);
     for store in stores {
@@ -226,7 +226,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
 
 #[test]
 fn a_place_that_cannot_be_written_is_told() {
-    let folder = Folder::new("places");
+    let folder = TempFolder::new("places");
     let file = folder.0.join("file");
     fs::write(&file, "").expect("written");
     let error = SqliteStore::open(&file.join("journal.db")).expect_err("a file is no folder");
@@ -239,7 +239,7 @@ fn a_place_that_cannot_be_written_is_told() {
 
 #[tokio::test]
 async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
-    let folder = Folder::new("behind");
+    let folder = TempFolder::new("behind");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 1).await;
     drop(store);

@@ -9,13 +9,13 @@ use pointsman_runtime::store::{
     SqliteStore, Store as _, StoreError,
 };
 
-use super::{Folder, Plain as _, Script, id};
+use super::{Plain as _, Script, TempFolder, id};
 
 /// A journal's files, in memory.
 struct Files(Vec<(&'static str, Vec<u8>)>);
 
 impl Files {
-    fn take(folder: &Folder, names: &[&'static str]) -> Self {
+    fn take(folder: &TempFolder, names: &[&'static str]) -> Self {
         let read = |name: &&'static str| {
             (*name, fs::read(folder.0.join("deep").join(name)).expect("readable"))
         };
@@ -80,7 +80,7 @@ fn look(path: &std::path::Path) -> Result<Look, StoreError> {
 
 /// Tries damaged copies and counts what was said of them.
 struct Trial {
-    folder: Folder,
+    folder: TempFolder,
     whole: Vec<Seen>,
     counts: BTreeMap<String, usize>,
 }
@@ -91,9 +91,9 @@ impl Trial {
         let memory = PathBuf::from("/dev/shm");
         let folder = if memory.is_dir() {
             let path = memory.join(format!("pointsman-{name}-{}", std::process::id()));
-            Folder(path)
+            TempFolder(path)
         } else {
-            Folder::new(name)
+            TempFolder::new(name)
         };
         let mut trial = Self { folder, whole: Vec::new(), counts: BTreeMap::new() };
         let whole = trial.look(files).expect("it opens");
@@ -205,7 +205,7 @@ async fn three_runs(store: &SqliteStore) {
 
 #[tokio::test]
 async fn flips_and_cuts_of_the_file_are_found() {
-    let folder = Folder::new("flips");
+    let folder = TempFolder::new("flips");
     let store = folder.store();
     three_runs(&store).await;
     drop(store);
@@ -222,7 +222,7 @@ async fn flips_and_cuts_of_the_file_are_found() {
 
 #[tokio::test]
 async fn flips_and_cuts_of_a_log_that_was_not_written_back_are_found() {
-    let folder = Folder::new("log-flips");
+    let folder = TempFolder::new("log-flips");
     let store = folder.store();
     three_runs(&store).await;
     let mut files = Files::take(&folder, &["journal.db", "journal.db-wal", "journal.db.mark"]);

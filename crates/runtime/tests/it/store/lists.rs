@@ -3,7 +3,7 @@
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{Filter, Page, SqliteStore, StoreDamage, StoreError};
 
-use super::{Folder, Plain as _, Script, names};
+use super::{Plain as _, Script, TempFolder, names};
 
 /// Lists the newest runs, and says whether damage was met.
 fn newest(store: &SqliteStore, limit: usize) -> (Vec<String>, bool) {
@@ -12,7 +12,7 @@ fn newest(store: &SqliteStore, limit: usize) -> (Vec<String>, bool) {
     (names, !listed.damaged.is_empty())
 }
 
-async fn three(folder: &Folder) -> SqliteStore {
+async fn three(folder: &TempFolder) -> SqliteStore {
     let store = folder.store();
     for (name, made) in [("b", 1), ("c", 2), ("a", 3)] {
         Script::begin(name, &store, made).await;
@@ -22,7 +22,7 @@ async fn three(folder: &Folder) -> SqliteStore {
 
 #[tokio::test]
 async fn a_page_is_read_without_the_runs_before_it() {
-    let folder = Folder::new("page");
+    let folder = TempFolder::new("page");
     let store = three(&folder).await;
     let damage = "UPDATE run SET goal = 'lose it' WHERE id = 'b'";
     folder.raw().execute_batch(damage).expect("it is done");
@@ -40,7 +40,7 @@ async fn an_order_that_is_wrong_is_not_followed_and_is_made_anew() {
         ("DELETE FROM listing WHERE run = 'a'", false),
         ("DELETE FROM listing", false),
     ] {
-        let folder = Folder::new("order");
+        let folder = TempFolder::new("order");
         let store = three(&folder).await;
         folder.raw().execute_batch(damage).expect(damage);
         if at_once {
@@ -57,7 +57,7 @@ async fn an_order_that_is_wrong_is_not_followed_and_is_made_anew() {
 
 #[tokio::test]
 async fn a_run_whose_row_is_gone_is_missed_by_whoever_lists() {
-    let folder = Folder::new("row-gone");
+    let folder = TempFolder::new("row-gone");
     let store = three(&folder).await;
     folder.raw().execute_batch("DELETE FROM run WHERE id = 'c'").expect("it is done");
     for store in [store, folder.store()] {
@@ -73,7 +73,7 @@ async fn a_run_whose_row_is_gone_is_missed_by_whoever_lists() {
 
 #[tokio::test]
 async fn a_page_of_lines_is_checked_by_its_own_seal() {
-    let folder = Folder::new("lines");
+    let folder = TempFolder::new("lines");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     script.until(&store, 9).await;

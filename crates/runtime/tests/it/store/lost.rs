@@ -12,10 +12,13 @@ use std::{
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{SqliteOptions, SqliteStore, Store as _, StoreError};
 
-use super::{Folder, Plain as _, Script, names};
+use super::{Plain as _, Script, TempFolder, names};
 
 /// Ways to take a file away from under the program.
 const WAYS: [&str; 4] = ["delete", "move away", "rename another over it", "replace by a copy"];
+
+/// Longer than a tick of any system's clock.
+const TICK: Duration = Duration::from_millis(25);
 
 fn take_away(way: &str, path: &Path) {
     let aside = path.with_extension("aside");
@@ -43,10 +46,14 @@ fn beside(journal: &Path, ending: &str) -> PathBuf {
 #[tokio::test]
 async fn a_journal_that_was_taken_away_takes_no_more_entries() {
     for ending in ["", "-wal", "-shm"] {
-        for way in WAYS {
-            let folder = Folder::new("lost");
+        for (way, settled) in WAYS.iter().flat_map(|way| [(way, false), (way, true)]) {
+            let folder = TempFolder::new("lost");
             let store = folder.store();
             let mut script = Script::begin("one", &store, 1).await;
+            // A folder that has not changed for a while is trusted.
+            if settled {
+                tokio::time::sleep(TICK).await;
+            }
             script.until(&store, 3).await;
             let path = beside(&folder.journal(), ending);
             take_away(way, &path);
@@ -66,8 +73,37 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
 }
 
 #[tokio::test]
+async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
+    for up in [1, 2] {
+        let folder = TempFolder::new("moved");
+        let journal = folder.0.join("higher/deep/journal.db");
+        let store = SqliteStore::open(&journal).expect("it opens");
+        let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
+        tokio::time::sleep(TICK).await;
+        store.append(&lease, script.next("settled").into()).await.expect("it is written");
+        let moved = journal.ancestors().nth(up).expect("a folder");
+        fs::rename(moved, folder.0.join("aside")).expect("it is moved");
+        // Where folders above its own are moved, that is seen in the next tick.
+        if up > 1 {
+            tokio::time::sleep(TICK).await;
+        }
+        for text in ["next", "and again"] {
+            let next = script.clone().next(text).into();
+            let error = store.append(&lease, next).await.expect_err(text);
+            assert!(matches!(error, StoreError::Lost { .. }), "{up}: {error}");
+        }
+        // It is whole where it is now: what was acknowledged can be read there.
+        let there = folder.0.join(if up == 1 { "aside" } else { "aside/deep" });
+        drop((store, lease));
+        let store = SqliteStore::open(&there.join("journal.db")).expect("it opens");
+        let lines = store.reader().lines(&script.run, Seq(0)).expect("readable");
+        assert_eq!(lines.get(..2), script.lines.get(..2));
+    }
+}
+
+#[tokio::test]
 async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_paths() {
-    let folder = Folder::new("found");
+    let folder = TempFolder::new("found");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 1).await;
     script.until(&store, 3).await;
@@ -88,7 +124,7 @@ async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_
 
 #[tokio::test]
 async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
-    let folder = Folder::new("newer");
+    let folder = TempFolder::new("newer");
     let old = folder.store();
     let mut script = Script::begin("old", &old, 1).await;
     script.until(&old, 5).await;
@@ -109,10 +145,10 @@ async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
 
 #[tokio::test]
 async fn everything_beside_a_journal_is_its_owners_alone() {
-    let folder = Folder::new("modes");
+    let folder = TempFolder::new("modes");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
-    let hold = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
+    let lock = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
     let mut open = vec![folder.journal().parent().expect("a folder").to_owned()];
     let mut seen = 0;
     while let Some(path) = open.pop() {
@@ -123,14 +159,14 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
             open.extend(fs::read_dir(&path).expect("readable").map(|it| it.expect("it is").path()));
         }
     }
-    // The folder, the journal, its log and index, the mark, the holds and one of them.
+    // The folder, the journal, its log and index, the watermark, the holds and one of them.
     assert_eq!(seen, 7);
-    drop(hold);
+    drop(lock);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
-    let folder = Folder::new("closed");
+    let folder = TempFolder::new("closed");
     let log = folder.0.join("deep/journal.db-wal");
     let options = SqliteOptions { poll: Duration::from_millis(1), ..SqliteOptions::default() };
     let open = || SqliteStore::open_with(&folder.journal(), &options).expect("it opens");

@@ -2,11 +2,11 @@
 
 use pointsman_runtime::store::{NewRun, SqliteStore, Store as _, StoreError};
 
-use super::{Folder, Plain as _, Script, id, opening};
+use super::{Plain as _, Script, TempFolder, id, new_run};
 
 #[tokio::test]
 async fn a_letter_waits_until_an_entry_takes_it() {
-    let folder = Folder::new("letters");
+    let folder = TempFolder::new("letters");
     let (ours, theirs) = (folder.store(), folder.store());
     let mut script = Script::begin("one", &ours, 5).await;
     Script::begin("two", &ours, 6).await;
@@ -43,13 +43,13 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
         folder.raw().execute(damage, []).expect("it is done");
         let error = ours.reader().messages(&script.run).expect_err("it is damaged").to_string();
-        assert!(error.contains("its letters are not those that were written"), "{error}");
+        assert!(error.contains("its messages differ from those written"), "{error}");
     }
 }
 
 #[tokio::test]
 async fn a_damaged_letter_concerns_its_run_alone() {
-    let folder = Folder::new("letters-damaged");
+    let folder = TempFolder::new("letters-damaged");
     let store = folder.store();
     for name in ["one", "two"] {
         Script::begin(name, &store, 5).await;
@@ -65,13 +65,13 @@ async fn a_damaged_letter_concerns_its_run_alone() {
 
 #[tokio::test]
 async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
-    let folder = Folder::new("letters-first");
+    let folder = TempFolder::new("letters-first");
     let store = folder.store();
     let mut script = Script::new("one");
     let first = script.next("it begins");
     let messages = vec!["hello".into(), "and farewell".into()];
-    let opening = NewRun { messages, ..opening(5) };
-    drop(store.create(first.into(), opening).await.expect("it begins"));
+    let new_run = NewRun { messages, ..new_run(5) };
+    drop(store.create(first.into(), new_run).await.expect("it begins"));
     let bodies = |store: &SqliteStore| -> Vec<String> {
         let messages = store.reader().messages(&id("one")).expect("readable");
         messages.iter().map(|message| message.body.to_string()).collect()
@@ -87,7 +87,7 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
 
 #[tokio::test]
 async fn only_one_has_a_run() {
-    let folder = Folder::new("leases");
+    let folder = TempFolder::new("leases");
     let (ours, theirs) = (folder.store(), folder.store());
     let run = Script::begin("one", &ours, 5).await.run;
     let lease = ours.claim(&run).await.expect("it can be asked").expect("it is free");
@@ -100,7 +100,7 @@ async fn only_one_has_a_run() {
 
 #[test]
 fn a_run_that_changes_hands_is_never_in_two() {
-    let folder = Folder::new("hands");
+    let folder = TempFolder::new("hands");
     let store = folder.store();
     let threads = tokio::runtime::Builder::new_current_thread().build().expect("it starts");
     let run = threads.block_on(Script::begin("one", &store, 5)).run;

@@ -7,7 +7,7 @@ use pointsman_runtime::store::{
     Filter, NewPrompt, Page, PruneOptions, PruneReport, Store as _, StoreError,
 };
 
-use super::{Folder, Plain as _, Script, id, names};
+use super::{Plain as _, Script, TempFolder, id, names};
 
 fn went(pruned: &PruneReport) -> Vec<&str> {
     pruned.runs.iter().map(|row| row.id.as_str()).collect()
@@ -15,7 +15,7 @@ fn went(pruned: &PruneReport) -> Vec<&str> {
 
 #[tokio::test]
 async fn only_what_has_ended_and_is_not_wanted_goes() {
-    let folder = Folder::new("prune");
+    let folder = TempFolder::new("prune");
     let store = folder.store();
     for (name, created, ends) in
         [("a", 1, true), ("b", 2, false), ("c", 3, true), ("d", 4, true), ("e", 9, true)]
@@ -48,7 +48,7 @@ async fn only_what_has_ended_and_is_not_wanted_goes() {
 
 #[tokio::test]
 async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
-    let folder = Folder::new("sweep");
+    let folder = TempFolder::new("sweep");
     let store = folder.store();
     let mut script = Script::begin("big", &store, 1).await;
     for at in 0_u64..60 {
@@ -92,7 +92,7 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
 
 #[tokio::test]
 async fn a_damaged_run_takes_nothing_of_others_with_it() {
-    let folder = Folder::new("prune-damaged");
+    let folder = TempFolder::new("prune-damaged");
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
     kept.until(&store, 4).await;
@@ -117,7 +117,7 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
 
 #[tokio::test]
 async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
-    let folder = Folder::new("prune-child");
+    let folder = TempFolder::new("prune-child");
     let store = folder.store();
     let mut parent = Script::begin("parent", &store, 1).await;
     for name in ["parent-1-0", "other-1-0", "parent-1-0-2-0"] {
@@ -131,7 +131,7 @@ async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
 
 #[tokio::test]
 async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
-    let folder = Folder::new("remove");
+    let folder = TempFolder::new("remove");
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
     kept.until(&store, 3).await;
@@ -167,7 +167,7 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
 
 #[tokio::test]
 async fn what_a_damaged_reference_may_mean_is_not_swept() {
-    let folder = Folder::new("sweep-damaged");
+    let folder = TempFolder::new("sweep-damaged");
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
     let long = kept.next(&"long enough. ".repeat(200));
@@ -189,7 +189,7 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_needed_again_while_it_is_swept_stays() {
-    let folder = Folder::new("sweep-race");
+    let folder = TempFolder::new("sweep-race");
     let (ours, theirs) = (folder.store(), folder.store());
     let long = "the same for all. ".repeat(200);
     let prunes = async {

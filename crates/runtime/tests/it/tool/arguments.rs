@@ -117,8 +117,8 @@ fn an_unknown_tool_is_told_what_there_is() {
 
 #[test]
 fn a_workspace_that_is_not_there_is_an_error() {
-    use pointsman_runtime::tool::{Settings, Tools};
-    let error = Tools::open(Settings::over("/nowhere/at/all", "/nowhere/index.db"));
+    use pointsman_runtime::tool::{ToolSettings, WorkspaceTools};
+    let error = WorkspaceTools::open(ToolSettings::over("/nowhere/at/all", "/nowhere/index.db"));
     let said = error.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said.starts_with("the workspace /nowhere/at/all cannot be opened"), "{said}");
 }

@@ -25,12 +25,15 @@ use pointsman_runtime::{
     session::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, StartOptions},
     store::RunId,
     timeline::TimelineKind,
-    tool::{Answering, Arguments, Calling, Limits, Settings, Tool, ToolSpec, Toolbox, Tools, View},
+    tool::{
+        Arguments, Tool, ToolContext, ToolFuture, ToolLimits, ToolSettings, ToolSpec, Toolbox,
+        View, WorkspaceTools,
+    },
 };
 use serde_json::{Map, Value, json};
 
 use super::{call, permit, result, wait};
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// Returns arguments that fit a schema, one text for each that must be there.
 fn some(spec: &ToolSpec) -> Value {
@@ -65,7 +68,7 @@ fn every_shipped_tool_declares_describes_and_answers_always() {
         let name = tool.name();
         assert_eq!(tool.decl(), known, "{name}: in the same order");
         assert!(charted(name), "{name}: charts can name it");
-        let Some(spec) = tool.spec(&Limits::default()) else {
+        let Some(spec) = tool.spec(&ToolLimits::default()) else {
             // Only an agent's own code calls it, and every yes counts once.
             assert_eq!(tool.always(&Arguments::default()), None, "{name}");
             continue;
@@ -121,7 +124,7 @@ impl Tool for Stamp {
         ToolDecl { recovery: Recovery::Probe, ..decl }
     }
 
-    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+    fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         let parameters = json!({
             "type": "object",
             "properties": { "path": { "type": "string" }, "word": { "type": "string" } },
@@ -131,7 +134,7 @@ impl Tool for Stamp {
         Some(ToolSpec { name: "stamp".into(), about: "Stamps a file.".into(), parameters })
     }
 
-    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+    fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         Box::pin(async move {
             self.0.fetch_add(1, Ordering::Relaxed);
             let path = arguments["path"].as_str().unwrap_or_default();
@@ -143,11 +146,11 @@ impl Tool for Stamp {
         })
     }
 
-    fn refuses(&self, _: &Tools, arguments: &Value) -> Option<String> {
+    fn refuses(&self, _: &WorkspaceTools, arguments: &Value) -> Option<String> {
         (Self::word(arguments) == "rude").then(|| "that word is not stamped".into())
     }
 
-    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Completion> {
+    fn probe(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<Completion> {
         let file = tools.folder().root().join(arguments["path"].as_str()?);
         let stamped = fs::read_to_string(file).is_ok_and(|it| it == Self::word(arguments));
         Some(Completion::tool(stamped, "looked at the stamp"))
@@ -204,7 +207,7 @@ text = 'done'
 
 #[test]
 fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
-    let folder = Folder::new("tool-stranger");
+    let folder = TempFolder::new("tool-stranger");
     let work = folder.0.join("work");
     fs::create_dir_all(&work).expect("it is made");
     fs::write(folder.0.join("script.toml"), SCRIPT).expect("it is written");
@@ -214,12 +217,12 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
         Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"));
     let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
     let stamp = Arc::new(Stamp::default());
-    let mut tools = Settings::over(&work, folder.0.join("index.db"));
+    let mut tools = ToolSettings::over(&work, folder.0.join("index.db"));
     tools.toolbox = tools.toolbox.with([Arc::clone(&stamp) as Arc<dyn Tool>]);
-    let settings = EngineConfig::new(model::Settings::new(model), tools);
-    let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
+    let settings = EngineConfig::new(model::ModelSettings::new(model), tools);
+    let executor = session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-    let offered = host.offered(&ChatAgent::DECL, &permissions);
+    let offered = executor.offered(&ChatAgent::DECL, &permissions);
     assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
 
     let source = pointsman_agents::chat::CHART;
@@ -239,8 +242,8 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
             seen.lock().expect("nobody panics").push(output.to_string());
         }
     };
-    let mut person = Yes(host.tools().toolbox().clone(), Vec::new());
-    let ran = session.run(&host, start, vec![Arc::new(observer)], &mut person);
+    let mut person = Yes(executor.tools().toolbox().clone(), Vec::new());
+    let ran = session.run(&executor, start, vec![Arc::new(observer)], &mut person);
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(ran.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(person.1, ["stamp a.txt with hello; always hello"], "asked once, in its own words");
@@ -257,7 +260,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));
-        let done = wait(host.tools().call(&call, &again, &ProgressSink::nobody()));
+        let done = wait(executor.tools().call(&call, &again, &ProgressSink::nobody()));
         assert!(result(done).ok);
         assert_eq!(stamp.0.load(Ordering::Relaxed), calls, "{word}");
     }

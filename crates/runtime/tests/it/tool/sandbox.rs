@@ -23,7 +23,7 @@ use pointsman_runtime::tool::SandboxPolicy;
 use serde_json::json;
 
 use super::{Desk, wait};
-use crate::{examples::built, store::Folder};
+use crate::{examples::built, store::TempFolder};
 
 /// The two kinds.
 const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
@@ -197,7 +197,7 @@ fn nothing_outside_the_workspace_can_be_written() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_is_read_only_is_so_wherever_it_lies() {
     for kind in KINDS {
-        let ground = Folder::new(&format!("{kind}-read-only"));
+        let ground = TempFolder::new(&format!("{kind}-read-only"));
         let place = |name: &str| {
             let path = ground.0.join(name);
             fs::create_dir_all(&path).expect("it is made");

@@ -56,7 +56,7 @@ impl Browser {
                 return Err(off(&field.selector));
             }
             if chosen.tag != "select" {
-                return Err(unusable(&field.selector, "it is no list any more"));
+                return Err(unusable(&field.selector, "it is no longer a list"));
             }
             if chosen.absent == 0 {
                 return Ok(());

@@ -122,7 +122,7 @@ pub enum CapsError {
 impl CapsError {
     /// Returns what to do next.
     pub const fn hint(&self) -> &'static str {
-        "give a file of capabilities as Appium has them, such as {\"platformName\": \"Android\", \
+        "write a JSON file with Appium capabilities, such as {\"platformName\": \"Android\", \
          \"appium:automationName\": \"UiAutomator2\", \"appium:appPackage\": \"org.example\"}"
     }
 }

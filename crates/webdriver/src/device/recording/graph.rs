@@ -53,14 +53,14 @@ pub enum RecordingError {
         why: String,
     },
     /// It cannot be read how far the player had come.
-    #[error("cannot read how far the recording was played")]
+    #[error("cannot read the position in the recording")]
     Kept {
         /// Why.
         #[source]
         source: io::Error,
     },
     /// What is kept belongs to another recording.
-    #[error("the file with the player's position belongs to another recording")]
+    #[error("the position file belongs to another recording")]
     OtherGraph,
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use pointsman_runtime::config::{Config, Origin};
+use pointsman_runtime::config::{Config, ConfigOrigin};
 use pointsman_webdriver::{
     device::{AppiumSettings, CapsError},
     settings::device,
@@ -10,7 +10,7 @@ use pointsman_webdriver::{
 
 use super::folder;
 
-fn parse(text: &str, origin: Origin) -> Config {
+fn parse(text: &str, origin: ConfigOrigin) -> Config {
     Config::parse(text, origin).expect("chart is verified")
 }
 
@@ -20,7 +20,7 @@ fn times_and_gestures_are_settled() {
         session_timeout = \"2s\"\ncommand_timeout = \"3s\"\ninstall_timeout = \"4s\"\n\
         launch_timeout = \"5s\"\nclose_timeout = \"6s\"\nhold = \"7s\"\nswipe = \"8s\"\n\
         distance = 9\n";
-    let times = device(&parse(text, Origin::User).explore);
+    let times = device(&parse(text, ConfigOrigin::User).explore);
     let set = [
         times.connect,
         times.session,
@@ -43,15 +43,19 @@ fn times_and_gestures_are_settled() {
 #[test]
 fn a_repository_may_not_say_which_server_is_used() {
     let text = "[explore]\nappium = \"http://127.0.0.1:4723\"\n";
-    assert!(Config::parse(text, Origin::User).is_ok());
-    let problems =
-        Config::parse(text, Origin::Repository).expect_err("repository settings are restricted");
+    assert!(Config::parse(text, ConfigOrigin::User).is_ok());
+    let problems = Config::parse(text, ConfigOrigin::Repository)
+        .expect_err("repository settings are restricted");
     assert!(problems[0].message.contains("cannot be set here"), "{problems:?}");
     for wrong in ["appium = \"127.0.0.1:4723\"", "distance = 0", "hold = 3"] {
-        assert!(Config::parse(&format!("[explore]\n{wrong}\n"), Origin::User).is_err(), "{wrong}");
+        assert!(
+            Config::parse(&format!("[explore]\n{wrong}\n"), ConfigOrigin::User).is_err(),
+            "{wrong}"
+        );
     }
-    let user = parse("[explore]\nappium = \"http://127.0.0.1:1\"\nhold = \"2s\"\n", Origin::User);
-    let repository = parse("[explore]\nhold = \"9s\"\nswipe = \"1s\"\n", Origin::Repository);
+    let user =
+        parse("[explore]\nappium = \"http://127.0.0.1:1\"\nhold = \"2s\"\n", ConfigOrigin::User);
+    let repository = parse("[explore]\nhold = \"9s\"\nswipe = \"1s\"\n", ConfigOrigin::Repository);
     let both = user.under(repository).explore;
     assert_eq!(
         (both.hold, both.swipe),

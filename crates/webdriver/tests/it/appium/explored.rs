@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    host::Host,
+    local_executor::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser, device};
@@ -70,8 +70,8 @@ pub(super) fn run(workspace: &TestWorkspace, trip: ExploreRequest<'_>) -> Finish
         permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },
         seed: Some(1),
     };
-    let host = host(workspace, trip.quiet);
-    let outcome = workspace.session.run(&host, start, Vec::new(), &mut Unattended);
+    let executor = executor(workspace, trip.quiet);
+    let outcome = workspace.session.run(&executor, start, Vec::new(), &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     let lines = workspace
         .session
@@ -84,7 +84,7 @@ pub(super) fn run(workspace: &TestWorkspace, trip: ExploreRequest<'_>) -> Finish
     FinishedRun { outcome, seen, lines }
 }
 
-fn host(workspace: &TestWorkspace, quiet: Duration) -> Host {
+fn executor(workspace: &TestWorkspace, quiet: Duration) -> LocalExecutor {
     workspace.host_of(browser::BrowserSettings::default(), times(quiet))
 }
 

@@ -27,12 +27,12 @@ impl RecordingBuilder {
         let names: Vec<String> = (0..pages).map(|at| format!("page{at}")).collect();
         // Every page hangs below a tab or below an earlier page.
         let hosts: Vec<usize> = (0..pages).map(|at| made.below(at + 2)).collect();
-        let host = |at: usize| match hosts[at] {
+        let executor = |at: usize| match hosts[at] {
             tab @ (0 | 1) => format!("tab{tab}"),
             page => names[page - 2].clone(),
         };
         let under = |name: &str| -> Vec<String> {
-            (0..pages).filter(|at| host(*at) == name).map(|at| names[at].clone()).collect()
+            (0..pages).filter(|at| executor(*at) == name).map(|at| names[at].clone()).collect()
         };
         for (tab, other) in [("tab0", "tab1"), ("tab1", "tab0")] {
             let mut widgets = vec![button(other, other)];
@@ -51,9 +51,9 @@ impl RecordingBuilder {
                 1 => widgets.push(button("more", name)),
                 _ => {}
             }
-            made.page(name, &format!("Page{at}"), &widgets, &host(at));
+            made.page(name, &format!("Page{at}"), &widgets, &executor(at));
             if at % 3 == 0 {
-                let dialog = [button("cancel", name), button("ok", &host(at))];
+                let dialog = [button("cancel", name), button("ok", &executor(at))];
                 made.page(&format!("sure{at}"), &format!("Page{at}"), &dialog, name);
             }
         }

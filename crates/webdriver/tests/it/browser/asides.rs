@@ -122,7 +122,7 @@ fn run(workspace: &TestWorkspace, html: &str) -> RunSummary {
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = workspace.session.run(&workspace.host(), start, Vec::new(), &mut Unattended);
+    let ran = workspace.session.run(&workspace.executor(), start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 

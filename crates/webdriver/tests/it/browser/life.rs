@@ -158,8 +158,8 @@ async fn addresses_that_cannot_be_opened_are_told() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     let record = folder("attach").join("run.json");
-    let host = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
-    host.script("document.title = 'mine'", Vec::new()).await.expect("script runs");
+    let executor = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
+    executor.script("document.title = 'mine'", Vec::new()).await.expect("script runs");
     let told: Value = serde_json::from_slice(&fs::read(&record).expect("text is valid JSON"))
         .expect("text is valid JSON");
     let url = format!("http://127.0.0.1:{}", told["port"]);
@@ -171,7 +171,7 @@ async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     let guest = Browser::open(&settings).await.expect("browser starts");
     assert_eq!(guest.script(title, Vec::new()).await.expect("script runs"), "mine");
     assert_eq!(guest.close().await, None, "it is not ours");
-    assert_eq!(host.script(title, Vec::new()).await.expect("script runs"), "mine");
+    assert_eq!(executor.script(title, Vec::new()).await.expect("script runs"), "mine");
 
     settings.attach = Some(Attach::Driver { url, session: None });
     let guest = Browser::open(&settings).await.expect("browser starts");

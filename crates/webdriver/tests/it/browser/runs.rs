@@ -16,7 +16,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::RunStatus,
     effect::EffectExecutor as _,
-    host::Host,
+    local_executor::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::profile;
@@ -32,11 +32,16 @@ const PAGE: &str = "<title>Join</title><form action=/sent>
 
 /// Runs the agent over a page with a profile of two values.
 fn run(workspace: &TestWorkspace, url: &str, redact: bool) -> RunSummary {
-    run_with(workspace, workspace.host(), json!({ "url": url, "redact": redact }), Level::Allow)
+    run_with(workspace, workspace.executor(), json!({ "url": url, "redact": redact }), Level::Allow)
 }
 
 /// Runs the agent with a host, more of a configuration, and a rule over sending.
-fn run_with(workspace: &TestWorkspace, host: Host, mut config: Value, sends: Level) -> RunSummary {
+fn run_with(
+    workspace: &TestWorkspace,
+    executor: LocalExecutor,
+    mut config: Value,
+    sends: Level,
+) -> RunSummary {
     let file = workspace.work().join("me.toml");
     fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n")
         .expect("file is writable");
@@ -54,7 +59,7 @@ fn run_with(workspace: &TestWorkspace, host: Host, mut config: Value, sends: Lev
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = workspace.session.run(&host, start, Vec::new(), &mut Unattended);
+    let ran = workspace.session.run(&executor, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -122,7 +127,7 @@ fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
     let folder = workspace.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("folder is writable");
     fs::create_dir_all(folder.join("r2.private")).expect("folder is writable");
-    let ended = workspace.host().ended(
+    let ended = workspace.executor().ended(
         &FormAgent::DECL,
         &"r1".parse().expect("text is well-formed"),
         Disposition::Denied,

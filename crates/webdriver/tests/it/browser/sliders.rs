@@ -108,3 +108,24 @@ async fn a_librarys_slider_is_a_field_and_is_moved_by_its_handle() {
     // Two handles are two values, which one field cannot say.
     assert_eq!(by_id(&fields, "span").shape, FieldShape::Unsupported);
 }
+
+/// The number that a page shows beside a slider is read as the name of the next one. It changes
+/// with the first slider's value, and the second one is still the field that was read.
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn number_shown_for_one_slider_does_not_change_the_next() {
+    let html = "<form><input type=range id=a max=20 value=4><div id=shown>4</div>
+        <input type=range id=b max=20 value=9><button>Send</button></form>
+        <script>a.oninput = () => { shown.textContent = window.says ?? a.value }</script>";
+    let page = OpenPage::page(html).await;
+    let read = fields(&page).await;
+    assert_eq!(by_id(&read, "b").label, "4");
+    page.fills(by_id(&read, "a"), "17").await;
+    page.fills(by_id(&read, "b"), "12").await;
+    assert_eq!(page.js("return [a.value, b.value, shown.textContent].join()").await, "17,12,17");
+
+    page.js("window.says = 'Tip'").await;
+    page.fills(by_id(&read, "a"), "3").await;
+    let error = page.fill(by_id(&read, "b"), "5").await.expect_err("a word names it now");
+    assert!(error.to_string().contains(r#"is called "Tip" now"#), "{error}");
+}

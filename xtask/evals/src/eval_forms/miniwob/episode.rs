@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use pointsman_testing::site::{Reply, Request, Site};
+use pointsman_testing::site::{HttpReply, Request, Site};
 
 use crate::webdriver::Browser;
 
@@ -57,10 +57,10 @@ impl TaskServer {
         let folder = folder.to_owned();
         let site = Site::start(move |request: &Request| {
             if request.method == "POST" {
-                return Reply::html("");
+                return HttpReply::html("");
             }
             // Only pages have a body that ends.
-            let file = Reply::file(&folder, &request.path);
+            let file = HttpReply::file(&folder, &request.path);
             file.map(|text| text.replace("</body>", &format!("{START}</body>")))
         });
         Ok(Self(site.context("serving the tasks")?))

@@ -8,12 +8,13 @@ use pointsman_kernel::id::Digest;
 use super::{
     super::{
         MessageId, RunId, StoreError, artifact, blob,
-        book::OpenBook,
-        list, made, queue,
-        ready::{Opened, Ready, forked},
-        seal::{self, entry, signed},
+        checksum::{self, entry, signed},
+        list, made,
+        manifest::OpenManifest,
+        queue,
+        ready::{Ready, ReadyRun, forked},
     },
-    Answer, Refusal, Work,
+    Refusal, WriteReply, WriteRequest,
 };
 
 /// A refusal before anything was changed.
@@ -29,90 +30,118 @@ pub(super) const fn spoilt(error: StoreError) -> Refusal {
 /// Does one job within a transaction.
 pub(super) fn apply(
     connection: &Connection,
-    book: &mut OpenBook,
-    work: &Work,
-) -> Result<Answer, Refusal> {
+    manifest: &mut OpenManifest,
+    work: &WriteRequest,
+) -> Result<WriteReply, Refusal> {
     match work {
-        Work::Append(ready) => append(connection, book, ready, work).map(|()| Answer::Appended),
-        Work::Post { run, body, at_ms } => {
-            send(connection, book, run, body, signed(*at_ms)).map(Answer::Posted)
+        WriteRequest::Append(ready) => {
+            append(connection, manifest, ready, work).map(|()| WriteReply::Appended)
         }
-        Work::Discard(message) => take(connection, book, *message).map(|()| Answer::Done),
-        Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
-        Work::Park { run, term, read } => {
+        WriteRequest::Send { run, body, at_ms } => {
+            send(connection, manifest, run, body, signed(*at_ms)).map(WriteReply::Sent)
+        }
+        WriteRequest::Discard(message) => {
+            take(connection, manifest, *message).map(|()| WriteReply::Done)
+        }
+        WriteRequest::Fork(forking) => {
+            forking.write(connection, manifest).map(|()| WriteReply::Done)
+        }
+        WriteRequest::Park { run, term, read } => {
             let parked = queue::park(connection, run, term, *read);
-            parked.map(|()| Answer::Done).map_err(|source| spoilt(work.failed(source)))
+            parked.map(|()| WriteReply::Done).map_err(|source| spoilt(work.failed(source)))
         }
-        Work::Keep { run, packed } => {
+        WriteRequest::Keep { run, packed } => {
             there(connection, run)?;
             packed
                 .keep(connection)
                 .and_then(|()| blob::refer(connection, run, &packed.digest))
                 .map_err(|source| spoilt(work.failed(source)))?;
-            Ok(Answer::Done)
+            Ok(WriteReply::Done)
         }
-        Work::PruneOptions { holds, whatever } => {
-            for (run, _) in holds {
+        WriteRequest::Prune { locks, whatever } => {
+            for (run, _) in locks {
                 if *whatever {
-                    remove_whatever(connection, book, run)?;
+                    remove_whatever(connection, manifest, run)?;
                 } else {
-                    remove(connection, book, run)?;
+                    remove(connection, manifest, run)?;
                 }
             }
             // Found by their names, they are looked at once for all that went.
             connection
                 .execute("DELETE FROM request WHERE run NOT IN (SELECT id FROM run)", [])
                 .map_err(|source| spoilt(work.failed(source)))?;
-            Ok(Answer::Done)
+            Ok(WriteReply::Done)
         }
-        Work::Sweep => {
+        WriteRequest::Sweep => {
             let swept = artifact::sweep(connection);
-            swept.map(Answer::Swept).map_err(|source| spoilt(work.failed(source)))
+            swept.map(WriteReply::Swept).map_err(|source| spoilt(work.failed(source)))
         }
     }
 }
 
 fn append(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     ready: &Ready,
-    work: &Work,
+    work: &WriteRequest,
 ) -> Result<(), Refusal> {
     let fail = |source| spoilt(work.failed(source));
     let append = &ready.append;
     if let Some(opened) = &ready.opened {
-        open(connection, book, ready, opened)?;
+        open(connection, manifest, ready, opened)?;
     }
-    if add(connection, ready).map_err(fail)? != 1 {
+    let place = add(connection, ready).map_err(fail)?;
+    if !advance(connection, ready, place).map_err(fail)? {
+        connection.execute("DELETE FROM entry WHERE place = ?1", params![place]).map_err(fail)?;
         let refusal = conflict(connection, ready, work);
         return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
-    advance(connection, ready).map_err(fail)?;
     if let Some(message) = append.message {
-        take(connection, book, message).map_err(|refusal| spoilt(refusal.error))?;
+        take(connection, manifest, message).map_err(|refusal| spoilt(refusal.error))?;
     }
     if ready.ended.is_some() {
         // Nobody will take what still waits for it.
-        forget_messages(connection, book, &append.run)?;
+        forget_messages(connection, manifest, &append.run)?;
         delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
     ready.term.enter(connection, &append.run).map_err(fail)?;
-    if let Some((opening, queue)) = ready.queued() {
-        queue::enter(connection, &append.run, queue, opening.created_ms).map_err(fail)?;
+    if let Some((new_run, queue)) = ready.queued() {
+        queue::enter(connection, &append.run, queue, new_run.created_ms).map_err(fail)?;
     }
     beside(connection, ready).map_err(fail)?;
     Ok(())
 }
 
-/// Adds an entry's row, and returns how many rows that were. It is added only after the
-/// entry before, only along the chain, and under no lease that a later one has ended: no gap, and
-/// no second writer.
-fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
-    let line = (!ready.packed).then_some(ready.append.line.as_str());
+/// Adds an entry's row, and returns its place. One that does not fit is taken away again: SQLite
+/// writes a row of plain values at half the cost of one that depends on others.
+fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<i64> {
+    let line = (!ready.packed).then_some(&*ready.append.line);
     connection
         .prepare_cached(
             "INSERT INTO entry (follows, run, seq, state, ended, wake, prompts, tip, line, artifact)
-             SELECT place,?1,?2,?3,?4,?5,?6,?7,?8,?9 FROM run
+             VALUES ((SELECT place FROM run WHERE id = ?1),?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+        )?
+        .insert(params![
+            ready.append.run.as_str(),
+            signed(ready.append.seq.0),
+            &*ready.append.state,
+            ready.ended,
+            ready.wake,
+            ready.prompt_count(),
+            ready.tip.0,
+            line,
+            ready.packed.then_some(ready.link.0),
+        ])
+}
+
+/// Moves a run's row on to the entry that was just added, and returns whether it did. It moves only
+/// from the entry before, only along the chain, and under no lease that a later one has ended: no
+/// gap, and no second writer.
+fn advance(connection: &Connection, ready: &Ready, place: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
+             link = ?7, tip = ?8, place = ?9
              WHERE id = ?1 AND seq = ?2 - 1 AND link = ?10
              AND NOT EXISTS (SELECT 1 FROM lease WHERE run = ?1
                  AND (epoch > ?11 OR epoch = ?11 AND owner <> ?12))",
@@ -124,34 +153,14 @@ fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
             ready.ended,
             ready.wake,
             ready.prompt_count(),
+            ready.link.0,
             ready.tip.0,
-            line,
-            ready.packed.then_some(ready.link.0),
+            place,
             ready.prev.0,
             ready.term.epoch(),
             ready.term.owner(),
         ])
-}
-
-/// Moves a run's row on to the entry that was just added.
-fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
-             link = ?7, tip = ?8, place = ?9 WHERE id = ?1",
-        )?
-        .execute(params![
-            ready.append.run.as_str(),
-            signed(ready.append.seq.0),
-            &*ready.append.state,
-            ready.ended,
-            ready.wake,
-            ready.prompt_count(),
-            ready.link.0,
-            ready.tip.0,
-            connection.last_insert_rowid(),
-        ])
-        .map(drop)
+        .map(|moved| moved == 1)
 }
 
 /// Writes what only some entries have.
@@ -173,17 +182,17 @@ fn beside(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
                 prompt.effect_seq,
                 prompt.effect_index,
                 prompt.parts,
-                prompt.seal(seq).0,
+                prompt.checksum(seq).0,
             ])?;
     }
     if let Some(body) = &ready.append.snapshot {
-        let seal = seal::snapshot(run, seq, &ready.link, body);
+        let checksum = checksum::snapshot(run, seq, &ready.link, body);
         connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO snapshot (run, seq, link, body, seal)
                  VALUES (?1,?2,?3,?4,?5)",
             )?
-            .execute(params![run, seq, ready.link.0, &**body, seal.0])?;
+            .execute(params![run, seq, ready.link.0, &**body, checksum.0])?;
     }
     Ok(())
 }
@@ -191,17 +200,17 @@ fn beside(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
 /// Writes the row of a run that begins, with no entry as yet.
 fn open(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     ready: &Ready,
-    Opened { opening, source, fixed }: &Opened,
+    ReadyRun { new_run, source, fixed }: &ReadyRun,
 ) -> Result<(), Refusal> {
     let run = &ready.append.run;
-    if let Some(request) = &opening.request
+    if let Some(request) = &new_run.request
         && let Some(run) = queue::made_by(connection, request).map_err(refused)?
     {
         return Err(refused(StoreError::Repeated { run }));
     }
-    let (parent, parent_seq) = forked(opening);
+    let (parent, parent_seq) = forked(new_run);
     connection
         .prepare_cached(
             "INSERT INTO run (id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed,
@@ -211,11 +220,11 @@ fn open(
         .and_then(|mut insert| {
             insert.execute(params![
                 run.as_str(),
-                &*opening.agent,
-                &*opening.chart,
+                &*new_run.agent,
+                &*new_run.chart,
                 source.0,
-                &*opening.goal,
-                signed(opening.created_ms),
+                &*new_run.goal,
+                signed(new_run.created_ms),
                 parent,
                 parent_seq,
                 fixed.0,
@@ -223,16 +232,16 @@ fn open(
             ])
         })
         .map_err(|source| exists(run, source))?;
-    book.book(connection).map_err(spoilt)?.add(run);
-    let made_ms = made(run, parent.is_some(), opening.created_ms);
+    manifest.manifest(connection).map_err(spoilt)?.add(run);
+    let made_ms = made(run, parent.is_some(), new_run.created_ms);
     list::enter(connection, run, made_ms)
         .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
-    if let Some(request) = &opening.request {
+    if let Some(request) = &new_run.request {
         queue::note(connection, request, run)
             .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     }
-    for message in &opening.messages {
-        send(connection, book, run, message, signed(opening.created_ms))
+    for message in &new_run.messages {
+        send(connection, manifest, run, message, signed(new_run.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
     }
     Ok(())
@@ -247,7 +256,7 @@ pub(super) fn exists(run: &RunId, source: rusqlite::Error) -> Refusal {
 }
 
 /// Finds out why an entry was not added.
-fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
+fn conflict(connection: &Connection, ready: &Ready, work: &WriteRequest) -> Refusal {
     let (run, wanted) = (ready.append.run.clone(), ready.append.seq);
     match ready.term.is_over(connection, &run) {
         Ok(false) => {}
@@ -261,7 +270,7 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
         .optional();
     match found {
         Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
-            let why = "it does not follow the run's last line".into();
+            let why = "it does not follow the run's last entry".into();
             refused(StoreError::Unfit { run, seq: wanted, why })
         }
         Ok(Some((at, _))) => refused(StoreError::Conflict { run, at, wanted }),
@@ -273,23 +282,23 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
 
 fn send(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     run: &RunId,
     body: &str,
     at_ms: i64,
 ) -> Result<MessageId, Refusal> {
     let fail = |source| spoilt(StoreError::reading(Some(run), source));
     there(connection, run)?;
-    let book = book.book(connection).map_err(refused)?;
-    let id = book.messages.saturating_add(1);
-    let seal = seal::message(id, run.as_str(), body, at_ms);
+    let manifest = manifest.manifest(connection).map_err(refused)?;
+    let id = manifest.messages.saturating_add(1);
+    let checksum = checksum::message(id, run.as_str(), body, at_ms);
     connection
         .prepare_cached("INSERT INTO letter (id, run, body, at_ms, seal) VALUES (?1,?2,?3,?4,?5)")
-        .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, seal.0]))
+        .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, checksum.0]))
         .map_err(fail)?;
     queue::wake(connection, run).map_err(fail)?;
-    book.messages = id;
-    book.waiting = book.waiting.saturating_add(1);
+    manifest.messages = id;
+    manifest.waiting = manifest.waiting.saturating_add(1);
     Ok(MessageId(id))
 }
 
@@ -303,7 +312,11 @@ fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
 }
 
 /// Takes a message out of the box.
-fn take(connection: &Connection, book: &mut OpenBook, message: MessageId) -> Result<(), Refusal> {
+fn take(
+    connection: &Connection,
+    manifest: &mut OpenManifest,
+    message: MessageId,
+) -> Result<(), Refusal> {
     let taken = connection
         .prepare_cached("DELETE FROM letter WHERE id = ?1")
         .and_then(|mut delete| delete.execute(params![message.0]))
@@ -311,13 +324,17 @@ fn take(connection: &Connection, book: &mut OpenBook, message: MessageId) -> Res
     if taken == 0 {
         return Err(refused(StoreError::NoSuchMessage { message }));
     }
-    let book = book.book(connection).map_err(spoilt)?;
-    book.waiting = book.waiting.saturating_sub(1);
+    let manifest = manifest.manifest(connection).map_err(spoilt)?;
+    manifest.waiting = manifest.waiting.saturating_sub(1);
     Ok(())
 }
 
 /// Removes a run that has ended, with all that is its own.
-fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
+fn remove(
+    connection: &Connection,
+    manifest: &mut OpenManifest,
+    run: &RunId,
+) -> Result<(), Refusal> {
     // Found from the run's row, so they go first. A place that was damaged leads nowhere.
     delete(
         connection,
@@ -333,14 +350,14 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
     if delete(connection, run, "DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
         return Ok(());
     }
-    remove_rest(connection, book, run, place)
+    remove_rest(connection, manifest, run, place)
 }
 
 /// Removes a run whatever its state, with all that bears its name: nothing that it says of
 /// itself is relied upon.
 fn remove_whatever(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     run: &RunId,
 ) -> Result<(), Refusal> {
     // What is damaged may be anywhere.
@@ -349,7 +366,7 @@ fn remove_whatever(
         return Ok(());
     }
     delete(connection, run, "DELETE FROM entry WHERE run = ?1")?;
-    remove_rest(connection, book, run, place)
+    remove_rest(connection, manifest, run, place)
 }
 
 /// Returns the place of a run in the list.
@@ -362,7 +379,7 @@ fn place(connection: &Connection, run: &RunId) -> Result<u64, Refusal> {
 /// Removes what is kept beside the row and the entries of a run that is gone.
 fn remove_rest(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     run: &RunId,
     place: u64,
 ) -> Result<(), Refusal> {
@@ -373,8 +390,8 @@ fn remove_rest(
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM blob WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM queue WHERE run = ?1")?;
-    forget_messages(connection, book, run)?;
-    book.book(connection).map_err(spoilt)?.remove(run);
+    forget_messages(connection, manifest, run)?;
+    manifest.manifest(connection).map_err(spoilt)?.remove(run);
     Ok(())
 }
 
@@ -388,13 +405,14 @@ fn delete(connection: &Connection, run: &RunId, statement: &str) -> Result<usize
 /// Removes the messages of a run that will take no more.
 fn forget_messages(
     connection: &Connection,
-    book: &mut OpenBook,
+    manifest: &mut OpenManifest,
     run: &RunId,
 ) -> Result<(), Refusal> {
     let messages = delete(connection, run, "DELETE FROM letter WHERE run = ?1")?;
     if messages > 0 {
-        let book = book.book(connection).map_err(spoilt)?;
-        book.waiting = book.waiting.saturating_sub(i64::try_from(messages).unwrap_or(i64::MAX));
+        let manifest = manifest.manifest(connection).map_err(spoilt)?;
+        manifest.waiting =
+            manifest.waiting.saturating_sub(i64::try_from(messages).unwrap_or(i64::MAX));
     }
     Ok(())
 }

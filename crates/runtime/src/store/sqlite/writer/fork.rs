@@ -5,10 +5,11 @@ use rusqlite::{Connection, params};
 
 use super::{
     super::{
-        RunId, RunRow, StoreDamage, StoreError,
-        book::OpenBook,
-        chain, list, made, read,
-        seal::{Fixed, Seal, Tip, signed, unsigned},
+        RunId, RunRow, StoreDamage, StoreError, chain,
+        checksum::{Checksum, Fixed, Tip, signed, unsigned},
+        list, made,
+        manifest::OpenManifest,
+        read,
     },
     Refusal,
     apply::{exists, spoilt},
@@ -26,7 +27,7 @@ pub(in super::super) struct Forking {
     ended: Option<String>,
     wake: Option<i64>,
     prompts: i64,
-    tip: Seal,
+    tip: Checksum,
     /// Where the parent's entries lie, the last that is shared first.
     places: Vec<(Seq, i64)>,
 }
@@ -73,7 +74,7 @@ impl Forking {
                         ended: cells.get(1)?,
                         wake: cells.get(2)?,
                         prompts: cells.get(3)?,
-                        tip: Seal(cells.get(4)?),
+                        tip: Checksum(cells.get(4)?),
                         places,
                     })
                 },
@@ -87,7 +88,7 @@ impl Forking {
             prompts: forking.prompts,
             link: &forking.link,
         };
-        if tip.seal() == forking.tip { Ok(forking) } else { Err(damaged()) }
+        if tip.checksum() == forking.tip { Ok(forking) } else { Err(damaged()) }
     }
 
     /// Returns the run that is to be made.
@@ -105,7 +106,7 @@ impl Forking {
     pub(super) fn write(
         &self,
         connection: &Connection,
-        book: &mut OpenBook,
+        manifest: &mut OpenManifest,
     ) -> Result<(), Refusal> {
         let (child, parent, at) = (&self.child, &self.parent, signed(self.at.0));
         let fixed = Fixed {
@@ -134,7 +135,7 @@ impl Forking {
                     self.created_ms,
                     parent.id.as_str(),
                     at,
-                    fixed.seal().0,
+                    fixed.checksum().0,
                     self.state,
                     self.ended,
                     self.wake,
@@ -160,7 +161,7 @@ impl Forking {
             "INSERT INTO blob (run, digest, seal)
              SELECT ?3, digest, seal FROM blob WHERE run = ?1 AND ?2 > 0",
         )?;
-        book.book(connection).map_err(spoilt)?.add(child);
+        manifest.manifest(connection).map_err(spoilt)?.add(child);
         let created_ms = unsigned(self.created_ms);
         list::enter(connection, child, made(child, true, created_ms))
             .map_err(|source| spoilt(StoreError::reading(Some(child), source)))

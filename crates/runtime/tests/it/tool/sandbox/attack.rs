@@ -146,13 +146,15 @@ fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
         let desk = repository(&format!("race-{by_name}"), |_| {});
         let root = desk.root.clone();
         let bubblewrap = by_name.then(|| older(&desk.folder.0));
-        let mut settings =
-            pointsman_runtime::tool::Settings::over(&root, desk.folder.0.join("cache/second.db"));
+        let mut settings = pointsman_runtime::tool::ToolSettings::over(
+            &root,
+            desk.folder.0.join("cache/second.db"),
+        );
         settings.sandbox = policy("bubblewrap");
         settings.sandbox.bubblewrap = bubblewrap;
         settings.sandbox.read_only.push(root.join("kept"));
         settings.limits.shell_ms = 120_000;
-        let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+        let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
         assert_eq!(tools.tool_sandbox(), "bubblewrap");
         let desk = Desk { tools, ..desk };
         fs::create_dir(root.join("kept")).expect("it is made");
@@ -179,7 +181,7 @@ fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_bubblewrap_without_descriptors_works_too() {
-    let ground = crate::store::Folder::new("attack-older");
+    let ground = crate::store::TempFolder::new("attack-older");
     let desk = repository("older", |policy| policy.bubblewrap = Some(older(&ground.0)));
     works(&desk, "cat a.txt && ls .git");
     super::fails(&desk, "echo x > .git/config");

@@ -179,12 +179,12 @@ fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
         add.arg("-C").arg(&first.root).args(["worktree", "add", "-q"]).arg(&second.root);
         assert!(add.status().expect("git runs").success());
         // The folder was made anew, so the tools are opened anew.
-        let mut settings = pointsman_runtime::tool::Settings::over(
+        let mut settings = pointsman_runtime::tool::ToolSettings::over(
             &second.root,
             second.folder.0.join("cache/search.db"),
         );
         settings.sandbox = super::policy(kind);
-        let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+        let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
         let second = Desk { tools, ..second };
         second.put("b.txt", "new\n");
         second.does("git", git(&["add", "b.txt"]));

@@ -17,7 +17,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     effect::{EffectExecutor, EffectTask, Permit, ProgressSink},
     engine::EngineConfig,
-    host::{AfterTools, Hooks, Host},
+    local_executor::{AfterTools, Hooks, LocalExecutor},
     model::{self, Spec},
     session::{Session, StartOptions, Unattended},
     store::RunId,
@@ -25,17 +25,17 @@ use pointsman_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A repository with a file in it, and a journal beside it.
 struct Desk {
-    folder: Folder,
+    folder: TempFolder,
     session: Session,
 }
 
 impl Desk {
     fn new(name: &str) -> Self {
-        let folder = Folder::new(&format!("hook-{name}"));
+        let folder = TempFolder::new(&format!("hook-{name}"));
         fs::create_dir_all(folder.0.join("work")).expect("it is made");
         let session =
             Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"))
@@ -74,13 +74,13 @@ impl Desk {
         self.git(&["log", "--format=%s"]).lines().map(String::from).collect()
     }
 
-    fn host(&self, hooks: Hooks, model: Spec) -> Host {
+    fn executor(&self, hooks: Hooks, model: Spec) -> LocalExecutor {
         let work = self.folder.0.join("work");
-        let mut tools = tool::Settings::over(work, self.folder.0.join("index.db"));
+        let mut tools = tool::ToolSettings::over(work, self.folder.0.join("index.db"));
         tools.sandbox.helper = Some(super::helper().into());
         let settings =
-            EngineConfig { hooks, ..EngineConfig::new(model::Settings::new(model), tools) };
-        self.session.host(settings).expect("a host")
+            EngineConfig { hooks, ..EngineConfig::new(model::ModelSettings::new(model), tools) };
+        self.session.executor(settings).expect("a host")
     }
 
     /// Runs calls, one after the other, in a run of their own.
@@ -111,13 +111,13 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host(committing(), Spec::quote());
-        let ran = self.session.run(&host, start, Vec::new(), &mut Unattended);
+        let executor = self.executor(committing(), Spec::quote());
+        let ran = self.session.run(&executor, start, Vec::new(), &mut Unattended);
         ran.unwrap_or_else(|error| panic!("it runs: {error}")).run
     }
 
     /// Runs the hook after a run's calls, and returns its report.
-    fn hook(host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
+    fn hook(executor: &LocalExecutor, run: &RunId, tools: &[&str]) -> (bool, String) {
         let tool = |name: &&str| json!({ "name": name, "succeeded": true });
         let completed: Vec<Value> = tools.iter().map(tool).collect();
         let task = json!({ "post_tools": { "completed_tools": completed } });
@@ -125,7 +125,7 @@ impl Desk {
         let effect = EffectId { seq: Seq(1), index: 0 };
         let permit = Permit::unwritten(run.clone(), ChatAgent::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let doing = host.perform(permit, task, ProgressSink::nobody());
+        let doing = executor.perform(permit, task, ProgressSink::nobody());
         let done = threads.expect("it is made").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
         let Ok(ChatReport::PostTools { action_taken, actions }) = report.read() else {
@@ -135,7 +135,7 @@ impl Desk {
     }
 
     fn commit(&self, run: &RunId) -> (bool, String) {
-        Self::hook(&self.host(committing(), Spec::quote()), run, &["edit"])
+        Self::hook(&self.executor(committing(), Spec::quote()), run, &["edit"])
     }
 }
 
@@ -248,8 +248,8 @@ fn outside_a_repository_and_turned_off_nothing_happens() {
     let desk = Desk::with_git("off");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let off = Hooks { commit: false, ..committing() };
-    let host = desk.host(off, Spec::quote());
-    assert_eq!(Desk::hook(&host, &run, &["edit"]), (false, String::new()));
+    let executor = desk.executor(off, Spec::quote());
+    assert_eq!(Desk::hook(&executor, &run, &["edit"]), (false, String::new()));
     assert_eq!(desk.log(), ["first"]);
 }
 
@@ -270,7 +270,7 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
         let model = script(&desk.folder.0, &answer);
         let message_ms = if name == "slow" { 300 } else { 20_000 };
         let hooks = Hooks { message_ms, ..committing() };
-        let (acted, said) = Desk::hook(&desk.host(hooks, model), &run, &["edit"]);
+        let (acted, said) = Desk::hook(&desk.executor(hooks, model), &run, &["edit"]);
         assert!(acted, "{name}: {said}");
         assert_eq!(desk.log(), [wanted, "first"], "{name}");
     }
@@ -307,8 +307,8 @@ fn commands_run_after_the_tools_they_are_for() {
         command("echo broken >&2; exit 3", &[], None),
         command("sleep 60", &[], Some(5_000)),
     ];
-    let host = desk.host(Hooks { after_tools, ..committing() }, Spec::quote());
-    let (acted, said) = Desk::hook(&host, &run, &["edit", "read"]);
+    let executor = desk.executor(Hooks { after_tools, ..committing() }, Spec::quote());
+    let (acted, said) = Desk::hook(&executor, &run, &["edit", "read"]);
     assert!(acted, "{said}");
     assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");
     assert!(said.contains("`sleep 60` failed: it was stopped after 5000 ms"), "{said}");

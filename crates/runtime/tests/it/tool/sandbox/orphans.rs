@@ -19,7 +19,7 @@ use super::{
     super::{permit, wait},
     KINDS, desk, helper, policy, works,
 };
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// Says to the test below that it is the program which is killed: a kind, and a folder.
 const VICTIM: &str = "POINTSMAN_TEST_VICTIM";
@@ -37,7 +37,7 @@ fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
                 a_program_that_is_killed_while_a_command_starts_leaves_nothing_running";
     for kind in KINDS {
         for round in 0..KILLS {
-            let folder = Folder::new(&format!("victim-{kind}"));
+            let folder = TempFolder::new(&format!("victim-{kind}"));
             let begun = folder.0.join("begun");
             let mut victim = Command::new(&ours)
                 .args(["--ignored", "--exact", name])
@@ -73,7 +73,7 @@ fn a_helper_executes_nothing_before_it_is_told_to() {
     // the family of a command together under landlock.
     for mode in ["inside", "keep"] {
         for goes in [true, false] {
-            let folder = Folder::new(&format!("go-{mode}"));
+            let folder = TempFolder::new(&format!("go-{mode}"));
             let root = folder.0.canonicalize().expect("it is there");
             let found = fs::metadata(&root).expect("it is there");
             let mut helper = Command::new(helper());
@@ -111,9 +111,9 @@ fn starts(root: PathBuf) {
     let kind = root.file_name().expect("it has a name").to_string_lossy().into_owned();
     fs::create_dir_all(&root).expect("it is made");
     let folder = root.parent().expect("it has one").to_owned();
-    let mut settings = pointsman_runtime::tool::Settings::over(&root, folder.join("index.db"));
+    let mut settings = pointsman_runtime::tool::ToolSettings::over(&root, folder.join("index.db"));
     settings.sandbox = policy(&kind);
-    let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+    let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
     assert_eq!(tools.tool_sandbox(), kind);
     fs::write(folder.join("begun"), "").expect("it is written");
     let command = format!(

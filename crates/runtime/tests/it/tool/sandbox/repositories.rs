@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, process::Command};
 
-use pointsman_runtime::tool::{Settings, Tools};
+use pointsman_runtime::tool::{ToolSettings, WorkspaceTools};
 use serde_json::{Value, json};
 
 use super::{
@@ -236,9 +236,9 @@ fn git_is_refused_whatever_the_sandbox_shows() {
     for kind in KINDS {
         let first = repository(kind, "there");
         person(&first, &["config", "core.fsmonitor", "false"]);
-        let mut settings = Settings::over(&first.root, first.folder.0.join("cache/again.db"));
+        let mut settings = ToolSettings::over(&first.root, first.folder.0.join("cache/again.db"));
         settings.sandbox = policy(kind);
-        let tools = Tools::open(settings).expect("they open");
+        let tools = WorkspaceTools::open(settings).expect("they open");
         let desk = Desk { tools, ..first };
         works(&desk, "true");
         let said = wait(desk.call("git", git(&["status", "--short"])));

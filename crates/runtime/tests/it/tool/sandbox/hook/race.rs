@@ -10,7 +10,7 @@ use super::{Desk, committing, edit, script};
 fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let model = script(&desk.folder.0, &json!({ "text": "Count", "delay_ms": 10_000 }));
-    let host = desk.host(committing(), model);
+    let executor = desk.executor(committing(), model);
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..2_000 {
@@ -21,7 +21,7 @@ fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
             }
             panic!("it was never staged");
         });
-        Desk::hook(&host, &run, &["edit"])
+        Desk::hook(&executor, &run, &["edit"])
     })
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use pointsman_kernel::governor::{Grant, Level, Permissions};
 use pointsman_runtime::{
     driver::RunStatus,
-    host::Hooks,
+    local_executor::Hooks,
     model::Spec,
     session::{
         ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, StartOptions,
@@ -64,14 +64,14 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
         permissions,
         seed: Some(7),
     };
-    let host = desk.host(Hooks::default(), Spec::quote());
-    let ran = desk.session.run(&host, start, Vec::new(), &mut Unattended).expect("it runs");
+    let executor = desk.executor(Hooks::default(), Spec::quote());
+    let ran = desk.session.run(&executor, start, Vec::new(), &mut Unattended).expect("it runs");
     assert!(matches!(ran.status, RunStatus::Asking), "{:?}", ran.status);
-    drop(host);
+    drop(executor);
     let (journal, cache) = (desk.folder.journal(), desk.folder.0.join("cache"));
     desk.session = Session::open(pointsman_agents::all(), &journal, &cache).expect("it opens");
-    let host = desk.host(Hooks::default(), Spec::quote());
-    let ran = desk.session.resume(&host, &ran.run, Vec::new(), &mut Yes).expect("it goes on");
+    let executor = desk.executor(Hooks::default(), Spec::quote());
+    let ran = desk.session.resume(&executor, &ran.run, Vec::new(), &mut Yes).expect("it goes on");
     ran.state.into()
 }
 

@@ -1,6 +1,6 @@
 //! Whose name a commit bears, and what is left to the person.
 
-use pointsman_runtime::{host::Hooks, model::Spec};
+use pointsman_runtime::{local_executor::Hooks, model::Spec};
 use serde_json::json;
 
 use super::{Desk, committing, edit, write};
@@ -34,7 +34,7 @@ fn a_file_that_needs_a_filter_is_left_to_the_person() {
     desk.put(".gitattributes", "*.bin filter=x\n");
     desk.git(&["config", "filter.x.clean", "touch sprung; cat"]);
     let run = desk.run(&[write("large.bin", "large\n")]);
-    let (acted, said) = Desk::hook(&desk.host(committing(), Spec::quote()), &run, &["write"]);
+    let (acted, said) = Desk::hook(&desk.executor(committing(), Spec::quote()), &run, &["write"]);
     let wanted = "the commit failed: large.bin goes through the filter `x` of the repository";
     assert!(!acted && said.starts_with(wanted), "{said}");
     assert!(!desk.folder.0.join("work/sprung").exists());

@@ -11,7 +11,7 @@ use std::{
 use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
     driver::RunStatus,
-    host::{AfterTools, Hooks},
+    local_executor::{AfterTools, Hooks},
     model::Spec,
     observe::{Notice, Observer},
     session::{StartOptions, Unattended},
@@ -37,7 +37,8 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
         permissions: Permissions::allow_all(),
         seed: Some(7),
     };
-    let ran = desk.session.run(&desk.host(hooks, model), start, vec![observer], &mut Unattended);
+    let ran =
+        desk.session.run(&desk.executor(hooks, model), start, vec![observer], &mut Unattended);
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(matches!(ran.status, RunStatus::Ended(_)), "{:?}", ran.status);
 }
