@@ -41,7 +41,7 @@ use crate::{
     local_executor::LocalExecutor,
     model,
     observe::Observer,
-    scheduler::{SchedulerError, Sites},
+    scheduler::{DriverContexts, SchedulerError},
     session::{StartOptions, program},
     store::{
         Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
@@ -224,7 +224,7 @@ impl Engine {
 
 /// One engine for all runs: one folder, one model.
 #[async_trait]
-impl Sites for Engine {
+impl DriverContexts for Engine {
     async fn context(&self, _: &RunId) -> Result<DriverContext, SchedulerError> {
         Ok(Self::context(self, Vec::new()))
     }
