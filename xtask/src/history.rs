@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::prompt::Message;
+use pointsman_kernel::prompt::PromptMessage;
 
 /// Returns everything that is wrong with a prompt as the store kept it: the system's
 /// part, the messages, and the tools. Each call has its one result, right after the
@@ -14,7 +14,7 @@ pub(crate) fn complaints(parts: &[Arc<str>]) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     for (at, part) in messages.iter().enumerate() {
         match serde_json::from_str(part) {
-            Ok(Message::Tool { id, .. }) => match open.pop() {
+            Ok(PromptMessage::Tool { id, .. }) => match open.pop() {
                 Some(wanted) if wanted == id => {}
                 wanted => wrong.push(format!("message {at} answers `{id}`, and not {wanted:?}")),
             },
@@ -22,7 +22,7 @@ pub(crate) fn complaints(parts: &[Arc<str>]) -> Vec<String> {
                 for id in open.drain(..) {
                     wrong.push(format!("message {at} comes before the result of `{id}`"));
                 }
-                if let Message::Assistant { text, calls } = message {
+                if let PromptMessage::Assistant { text, calls } = message {
                     if text.trim().is_empty() && calls.is_empty() {
                         wrong.push(format!("message {at} says nothing"));
                     }
@@ -46,22 +46,22 @@ mod tests {
 
     use super::*;
 
-    fn calls(ids: &[&str]) -> Message {
+    fn calls(ids: &[&str]) -> PromptMessage {
         let call = |id: &&str| ToolCall {
             id: (*id).into(),
             tool: "read".into(),
             arguments: RawValue::from_string("{}".into()).expect("it is JSON"),
         };
-        Message::Assistant { text: String::new(), calls: ids.iter().map(call).collect() }
+        PromptMessage::Assistant { text: String::new(), calls: ids.iter().map(call).collect() }
     }
 
-    fn result(id: &str) -> Message {
+    fn result(id: &str) -> PromptMessage {
         let result = ToolResult { ok: true, output: "text".into(), mutated: false };
-        Message::Tool { id: id.into(), result }
+        PromptMessage::Tool { id: id.into(), result }
     }
 
     #[track_caller]
-    fn check(messages: &[Message], words: &str) {
+    fn check(messages: &[PromptMessage], words: &str) {
         let json = |message| serde_json::to_string(message).expect("plain data").into();
         let end = || Arc::from("{}");
         let parts: Vec<Arc<str>> =
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn results_follow_their_calls() {
-        let user = || Message::User("hello".into());
+        let user = || PromptMessage::User("hello".into());
         check(&[user(), calls(&["a", "b"]), result("a"), result("b"), user()], "");
         check(&[], "a prompt without a message");
         check(&[user(), calls(&["a"])], "`a` has no result at the end");

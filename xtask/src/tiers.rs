@@ -1,5 +1,6 @@
 //! `cargo xtask test`: the tiers, their caps, and what each of them needs.
 
+mod fleet;
 mod ignored;
 mod users;
 
@@ -16,9 +17,9 @@ use clap::ValueEnum;
 
 use crate::{
     code,
-    components::{Installing, Need},
+    components::{self, Installing, Need},
     kill, live,
-    place::Scratch,
+    place::{self, Scratch},
     process, xstate,
 };
 
@@ -53,6 +54,8 @@ const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it"
 pub(crate) enum Tier {
     /// Every test of the workspace; needs nothing from outside.
     Unit,
+    /// The spelling of sources and documents.
+    Typos,
     /// Journals in a build that sorts JSON objects.
     Sorted,
     /// A stranger's agent in a program of its own, stopped and resumed.
@@ -81,11 +84,14 @@ pub(crate) enum Tier {
     Browser,
     /// The explorer's driver against a real Appium server.
     Appium,
+    /// The store of a fleet against a real PostgreSQL.
+    Fleet,
 }
 
 impl Tier {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Unit,
+        Self::Typos,
         Self::Sorted,
         Self::Stranger,
         Self::Properties,
@@ -100,11 +106,13 @@ impl Tier {
         Self::Code,
         Self::Browser,
         Self::Appium,
+        Self::Fleet,
     ];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Typos => "typos",
             Self::Sorted => "sorted",
             Self::Stranger => "stranger",
             Self::Properties => "properties",
@@ -119,12 +127,14 @@ impl Tier {
             Self::Code => "code",
             Self::Browser => "browser",
             Self::Appium => "appium",
+            Self::Fleet => "fleet",
         }
     }
 
     const fn about(self) -> &'static str {
         match self {
             Self::Unit => "every test of the workspace; needs nothing from outside",
+            Self::Typos => "the spelling of sources and documents",
             Self::Sorted => "every kept journal, replayed by a build that sorts JSON objects",
             Self::Stranger => "an agent in a program of its own, stopped and resumed",
             Self::Properties => "the kernel's properties, 10,000 cases each",
@@ -139,6 +149,7 @@ impl Tier {
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
             Self::Browser => "forms of all kinds in a real browser",
             Self::Appium => "the explorer's driver against a real Appium server",
+            Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
         }
     }
 
@@ -149,6 +160,7 @@ impl Tier {
             Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
             Self::Unit => 900,
             Self::Stranger => 240,
+            Self::Typos => 60,
             Self::Sorted
             | Self::Properties
             | Self::Xstate
@@ -157,7 +169,8 @@ impl Tier {
             | Self::Mcp
             | Self::Acp
             | Self::Kill
-            | Self::Code => 600,
+            | Self::Code
+            | Self::Fleet => 600,
         })
     }
 
@@ -165,17 +178,19 @@ impl Tier {
     const fn needs(self) -> &'static [Need] {
         match self {
             Self::Unit | Self::Sorted | Self::Stranger | Self::Properties | Self::Model => &[],
+            Self::Typos => &[Need::Typos],
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
             Self::Browser => &[Need::Browser],
             Self::Appium => &[Need::Appium],
+            Self::Fleet => &[Need::Postgres],
         }
     }
 
     /// Returns whether it runs what cargo has to build.
     const fn is_built(self) -> bool {
-        !matches!(self, Self::Xstate | Self::Model)
+        !matches!(self, Self::Typos | Self::Xstate | Self::Model)
     }
 
     fn command(self, ourselves: &Path) -> Command {
@@ -205,7 +220,8 @@ impl Tier {
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }
-            Self::Xstate
+            Self::Typos
+            | Self::Xstate
             | Self::Aimock
             | Self::Mcp
             | Self::Acp
@@ -214,7 +230,8 @@ impl Tier {
             | Self::Kill
             | Self::Code
             | Self::Browser
-            | Self::Appium => {
+            | Self::Appium
+            | Self::Fleet => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -226,6 +243,7 @@ impl Tier {
 /// Runs a tier that is code of ours, as the process that [`test()`] starts for it.
 pub(crate) fn inner(tier: Tier) -> Result<bool> {
     match tier {
+        Tier::Typos => typos(),
         Tier::Xstate => xstate::tier(),
         Tier::Aimock => ignored::aimock(),
         Tier::Mcp => ignored::mcp(),
@@ -236,10 +254,18 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Code => code::tier(),
         Tier::Browser => ignored::browser(),
         Tier::Appium => ignored::appium(),
+        Tier::Fleet => fleet::tier(),
         Tier::Unit | Tier::Sorted | Tier::Stranger | Tier::Properties | Tier::Model => {
             bail!("cargo or another build runs it")
         }
     }
+}
+
+/// Checks the spelling of everything that `typos.toml` does not leave out.
+fn typos() -> Result<bool> {
+    let mut typos = process::command(components::typos()?);
+    typos.args(["--format", "brief"]).current_dir(place::root());
+    Ok(process::run(typos, Tier::Typos.cap()).context("starting typos")?.well())
 }
 
 /// Names the tiers.

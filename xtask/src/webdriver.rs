@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use pointsman_webdriver::browser::Settings;
+use pointsman_webdriver::browser::BrowserSettings;
 use serde_json::{Value, json};
 
 use xtask_set_up::{components, place::Scratch, process};
@@ -50,7 +50,7 @@ impl Browser {
             Self { wire, host, session: String::new(), _driver: driver, _profile: profile };
         // What the form agent asks for as well, so that a measure of one beside the other
         // measures nothing else.
-        let mut settings = Settings::default();
+        let mut settings = BrowserSettings::default();
         settings.flags.push(format!("--window-size={width},{height}"));
         let wanted = settings.capabilities(Some(&folder), None);
         let wanted = json!({ "capabilities": { "alwaysMatch": wanted } });

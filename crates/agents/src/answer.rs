@@ -6,7 +6,7 @@
 use alloc::{format, string::String};
 
 use pointsman_kernel::{
-    agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult},
+    agent::{Abandoned, Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
     chart::{Budget, Charge, Reset},
     turn::{TurnError, TurnErrorKind},
 };
@@ -42,19 +42,19 @@ pub(crate) fn refused(class: FaultClass, message: impl Into<String>) -> Fault {
 }
 
 /// Says why nothing settled a job, in words for a person.
-pub(crate) fn reason(why: &Forgone) -> String {
+pub(crate) fn reason(why: &Abandoned) -> String {
     match why {
-        Forgone::Failed(fault) => fault.message.clone(),
-        Forgone::TimedOut { message } if message.is_empty() => "it took too long".into(),
-        Forgone::TimedOut { message } => format!("it took too long: {message}"),
-        Forgone::Denied { reason } | Forgone::Stuck { reason } => reason.clone(),
-        Forgone::Cancelled => "a person stopped it".into(),
-        Forgone::Budget | _ => "a limit stopped it".into(),
+        Abandoned::Failed(fault) => fault.message.clone(),
+        Abandoned::TimedOut { message } if message.is_empty() => "it took too long".into(),
+        Abandoned::TimedOut { message } => format!("it took too long: {message}"),
+        Abandoned::Denied { reason } | Abandoned::Stuck { reason } => reason.clone(),
+        Abandoned::Cancelled => "a person stopped it".into(),
+        Abandoned::Budget | _ => "a limit stopped it".into(),
     }
 }
 
 /// Returns why a turn has no answer, when nothing settled its work.
-pub(crate) fn turn_error(why: &Forgone) -> TurnError {
+pub(crate) fn turn_error(why: &Abandoned) -> TurnError {
     TurnError { kind: TurnErrorKind::of(why), message: reason(why) }
 }
 

@@ -13,13 +13,13 @@ use alloc::{collections::BTreeMap, format, string::String};
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
-        Summary, ToolCall, ToolResult, Visit,
+        Abandoned, Agent, Answer, BadBody, ChildRun, Fault, FaultClass, ModelCall, Order,
+        Settlement, Summary, ToolCall, ToolResult, Visit,
     },
     chart::Disposition,
     id::Outcome,
     job::AgentDecl,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -40,12 +40,12 @@ const INPUT_CLOSED: u16 = 1;
 
 /// Runs users' own charts.
 #[derive(Clone, Copy, Debug)]
-pub struct Builtin;
+pub struct BuiltinAgent;
 
 /// What a run knows.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Data {
+pub struct BuiltinData {
     /// Values by name: `goal`, `input`, `error`, and what the chart's `into` names.
     pub slots: BTreeMap<String, Value>,
     /// Whether no further input will come.
@@ -56,7 +56,7 @@ pub struct Data {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Task {
+pub enum BuiltinTask {
     /// Ask a person a question that yes or no answers.
     Ask {
         /// The question.
@@ -68,7 +68,7 @@ pub enum Task {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum BuiltinReport {
     /// What a person said.
     Answered {
         /// Whether it was yes.
@@ -80,7 +80,7 @@ pub enum Report {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct BuiltinConfig {
     #[serde(default)]
     goal: String,
     #[serde(default)]
@@ -93,10 +93,10 @@ struct Input {
     text: String,
 }
 
-impl Agent for Builtin {
-    type Data = Data;
-    type Task = Task;
-    type Report = Report;
+impl Agent for BuiltinAgent {
+    type Data = BuiltinData;
+    type Task = BuiltinTask;
+    type Report = BuiltinReport;
 
     const DECL: AgentDecl = AgentDecl {
         name: "builtin",
@@ -108,45 +108,45 @@ impl Agent for Builtin {
         ..AgentDecl::NONE
     };
 
-    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
-        let asked = Message::User(data.prompt(visit));
+    fn prompt(data: &BuiltinData, visit: &Visit<'_>) -> Prompt {
+        let asked = PromptMessage::User(data.prompt(visit));
         Prompt { messages: [asked].into(), ..Prompt::default() }
     }
 
     /// A chart says what it has come to by filling the slot `result`.
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &BuiltinData) -> Option<String> {
         data.slots.get("result").map(render::text_of)
     }
 
-    fn describe_report(report: &Report) -> Option<Summary> {
+    fn describe_report(report: &BuiltinReport) -> Option<Summary> {
         Some(Summary::line(true, if Self::is_yes(report) { "yes" } else { "no" }))
     }
 
-    fn question(task: &Task) -> Option<String> {
-        let Task::Ask { question } = task;
+    fn question(task: &BuiltinTask) -> Option<String> {
+        let BuiltinTask::Ask { question } = task;
         Some(question.clone())
     }
 
-    fn reply(yes: bool, text: &str) -> Option<Report> {
-        Some(Report::Answered { yes, text: text.into() })
+    fn reply(yes: bool, text: &str) -> Option<BuiltinReport> {
+        Some(BuiltinReport::Answered { yes, text: text.into() })
     }
 
-    fn is_yes(report: &Report) -> bool {
-        let Report::Answered { yes, .. } = report;
+    fn is_yes(report: &BuiltinReport) -> bool {
+        let BuiltinReport::Answered { yes, .. } = report;
         *yes
     }
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
-        let Config { goal, slots } = serde_json::from_str(config.get())?;
+    fn begin(data: &mut BuiltinData, config: &RawValue) -> Result<(), BadBody> {
+        let BuiltinConfig { goal, slots } = serde_json::from_str(config.get())?;
         if slots.len() >= MAX_SLOTS {
             return Err(BadBody(format!("{MAX_SLOTS} slots are the limit")));
         }
-        *data = Data { slots, input_closed: false };
+        *data = BuiltinData { slots, input_closed: false };
         data.put("goal", &goal);
         Ok(())
     }
 
-    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+    fn receive(data: &mut BuiltinData, event: u16, body: &RawValue) -> Result<(), BadBody> {
         if event == INPUT_CLOSED {
             data.input_closed = true;
             return Ok(());
@@ -160,11 +160,11 @@ impl Agent for Builtin {
         event != INPUT_CLOSED
     }
 
-    fn items(_data: &Data, _list: u16) -> u16 {
+    fn items(_data: &BuiltinData, _list: u16) -> u16 {
         0
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+    fn brief(data: &BuiltinData, visit: &Visit<'_>) -> Order<BuiltinTask> {
         let with = With::of(visit);
         let text = |key: &str| render::fill(&with.text(key), data);
         let call = |tool: String, arguments: &Value| {
@@ -173,7 +173,7 @@ impl Agent for Builtin {
         };
         match visit.job {
             TOOL_ID => call(with.text("tool"), &with.arguments(data)),
-            ASK_ID => Order::own(Task::Ask { question: text("question") }),
+            ASK_ID => Order::own(BuiltinTask::Ask { question: text("question") }),
             SHELL_ID => call("shell".into(), &json!({ "command": with.command(data) })),
             HTTP_ID => call("http_get".into(), &json!({ "url": text("url") })),
             CHILD_ID => Order::Child(ChildRun { chart: with.text("chart"), goal: text("goal") }),
@@ -181,27 +181,35 @@ impl Agent for Builtin {
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(
+        data: &mut BuiltinData,
+        visit: &Visit<'_>,
+        answer: Answer<BuiltinReport>,
+    ) -> Settlement<BuiltinTask> {
         match took(data, visit, answer) {
-            Ok(outcome) => Settled::Outcome(outcome),
-            Err(fault) => Settled::Failed(fault),
+            Ok(outcome) => Settlement::Outcome(outcome),
+            Err(fault) => Settlement::Failed(fault),
         }
     }
 
-    fn forgo(data: &mut Data, _visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut BuiltinData, _visit: &Visit<'_>, why: &Abandoned) {
         data.put("error", &answer::reason(why));
     }
 
-    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut BuiltinData, visit: &Visit<'_>) -> Outcome {
         let slot = data.text(&With::of(visit).text("slot"));
-        let added = visit.state.added();
+        let added = visit.state.kernel_outcomes();
         let kernels = [added.failed, added.timeout, added.stuck, added.denied];
         let named = visit.state.outcome(slot.trim());
         named.filter(|outcome| !kernels.contains(&Some(*outcome))).unwrap_or(OTHER)
     }
 }
 
-fn took(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Result<Outcome, Fault> {
+fn took(
+    data: &mut BuiltinData,
+    visit: &Visit<'_>,
+    answer: Answer<BuiltinReport>,
+) -> Result<Outcome, Fault> {
     let with = With::of(visit);
     let (result, outcome) = match visit.job {
         REPLY_ID => (answer::model(answer)?.text, COMPLETED),
@@ -227,7 +235,7 @@ fn took(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Result<Ou
         SHELL_ID => ran(answer::tool(answer)?)?,
         HTTP_ID => (fetched(answer::tool(answer)?)?, HTTP_OK),
         ASK_ID => {
-            let Report::Answered { yes, text } = answer::own(answer)?;
+            let BuiltinReport::Answered { yes, text } = answer::own(answer)?;
             (text, if yes { YES } else { NO })
         }
         _ => return Err(answer::misfit()),
@@ -271,7 +279,7 @@ const fn failed(class: FaultClass, message: String) -> Fault {
     Fault { class, repeatable: true, hint_ms: None, message }
 }
 
-impl Data {
+impl BuiltinData {
     /// Returns a slot as text: what is not text is written as JSON.
     pub fn text(&self, slot: &str) -> String {
         self.slots.get(slot).map(render::text_of).unwrap_or_default()

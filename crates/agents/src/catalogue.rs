@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use pointsman_kernel::{
     agent::Agent,
     agents::Agents,
-    chart::{Certificate, Chart, Per, Refused, verify},
+    chart::{Certificate, CertificateScope, Chart, RefusedChart, verify},
     erased::AgentRow,
     job::{
         AgentDecl, Argument,
@@ -16,12 +16,12 @@ use pointsman_kernel::{
 };
 
 use crate::{
-    builtin::Builtin,
-    chat::Chat,
-    code::Code,
-    explore::Explore,
-    form::{Form, SUBMIT_TOOL},
-    research::Research,
+    builtin::BuiltinAgent,
+    chat::ChatAgent,
+    code::CodeAgent,
+    explore::ExploreAgent,
+    form::{FormAgent, SUBMIT_TOOL},
+    research::ResearchAgent,
 };
 
 /// The shipped charts, by name.
@@ -34,17 +34,23 @@ pub const CHARTS: &[(&str, &str)] = &[
 ];
 
 /// The agents whose jobs a chart can use.
-pub const AGENTS: &[AgentDecl] =
-    &[Chat::DECL, Code::DECL, Research::DECL, Form::DECL, Explore::DECL, Builtin::DECL];
+pub const AGENTS: &[AgentDecl] = &[
+    ChatAgent::DECL,
+    CodeAgent::DECL,
+    ResearchAgent::DECL,
+    FormAgent::DECL,
+    ExploreAgent::DECL,
+    BuiltinAgent::DECL,
+];
 
 /// The agents as rows: how a driver starts and loads runs of any of them.
 pub const ROWS: &[AgentRow] = &[
-    AgentRow::of::<Chat>(),
-    AgentRow::of::<Code>(),
-    AgentRow::of::<Research>(),
-    AgentRow::of::<Form>(),
-    AgentRow::of::<Explore>(),
-    AgentRow::of::<Builtin>(),
+    AgentRow::of::<ChatAgent>(),
+    AgentRow::of::<CodeAgent>(),
+    AgentRow::of::<ResearchAgent>(),
+    AgentRow::of::<FormAgent>(),
+    AgentRow::of::<ExploreAgent>(),
+    AgentRow::of::<BuiltinAgent>(),
 ];
 
 /// The tools that a state may allow, with their arguments. Servers that a user configures
@@ -145,7 +151,7 @@ pub const CHILDREN: &[Child<'static>] = &[
 
 const fn run(steps: u64, model_calls: u64, tool_calls: u64, time_ms: u64) -> Certificate {
     Certificate {
-        per: Per::Run,
+        per: CertificateScope::Run,
         steps,
         model_calls,
         tool_calls,
@@ -166,7 +172,7 @@ pub const fn registry() -> Registry<'static> {
 }
 
 /// Returns a shipped chart, verified; nothing if no chart has that name.
-pub fn chart(name: &str) -> Option<Result<Chart, Refused>> {
+pub fn chart(name: &str) -> Option<Result<Chart, RefusedChart>> {
     let (_, source) = CHARTS.iter().find(|(known, _)| *known == name)?;
     Some(verify(source, &registry()))
 }

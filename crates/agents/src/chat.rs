@@ -9,21 +9,21 @@ mod tests;
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Summary, Visit},
+    agent::{Abandoned, Agent, Answer, BadBody, ModelCall, Order, Settlement, Summary, Visit},
     chart::{Budget, State},
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Conversation, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, ConversationStyle, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
     tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::{CompletedTool, Data};
+pub use data::{ChatData, CompletedTool};
 pub use pointsman_kernel::turn::{TurnError, TurnErrorKind};
 
-use crate::{answer, dialogue::Heard};
+use crate::{answer, dialogue::ReplyOutcome};
 
 /// The chart.
 pub const CHART: &str = include_str!("../charts/chat.toml");
@@ -46,7 +46,7 @@ const SORT: JobDecl = JobDecl {
 const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
-    governed: Governed::Calls,
+    governed: Governance::Calls,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
@@ -88,12 +88,12 @@ const USER_INPUT: u16 = 0;
 
 /// The `chat` agent.
 #[derive(Debug)]
-pub struct Chat;
+pub struct ChatAgent;
 
 /// What the host does for the agent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Task {
+pub enum ChatTask {
     /// Run what is set up for after tools, such as a commit.
     PostTools {
         /// Every tool of the batch, in request order.
@@ -105,7 +105,7 @@ pub enum Task {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum ChatReport {
     /// The hook is through.
     PostTools {
         /// Whether it did something.
@@ -116,10 +116,10 @@ pub enum Report {
     },
 }
 
-impl Agent for Chat {
-    type Data = Data;
-    type Task = Task;
-    type Report = Report;
+impl Agent for ChatAgent {
+    type Data = ChatData;
+    type Task = ChatTask;
+    type Report = ChatReport;
 
     const DECL: AgentDecl = AgentDecl {
         name: "chat",
@@ -128,21 +128,21 @@ impl Agent for Chat {
         jobs: JOBS,
         events: &["user_input", "input_closed"],
         lists: &["tool_calls"],
-        conversation: Some(Conversation::Open),
+        conversation: Some(ConversationStyle::Open),
         offer: ToolOffer::Names,
         ..AgentDecl::NONE
     };
 
-    fn describe_report(report: &Report) -> Option<Summary> {
-        let Report::PostTools { actions, .. } = report;
+    fn describe_report(report: &ChatReport) -> Option<Summary> {
+        let ChatReport::PostTools { actions, .. } = report;
         Some(after::summary(actions))
     }
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+    fn begin(data: &mut ChatData, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)
     }
 
-    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+    fn receive(data: &mut ChatData, event: u16, body: &RawValue) -> Result<(), BadBody> {
         if event == USER_INPUT { data.hear(body) } else { Ok(()) }
     }
 
@@ -150,41 +150,45 @@ impl Agent for Chat {
         event == USER_INPUT
     }
 
-    fn items(data: &Data, _list: u16) -> u16 {
+    fn items(data: &ChatData, _list: u16) -> u16 {
         u16::try_from(data.transcript.calls().len()).unwrap_or(u16::MAX)
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+    fn brief(data: &ChatData, visit: &Visit<'_>) -> Order<ChatTask> {
         match visit.job {
             REPLY_ID => ask(data.context.first(&data.setup, &data.transcript, visit.attempt)),
             CALL_ID => Order::Tool(data.transcript.call(visit.item)),
-            _ => Order::own(Task::PostTools { completed_tools: data.completed_tools() }),
+            _ => Order::own(ChatTask::PostTools { completed_tools: data.completed_tools() }),
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(
+        data: &mut ChatData,
+        visit: &Visit<'_>,
+        answer: Answer<ChatReport>,
+    ) -> Settlement<ChatTask> {
         let settled = match visit.job {
             REPLY_ID => {
-                let Data { setup, transcript, context, .. } = data;
+                let ChatData { setup, transcript, context, .. } = data;
                 match context.hear(setup, transcript, visit, answer) {
-                    Heard::Reply(reply) => data.reply(reply).map(|()| COMPLETED),
-                    Heard::Again(item) => return Settled::Again(ask(item)),
-                    Heard::Failed(fault) => Err(fault),
+                    ReplyOutcome::Reply(reply) => data.reply(reply).map(|()| COMPLETED),
+                    ReplyOutcome::Again(item) => return Settlement::Again(ask(item)),
+                    ReplyOutcome::Failed(fault) => Err(fault),
                 }
             }
             CALL_ID => answer::tool(answer).map(|result| {
                 data.transcript.record(visit.item, result);
                 OK
             }),
-            _ => answer::own(answer).map(|Report::PostTools { action_taken, actions }| {
+            _ => answer::own(answer).map(|ChatReport::PostTools { action_taken, actions }| {
                 (data.hook_acted, data.hook_actions) = (Some(action_taken), actions);
                 DONE
             }),
         };
-        settled.map_or_else(Settled::Failed, Settled::Outcome)
+        settled.map_or_else(Settlement::Failed, Settlement::Outcome)
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut ChatData, visit: &Visit<'_>, why: &Abandoned) {
         match visit.job {
             REPLY_ID => {
                 data.context.close();
@@ -195,33 +199,33 @@ impl Agent for Chat {
         }
     }
 
-    fn used_up(data: &mut Data, _: &State, budget: &Budget) {
+    fn used_up(data: &mut ChatData, _: &State, budget: &Budget) {
         data.used_up(budget);
     }
 
-    fn advise(data: &mut Data, verdict: &Verdict) {
+    fn advise(data: &mut ChatData, verdict: &Verdict) {
         data.advise(verdict);
     }
 
-    fn is_turn(data: &Data, visit: &Visit<'_>) -> bool {
+    fn is_turn(data: &ChatData, visit: &Visit<'_>) -> bool {
         visit.job != REPLY_ID
             || !data.context.is_summary(&data.setup, &data.transcript, visit.attempt)
     }
 
-    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+    fn prompt(data: &ChatData, visit: &Visit<'_>) -> Prompt {
         prompt::render(data, visit)
     }
 
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &ChatData) -> Option<String> {
         let text = data.transcript.last_text();
         (!text.trim().is_empty()).then(|| text.into())
     }
 
-    fn turn_error(data: &Data) -> Option<&TurnError> {
+    fn turn_error(data: &ChatData) -> Option<&TurnError> {
         data.error.as_ref()
     }
 
-    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut ChatData, visit: &Visit<'_>) -> Outcome {
         match visit.job {
             SORT_ID if data.transcript.calls().is_empty() => TEXT_ONLY,
             SORT_ID => TOOL_CALLS,
@@ -233,6 +237,6 @@ impl Agent for Chat {
 }
 
 /// Asks the model for an item: a reply, or a summary.
-const fn ask(item: u16) -> Order<Task> {
+const fn ask(item: u16) -> Order<ChatTask> {
     Order::Model(ModelCall { job: REPLY_ID, item })
 }

@@ -15,11 +15,11 @@ mod tests;
 use alloc::string::String;
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
-    chart::{Budget, Does, State},
+    agent::{Abandoned, Agent, Answer, BadBody, ModelCall, Order, Settlement, Visit},
+    chart::{Budget, State, StateKind},
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Conversation, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, ConversationStyle, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
     tool::ToolOffer,
     turn::TurnError,
@@ -27,13 +27,13 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::Data;
-pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, Plan, Totals, Work};
-pub use progress::{Failure, Progress};
-pub use recovery::{Recovery, Trouble};
+pub use data::CodeData;
+pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, PhaseWork, Plan, Totals};
+pub use progress::{CallFailure, WorkProgress};
+pub use recovery::{RecoveryAction, Trouble};
 
-use crate::{PLAN_TOOL, answer, dialogue::Heard};
-use {plan::Advance, progress::Judgement, recovery::Choice};
+use crate::{PLAN_TOOL, answer, dialogue::ReplyOutcome};
+use {plan::Advance, progress::Judgement, recovery::RecoveryChoice};
 
 /// The chart.
 pub const CHART: &str = include_str!("../charts/code.toml");
@@ -45,7 +45,7 @@ const PROPOSE: JobDecl = JobDecl {
     outcomes: &[("calls", Influence::Proposal), ("text_only", Influence::Proposal)],
     // A reply in which nothing can be used fails the attempt.
     fails: Some(Influence::Proposal),
-    governed: Governed::Turns,
+    governed: Governance::Turns,
     // A prompt that is too long, a summary of what is old, and the prompt again.
     tasks: 3,
     worst: Charges { model_calls: 3, ..Charges::NONE },
@@ -54,7 +54,7 @@ const PROPOSE: JobDecl = JobDecl {
 const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
-    governed: Governed::Calls,
+    governed: Governance::Calls,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
@@ -118,16 +118,16 @@ const PROMPT: u16 = 0;
 
 /// The `code` agent.
 #[derive(Debug)]
-pub struct Code;
+pub struct CodeAgent;
 
 /// The agent asks models and calls tools; it has no orders of its own.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub enum Never {}
+pub enum NoTask {}
 
-impl Agent for Code {
-    type Data = Data;
-    type Task = Never;
-    type Report = Never;
+impl Agent for CodeAgent {
+    type Data = CodeData;
+    type Task = NoTask;
+    type Report = NoTask;
 
     const DECL: AgentDecl = AgentDecl {
         name: "code",
@@ -136,17 +136,17 @@ impl Agent for Code {
         jobs: JOBS,
         events: &["prompt", "input_closed"],
         lists: &["tool_calls"],
-        conversation: Some(Conversation::Planned),
+        conversation: Some(ConversationStyle::Planned),
         offer: ToolOffer::Names,
         own_tools: &[PLAN_TOOL],
         ..AgentDecl::NONE
     };
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+    fn begin(data: &mut CodeData, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)
     }
 
-    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+    fn receive(data: &mut CodeData, event: u16, body: &RawValue) -> Result<(), BadBody> {
         if event == PROMPT {
             return data.hear(body);
         }
@@ -159,26 +159,30 @@ impl Agent for Code {
         event == PROMPT
     }
 
-    fn items(data: &Data, _list: u16) -> u16 {
+    fn items(data: &CodeData, _list: u16) -> u16 {
         u16::try_from(data.batch.len()).unwrap_or(u16::MAX)
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Never> {
+    fn brief(data: &CodeData, visit: &Visit<'_>) -> Order<NoTask> {
         if visit.job == PROPOSE_ID {
             return ask(data.context.first(&data.setup, &data.transcript, visit.attempt));
         }
         Order::Tool(data.call(visit.item))
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
+    fn settle(
+        data: &mut CodeData,
+        visit: &Visit<'_>,
+        answer: Answer<NoTask>,
+    ) -> Settlement<NoTask> {
         let settled = if visit.job == PROPOSE_ID {
-            let Data { setup, transcript, context, .. } = data;
+            let CodeData { setup, transcript, context, .. } = data;
             match context.hear(setup, transcript, visit, answer) {
-                Heard::Reply(reply) => data
+                ReplyOutcome::Reply(reply) => data
                     .propose(reply)
                     .map(|()| if data.batch.is_empty() { TEXT_ONLY } else { CALLS }),
-                Heard::Again(item) => return Settled::Again(ask(item)),
-                Heard::Failed(fault) => Err(fault),
+                ReplyOutcome::Again(item) => return Settlement::Again(ask(item)),
+                ReplyOutcome::Failed(fault) => Err(fault),
             }
         } else {
             answer::tool(answer).map(|result| {
@@ -186,10 +190,10 @@ impl Agent for Code {
                 OK
             })
         };
-        settled.map_or_else(Settled::Failed, Settled::Outcome)
+        settled.map_or_else(Settlement::Failed, Settlement::Outcome)
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut CodeData, visit: &Visit<'_>, why: &Abandoned) {
         if visit.job == PROPOSE_ID {
             data.model_forgone(why);
         } else {
@@ -197,41 +201,41 @@ impl Agent for Code {
         }
     }
 
-    fn used_up(data: &mut Data, state: &State, budget: &Budget) {
-        let recovering = matches!(state.does(), Does::Decide(job) if *job == CHOOSE_ID);
+    fn used_up(data: &mut CodeData, state: &State, budget: &Budget) {
+        let recovering = matches!(state.kind(), StateKind::Decide(job) if *job == CHOOSE_ID);
         data.used_up(recovering, budget);
     }
 
-    fn advise(data: &mut Data, verdict: &Verdict) {
+    fn advise(data: &mut CodeData, verdict: &Verdict) {
         data.advise(verdict);
     }
 
-    fn phase(data: &Data) -> u32 {
+    fn phase(data: &CodeData) -> u32 {
         u32::try_from(data.plan.records.len()).unwrap_or(u32::MAX)
     }
 
-    fn stage(data: &Data) -> Option<String> {
+    fn stage(data: &CodeData) -> Option<String> {
         data.plan.stage()
     }
 
-    fn is_turn(data: &Data, visit: &Visit<'_>) -> bool {
+    fn is_turn(data: &CodeData, visit: &Visit<'_>) -> bool {
         visit.job != PROPOSE_ID
             || !data.context.is_summary(&data.setup, &data.transcript, visit.attempt)
     }
 
-    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+    fn prompt(data: &CodeData, visit: &Visit<'_>) -> Prompt {
         prompt::render(data, visit)
     }
 
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &CodeData) -> Option<String> {
         report::of(data)
     }
 
-    fn turn_error(data: &Data) -> Option<&TurnError> {
+    fn turn_error(data: &CodeData) -> Option<&TurnError> {
         data.error.as_ref()
     }
 
-    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut CodeData, visit: &Visit<'_>) -> Outcome {
         match visit.job {
             BUILD_ID => {
                 data.build(visit.now);
@@ -247,9 +251,9 @@ impl Agent for Code {
                 Judgement::PhaseComplete => PHASE_COMPLETED,
             },
             CHOOSE_ID => match data.choose(visit.now) {
-                Choice::Recover(_) => RECOVER,
-                Choice::GiveUp => GIVE_UP,
-                Choice::Broken => BROKEN,
+                RecoveryChoice::Recover(_) => RECOVER,
+                RecoveryChoice::GiveUp => GIVE_UP,
+                RecoveryChoice::Broken => BROKEN,
             },
             _ => match data.advance(visit.now) {
                 Advance::Next => NEXT,
@@ -261,6 +265,6 @@ impl Agent for Code {
 }
 
 /// Asks the model for an item: a reply, or a summary.
-const fn ask(item: u16) -> Order<Never> {
+const fn ask(item: u16) -> Order<NoTask> {
     Order::Model(ModelCall { job: PROPOSE_ID, item })
 }

@@ -15,10 +15,10 @@ mod tests;
 pub(crate) use tests::well_formed;
 pub(crate) use {
     condense::shorten as bound,
-    context::{Heard, SUMMARY},
+    context::{ReplyOutcome, SUMMARY},
     render::{advice, first_line, instructions, messages},
 };
 pub use {
-    context::{Asking, Context},
-    setup::{Instruction, Limits, Setup},
+    context::{AttemptQuestions, Context},
+    setup::{ConversationLimits, Instruction, Setup},
 };

@@ -30,7 +30,9 @@ mod worth;
 use alloc::string::String;
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
+    agent::{
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Settlement, Visit,
+    },
     chart::{Budget, State},
     id::{JobId, Outcome},
     job::AgentDecl,
@@ -38,21 +40,21 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, offers};
+pub use actions::{CandidateAction, DeviceAction, Direction, MAX_CANDIDATES, offers};
 pub use budgets::raised;
-pub use config::{Config, Permissions, Place, Preset};
-pub use data::{Crash, Data};
+pub use config::{DeviceLocation, ExploreConfig, PermissionPolicy, SetupStep};
+pub use data::{Crash, ExploreData};
 pub use field::sample;
-pub use graph::{Coverage, Graph, Node, Tried};
+pub use graph::{GraphCoverage, ScreenGraph, ScreenNode, TriedAction};
 pub use policy::Policy;
 pub use reduce::Reduction;
-pub use report::Tally;
-pub use screen::{Change, Dialog, Field, Front, Screen, ScreenId, Widget};
-pub use task::{App, Report, Step, Target, Task};
+pub use report::ExploreTally;
+pub use screen::{Foreground, Screen, ScreenChange, ScreenId, SystemDialog, TextFieldKind, Widget};
+pub use task::{App, ExploreReport, ExploreTask, RecordingStep, Target};
 pub use tree::{Bounds, Element, Platform, Tree};
 
 use crate::answer;
-use data::{Choice, Onward, Progress};
+use data::{ActionChoice, ExploreProgress, NextJob};
 use decl::{
     AFRESH, ASK_ID, ASSESS_ID, CAPTURE_ID, CAPTURED, CHANGE_POLICY, CHANGED, CHOOSE_ID, CHOSEN,
     COMPARE_ID, CRASHED, DONE, DOWN, ELSEWHERE, ENUMERATE_ID, EXPLORED, GO_ON, JOBS, LAUNCH_ID,
@@ -67,12 +69,12 @@ pub const CHART: &str = include_str!("../charts/explore.toml");
 
 /// Explores an app on a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Explore;
+pub struct ExploreAgent;
 
-impl Agent for Explore {
-    type Data = Data;
-    type Task = Task;
-    type Report = Report;
+impl Agent for ExploreAgent {
+    type Data = ExploreData;
+    type Task = ExploreTask;
+    type Report = ExploreReport;
 
     const DECL: AgentDecl = AgentDecl {
         name: "explore",
@@ -82,42 +84,46 @@ impl Agent for Explore {
         ..AgentDecl::NONE
     };
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
-        *data = Data::new(serde_json::from_str(config.get())?)?;
+    fn begin(data: &mut ExploreData, config: &RawValue) -> Result<(), BadBody> {
+        *data = ExploreData::new(serde_json::from_str(config.get())?)?;
         Ok(())
     }
 
-    fn receive(_data: &mut Data, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
+    fn receive(_data: &mut ExploreData, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
         Err(BadBody("the agent waits for no event".into()))
     }
 
-    fn items(_data: &Data, _list: u16) -> u16 {
+    fn items(_data: &ExploreData, _list: u16) -> u16 {
         0
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+    fn brief(data: &ExploreData, visit: &Visit<'_>) -> Order<ExploreTask> {
         match visit.job {
-            SESSION_ID => Order::own(Task::Session),
-            PROVISION_ID => Order::own(Task::Inspect(data.app().clone())),
-            SETTLE_ID => Order::own(Task::Settle),
-            LAUNCH_ID | CAPTURE_ID => Order::own(Task::Capture),
-            COMPARE_ID => Order::own(Task::Verify),
+            SESSION_ID => Order::own(ExploreTask::Session),
+            PROVISION_ID => Order::own(ExploreTask::Inspect(data.app().clone())),
+            SETTLE_ID => Order::own(ExploreTask::Settle),
+            LAUNCH_ID | CAPTURE_ID => Order::own(ExploreTask::Capture),
+            COMPARE_ID => Order::own(ExploreTask::Verify),
             ASK_ID => Order::Model(ModelCall { job: visit.job, item: visit.item }),
             PERFORM_ID => perform(data),
-            RECOVER_ID => Order::own(Task::Check),
-            _ => action(Task::Restart(data.app().clone()), 0),
+            RECOVER_ID => Order::own(ExploreTask::Check),
+            _ => action(ExploreTask::Restart(data.app().clone()), 0),
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(
+        data: &mut ExploreData,
+        visit: &Visit<'_>,
+        answer: Answer<ExploreReport>,
+    ) -> Settlement<ExploreTask> {
         let settled = match visit.job {
             ASK_ID => picked(data, answer),
             _ => answer::own(answer).and_then(|report| took(data, visit.job, report)),
         };
-        settled.unwrap_or_else(Settled::Failed)
+        settled.unwrap_or_else(Settlement::Failed)
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut ExploreData, visit: &Visit<'_>, why: &Abandoned) {
         // What could not be done or seen is not tried again.
         if let PERFORM_ID | COMPARE_ID = visit.job {
             data.bar();
@@ -125,42 +131,42 @@ impl Agent for Explore {
         data.give_up(why);
     }
 
-    fn used_up(data: &mut Data, _state: &State, budget: &Budget) {
+    fn used_up(data: &mut ExploreData, _state: &State, budget: &Budget) {
         data.tally.used_up(budget);
     }
 
-    fn prompt(data: &Data, _visit: &Visit<'_>) -> Prompt {
+    fn prompt(data: &ExploreData, _visit: &Visit<'_>) -> Prompt {
         data.prompt()
     }
 
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &ExploreData) -> Option<String> {
         Some(data.told())
     }
 
-    fn report(data: &Data) -> Option<serde_json::Value> {
+    fn report(data: &ExploreData) -> Option<serde_json::Value> {
         Some(data.reported())
     }
 
-    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut ExploreData, visit: &Visit<'_>) -> Outcome {
         match visit.job {
             ENUMERATE_ID if data.enumerate() => SOME,
             ENUMERATE_ID => NOTHING,
             CHOOSE_ID => match data.choose() {
-                Choice::Settled => SETTLED,
-                Choice::Open => OPEN,
-                Choice::Restart => AFRESH,
-                Choice::Lost => LOST,
+                ActionChoice::Settled => SETTLED,
+                ActionChoice::Open => OPEN,
+                ActionChoice::Restart => AFRESH,
+                ActionChoice::Lost => LOST,
             },
             ASSESS_ID => match data.assess() {
-                Progress::Some => PROGRESS,
-                Progress::Stall => STALL,
-                Progress::Loop => LOOP,
+                ExploreProgress::Some => PROGRESS,
+                ExploreProgress::Stall => STALL,
+                ExploreProgress::Loop => LOOP,
             },
             ROUTE_ID => match data.route() {
-                Onward::GoOn => GO_ON,
-                Onward::Switch => CHANGE_POLICY,
-                Onward::Restart => START_AGAIN,
-                Onward::Explored => {
+                NextJob::GoOn => GO_ON,
+                NextJob::Switch => CHANGE_POLICY,
+                NextJob::Restart => START_AGAIN,
+                NextJob::Explored => {
                     data.tally.explored();
                     EXPLORED
                 }
@@ -174,26 +180,34 @@ impl Agent for Explore {
 }
 
 /// An order that counts as one action.
-const fn action(task: Task, interactions: u32) -> Order<Task> {
+const fn action(task: ExploreTask, interactions: u32) -> Order<ExploreTask> {
     Order::Own { task, interactions, actions: 1 }
 }
 
-fn perform(data: &Data) -> Order<Task> {
+fn perform(data: &ExploreData) -> Order<ExploreTask> {
     let (chosen, text) = data.chosen();
-    let Candidate { act, target, direction, .. } = chosen;
+    let CandidateAction { act, target, direction, .. } = chosen;
     match act {
-        Act::Wait => action(Task::Wait, 0),
-        Act::Launch => action(Task::Launch(data.app().clone()), 0),
-        Act::Tap | Act::Text | Act::Swipe | Act::LongPress | Act::Back | Act::Restart => {
+        DeviceAction::Wait => action(ExploreTask::Wait, 0),
+        DeviceAction::Launch => action(ExploreTask::Launch(data.app().clone()), 0),
+        DeviceAction::Tap
+        | DeviceAction::Text
+        | DeviceAction::Swipe
+        | DeviceAction::LongPress
+        | DeviceAction::Back
+        | DeviceAction::Restart => {
             let touches = if text.is_some() { TOUCHES } else { 1 };
-            action(Task::Perform { act, target, direction, text }, touches)
+            action(ExploreTask::Perform { act, target, direction, text }, touches)
         }
     }
 }
 
-fn picked(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
+fn picked(
+    data: &mut ExploreData,
+    answer: Answer<ExploreReport>,
+) -> Result<Settlement<ExploreTask>, Fault> {
     if data.take_pick(&answer::model(answer)?.text) {
-        return Ok(Settled::Outcome(CHOSEN));
+        return Ok(Settlement::Outcome(CHOSEN));
     }
     Err(Fault {
         class: FaultClass::Invalid,
@@ -203,89 +217,97 @@ fn picked(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Faul
     })
 }
 
-fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
+fn took(
+    data: &mut ExploreData,
+    job: JobId,
+    report: ExploreReport,
+) -> Result<Settlement<ExploreTask>, Fault> {
     data.tally.count(&report);
     let outcome = match (job, report) {
-        (SESSION_ID, Report::Done) => SESSION_READY,
-        (PROVISION_ID, Report::Installed(version)) if data.wants_install(version) => {
-            return Ok(Settled::Again(Order::own(Task::Install(data.app().clone()))));
+        (SESSION_ID, ExploreReport::Done) => SESSION_READY,
+        (PROVISION_ID, ExploreReport::Installed(version)) if data.wants_install(version) => {
+            return Ok(Settlement::Again(Order::own(ExploreTask::Install(data.app().clone()))));
         }
-        (PROVISION_ID, Report::Installed(_) | Report::Done) => PROVISIONED,
-        (LAUNCH_ID, Report::Captured { screen, running }) => {
+        (PROVISION_ID, ExploreReport::Installed(_) | ExploreReport::Done) => PROVISIONED,
+        (LAUNCH_ID, ExploreReport::Captured { screen, running }) => {
             if !data.attaches(&screen, running) {
-                return Ok(Settled::Again(action(Task::Launch(data.app().clone()), 0)));
+                return Ok(Settlement::Again(action(ExploreTask::Launch(data.app().clone()), 0)));
             }
             data.start_over();
             LAUNCHED
         }
-        (LAUNCH_ID, Report::Performed { .. } | Report::Done) => {
+        (LAUNCH_ID, ExploreReport::Performed { .. } | ExploreReport::Done) => {
             data.start_over();
             LAUNCHED
         }
-        (SETTLE_ID, Report::Done) => QUIET,
-        (CAPTURE_ID, Report::Captured { screen, .. }) => match screen.front(&data.app().package) {
-            Front::CrashDialog => {
-                data.crash(&screen);
-                DOWN
+        (SETTLE_ID, ExploreReport::Done) => QUIET,
+        (CAPTURE_ID, ExploreReport::Captured { screen, .. }) => {
+            match screen.front(&data.app().package) {
+                Foreground::CrashDialog => {
+                    data.crash(&screen);
+                    DOWN
+                }
+                Foreground::Elsewhere => {
+                    data.look(screen);
+                    ELSEWHERE
+                }
+                Foreground::App | Foreground::SystemDialog => {
+                    data.look(screen);
+                    CAPTURED
+                }
             }
-            Front::Elsewhere => {
-                data.look(screen);
-                ELSEWHERE
-            }
-            Front::App | Front::SystemDialog => {
-                data.look(screen);
-                CAPTURED
-            }
-        },
-        (PERFORM_ID, Report::Performed { .. } | Report::Done) => {
+        }
+        (PERFORM_ID, ExploreReport::Performed { .. } | ExploreReport::Done) => {
             data.acted();
             DONE
         }
-        (COMPARE_ID, Report::Captured { screen, running }) => compared(data, &screen, running),
-        (RECOVER_ID, Report::Health { session: false, .. }) => SESSION_LOST,
-        (RECOVER_ID, Report::Health { running: false, .. }) => RELAUNCH,
-        (RECOVER_ID, Report::Health { in_front: false, .. }) => match data.way_back() {
-            Act::Restart => RELAUNCH,
-            Act::Tap
-            | Act::Text
-            | Act::Swipe
-            | Act::LongPress
-            | Act::Back
-            | Act::Wait
-            | Act::Launch => {
-                return Ok(Settled::Again(perform(data)));
+        (COMPARE_ID, ExploreReport::Captured { screen, running }) => {
+            compared(data, &screen, running)
+        }
+        (RECOVER_ID, ExploreReport::Health { session: false, .. }) => SESSION_LOST,
+        (RECOVER_ID, ExploreReport::Health { running: false, .. }) => RELAUNCH,
+        (RECOVER_ID, ExploreReport::Health { in_front: false, .. }) => match data.way_back() {
+            DeviceAction::Restart => RELAUNCH,
+            DeviceAction::Tap
+            | DeviceAction::Text
+            | DeviceAction::Swipe
+            | DeviceAction::LongPress
+            | DeviceAction::Back
+            | DeviceAction::Wait
+            | DeviceAction::Launch => {
+                return Ok(Settlement::Again(perform(data)));
             }
         },
-        (RECOVER_ID, Report::Performed { .. }) => {
+        (RECOVER_ID, ExploreReport::Performed { .. }) => {
             data.acted();
             RECOVERED
         }
-        (RECOVER_ID, Report::Health { .. } | Report::Done) => RECOVERED,
-        (RESTART_ID, Report::Performed { .. } | Report::Done) => {
+        (RECOVER_ID, ExploreReport::Health { .. } | ExploreReport::Done) => RECOVERED,
+        (RESTART_ID, ExploreReport::Performed { .. } | ExploreReport::Done) => {
             data.start_over();
             RESTARTED
         }
         _ => return Err(answer::misfit()),
     };
-    Ok(Settled::Outcome(outcome))
+    Ok(Settlement::Outcome(outcome))
 }
 
-fn compared(data: &mut Data, screen: &Screen, running: bool) -> Outcome {
+fn compared(data: &mut ExploreData, screen: &Screen, running: bool) -> Outcome {
     match screen.front(&data.app().package) {
-        Front::CrashDialog => {
+        Foreground::CrashDialog => {
             data.crash(screen);
             CRASHED
         }
         // Going back out of an app may end it; anything else that does is a crash.
-        Front::Elsewhere if !running && data.chosen().0.act != Act::Back => {
+        Foreground::Elsewhere if !running && data.chosen().0.act != DeviceAction::Back => {
             data.crash(screen);
             CRASHED
         }
-        Front::Elsewhere => {
+        Foreground::Elsewhere => {
             data.compare(screen);
             LEFT_APP
         }
-        Front::App | Front::SystemDialog if data.compare(screen) => CHANGED,
-        Front::App | Front::SystemDialog => UNCHANGED,
+        Foreground::App | Foreground::SystemDialog if data.compare(screen) => CHANGED,
+        Foreground::App | Foreground::SystemDialog => UNCHANGED,
     }
 }

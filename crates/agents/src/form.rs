@@ -13,15 +13,15 @@ mod describe;
 mod ending;
 mod facts;
 mod field;
-mod forward;
 mod kind;
+mod navigation;
 mod page;
 mod plan;
 mod profile;
 mod read;
 mod report;
 mod sending;
-mod sight;
+mod snapshot;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -32,41 +32,42 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Summary,
-        Visit,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Settlement,
+        Summary, Visit,
     },
-    chart::{Budget, Does as Doing, State},
+    chart::{Budget, State, StateKind as Doing},
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
 };
 use serde_json::value::RawValue;
 
 pub use chart::{CHART, chart_with};
 pub use classify::learnt;
-pub use config::{Config, OnOptional};
-pub use data::Data;
+pub use config::{FormConfig, OnOptional};
+pub use data::FormData;
 pub use ending::Ending;
 pub use facts::Fact;
-pub use field::{Choice, Field, Fill, Limits, Shape};
-pub use forward::{Class as ControlClass, Control, Does};
-pub use kind::{Class, Kind, Secret};
-pub use plan::Why;
-pub use profile::{ANSWERS, Holds, Profile};
+pub use field::{Choice, Field, FieldLimits, FieldShape, Fill};
+pub use kind::{FieldKind, SecretKind, SensitiveKind};
+pub use navigation::{ControlEffect as ControlClass, ControlRole, NavigationControl};
+pub use plan::SkipReason;
+pub use profile::{ANSWERS, Profile, ProfileKeys};
 pub use read::{
-    Alone, Aside, Complaint, Reader, Reading, alone, aside, document, pressable, read, said_by,
+    Complaint, FieldReading, Overlay, PageReader, PageReading, alone, aside, document, pressable,
+    read, said_by,
 };
-pub use report::{Origin, Row, Sent, Status};
-pub use sight::{
-    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
-    What,
+pub use report::{FieldRow, Status, Submission, ValueOrigin};
+pub use snapshot::{
+    Area, Captcha, Control, ControlKind, ControlNames, ControlOption, EnclosingElement,
+    PageSnapshot, PressEffect, TableHeaders, TextElement, TextKind, Visibility,
 };
-pub use task::{Report, Source, Task};
+pub use task::{FormReport, FormTask, Source};
 pub use text::is_unseen;
-pub use value::{Unfit, fit, kept};
+pub use value::{UnfitValue, fit, kept};
 
 use crate::answer;
-use page::Planned;
+use page::PagePlan;
 use sending::{anew, sent, submit};
 
 /// The tool by which the form is sent. The agent calls it, never a model.
@@ -116,7 +117,7 @@ const ADVANCE: JobDecl = JobDecl {
         ("unsent", Influence::None),
         ("unsafe", Influence::None),
     ],
-    governed: Governed::Own,
+    governed: Governance::Own,
     tasks: 2,
     worst: Charges { tool_calls: 1, interactions: 1, ..Charges::NONE },
     ..JobDecl::RUN
@@ -150,12 +151,12 @@ const TOUCHES: u32 = 3;
 
 /// Fills web forms.
 #[derive(Clone, Copy, Debug)]
-pub struct Form;
+pub struct FormAgent;
 
-impl Agent for Form {
-    type Data = Data;
-    type Task = Task;
-    type Report = Report;
+impl Agent for FormAgent {
+    type Data = FormData;
+    type Task = FormTask;
+    type Report = FormReport;
 
     const DECL: AgentDecl = AgentDecl {
         name: "form",
@@ -170,45 +171,49 @@ impl Agent for Form {
         ..AgentDecl::NONE
     };
 
-    fn describe_task(task: &Task) -> Option<String> {
+    fn describe_task(task: &FormTask) -> Option<String> {
         Some(describe::task(task))
     }
 
-    fn describe_report(report: &Report) -> Option<Summary> {
+    fn describe_report(report: &FormReport) -> Option<Summary> {
         describe::report(report)
     }
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
-        *data = Data::new(serde_json::from_str(config.get())?);
+    fn begin(data: &mut FormData, config: &RawValue) -> Result<(), BadBody> {
+        *data = FormData::new(serde_json::from_str(config.get())?);
         Ok(())
     }
 
-    fn receive(data: &mut Data, _event: u16, body: &RawValue) -> Result<(), BadBody> {
+    fn receive(data: &mut FormData, _event: u16, body: &RawValue) -> Result<(), BadBody> {
         data.activate(serde_json::from_str(body.get())?);
         Ok(())
     }
 
-    fn items(_data: &Data, _list: u16) -> u16 {
+    fn items(_data: &FormData, _list: u16) -> u16 {
         0
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+    fn brief(data: &FormData, visit: &Visit<'_>) -> Order<FormTask> {
         match visit.job {
-            SETTLE_ID => Order::own(Task::Settle { url: data.first_url() }),
-            EXTRACT_ID => Order::own(Task::Extract),
+            SETTLE_ID => Order::own(FormTask::Settle { url: data.first_url() }),
+            EXTRACT_ID => Order::own(FormTask::Extract),
             FILL_ID if data.wants_text() => {
                 Order::Model(ModelCall { job: visit.job, item: visit.item })
             }
             FILL_ID => insert(data),
             VERIFY_ID => {
                 let (field, from, origin) = (data.here(), data.typed(), data.site());
-                Order::own(Task::Verify { field, from, origin })
+                Order::own(FormTask::Verify { field, from, origin })
             }
-            _ => Order::own(Task::Survey),
+            _ => Order::own(FormTask::Survey),
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(
+        data: &mut FormData,
+        visit: &Visit<'_>,
+        answer: Answer<FormReport>,
+    ) -> Settlement<FormTask> {
         let settled = match visit.job {
             FILL_ID => filled(data, visit, answer),
             VERIFY_ID => verified(data, answer),
@@ -221,48 +226,48 @@ impl Agent for Form {
                 }
             }
         };
-        settled.unwrap_or_else(Settled::Failed)
+        settled.unwrap_or_else(Settlement::Failed)
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut FormData, visit: &Visit<'_>, why: &Abandoned) {
         data.give_up(why, visit.held);
     }
 
-    fn used_up(data: &mut Data, _state: &State, budget: &Budget) {
+    fn used_up(data: &mut FormData, _state: &State, budget: &Budget) {
         data.used_up(budget);
     }
 
-    fn prompt(data: &Data, _visit: &Visit<'_>) -> Prompt {
+    fn prompt(data: &FormData, _visit: &Visit<'_>) -> Prompt {
         data.prompt()
     }
 
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &FormData) -> Option<String> {
         Some(data.told())
     }
 
-    fn report(data: &Data) -> Option<serde_json::Value> {
+    fn report(data: &FormData) -> Option<serde_json::Value> {
         Some(data.reported())
     }
 
-    fn stage(data: &Data) -> Option<String> {
+    fn stage(data: &FormData) -> Option<String> {
         data.stage()
     }
 
-    fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut FormData, _visit: &Visit<'_>) -> Outcome {
         match data.plan() {
-            Planned::Fillable => FILLABLE,
-            Planned::Passed => PASSED,
-            Planned::Nothing => NOTHING,
+            PagePlan::Fillable => FILLABLE,
+            PagePlan::Passed => PASSED,
+            PagePlan::Nothing => NOTHING,
         }
     }
 }
 
 /// The text comes first and is written down; then it is typed.
 fn filled(
-    data: &mut Data,
+    data: &mut FormData,
     visit: &Visit<'_>,
-    answer: Answer<Report>,
-) -> Result<Settled<Task>, Fault> {
+    answer: Answer<FormReport>,
+) -> Result<Settlement<FormTask>, Fault> {
     if data.wants_text() {
         match answer::model(answer) {
             Ok(reply) => data.take_text(&reply.text, None),
@@ -272,14 +277,14 @@ fn filled(
             }
             Err(fault) => return Err(fault),
         }
-        return Ok(Settled::Again(insert(data)));
+        return Ok(Settlement::Again(insert(data)));
     }
     match answer::own(answer) {
-        Ok(Report::Inserted { value, unfit, note, .. }) => {
+        Ok(FormReport::Inserted { value, unfit, note, .. }) => {
             data.remark(note);
             data.inserted(value, unfit)?;
         }
-        Ok(Report::SwitchedOff { note }) => {
+        Ok(FormReport::SwitchedOff { note }) => {
             data.remark(note);
             data.switched_off();
         }
@@ -291,17 +296,20 @@ fn filled(
         }
         Err(fault) => return Err(fault),
     }
-    Ok(Settled::Outcome(FILLED))
+    Ok(Settlement::Outcome(FILLED))
 }
 
 fn last_attempt(visit: &Visit<'_>, fault: &Fault) -> bool {
-    let more = matches!(visit.state.does(), Doing::Run(work) if visit.attempt < work.attempts.max);
+    let more = matches!(visit.state.kind(), Doing::Run(work) if visit.attempt < work.attempts.max);
     !fault.repeatable || !more
 }
 
-fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
+fn verified(
+    data: &mut FormData,
+    answer: Answer<FormReport>,
+) -> Result<Settlement<FormTask>, Fault> {
     let (kept, complaint) = match answer::own(answer) {
-        Ok(Report::Verified { kept, complaint, note }) => {
+        Ok(FormReport::Verified { kept, complaint, note }) => {
             data.remark(note);
             (kept, complaint)
         }
@@ -316,24 +324,28 @@ fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fa
         data.complain(kept, complaint);
         INVALID
     };
-    Ok(Settled::Outcome(outcome))
+    Ok(Settlement::Outcome(outcome))
 }
 
-fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
+fn took(
+    data: &mut FormData,
+    job: JobId,
+    report: FormReport,
+) -> Result<Settlement<FormTask>, Fault> {
     let outcome = match (job, report) {
-        (SETTLE_ID, Report::Settled { fingerprint, origin, title, status, document }) => {
+        (SETTLE_ID, FormReport::Settled { fingerprint, origin, title, status, document }) => {
             data.open_page(&fingerprint, &origin, &title, status)?;
             data.take_document(document);
             READY
         }
-        (EXTRACT_ID, Report::Fields(fields)) => {
+        (EXTRACT_ID, FormReport::Fields(fields)) => {
             if data.take_fields(fields)? {
                 FOUND
             } else {
                 NONE
             }
         }
-        (_, Report::Controls { controls, shot, fingerprint, document, note }) => {
+        (_, FormReport::Controls { controls, shot, fingerprint, document, note }) => {
             data.picture(shot);
             data.take_document(document);
             data.remark_on_page(note);
@@ -343,52 +355,52 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
                 return Ok(advance(data, &controls));
             }
         }
-        (_, Report::Moved { fingerprint, origin, complaint, shot, document }) => {
+        (_, FormReport::Moved { fingerprint, origin, complaint, shot, document }) => {
             data.picture(shot);
             data.went_on(document);
             if data.moved(&fingerprint, &origin, complaint.as_deref())? { NEW_PAGE } else { UNSAFE }
         }
         _ => return Err(answer::misfit()),
     };
-    Ok(Settled::Outcome(outcome))
+    Ok(Settlement::Outcome(outcome))
 }
 
-fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
-    let unsent = |data: &mut Data, control| {
+fn advance(data: &mut FormData, controls: &[NavigationControl]) -> Settlement<FormTask> {
+    let unsent = |data: &mut FormData, control| {
         data.hand_over(&[control], Ending::Unsent, None);
-        Settled::Outcome(UNSENT)
+        Settlement::Outcome(UNSENT)
     };
     let sends = data.config.sends;
     match data.way(controls) {
         // What a page makes for sending may send, whatever is written on it.
-        forward::Way::Press(control) if !sends && control.does == Does::Submit => {
+        navigation::NextStep::Press(control) if !sends && control.does == ControlRole::Submit => {
             unsent(data, control)
         }
-        forward::Way::Press(control) => {
+        navigation::NextStep::Press(control) => {
             let (page, origin) = (data.fingerprint(), data.site());
             data.about_to_go_on(control);
-            let task = Task::Press { control: Box::new(control.clone()), page, origin };
-            Settled::Again(Order::touching(task, 1))
+            let task = FormTask::Press { control: Box::new(control.clone()), page, origin };
+            Settlement::Again(Order::touching(task, 1))
         }
-        forward::Way::Submit(control, _) if !sends => unsent(data, control),
-        forward::Way::Submit(control, class) => match submit(data, control, class) {
-            Some(call) => Settled::Again(Order::Tool(call)),
-            None => Settled::Failed(answer::misfit()),
+        navigation::NextStep::Submit(control, _) if !sends => unsent(data, control),
+        navigation::NextStep::Submit(control, class) => match submit(data, control, class) {
+            Some(call) => Settlement::Again(Order::Tool(call)),
+            None => Settlement::Failed(answer::misfit()),
         },
-        forward::Way::Nothing => {
+        navigation::NextStep::Nothing => {
             data.hand_over(&[], Ending::NoMore, None);
-            Settled::Outcome(NO_MORE)
+            Settlement::Outcome(NO_MORE)
         }
-        forward::Way::Persons(why, next) => {
-            let all: Vec<&Control> = controls.iter().collect();
+        navigation::NextStep::Persons(why, next) => {
+            let all: Vec<&NavigationControl> = controls.iter().collect();
             data.hand_over(&all, Ending::Unsafe, Some((why, next)));
-            Settled::Outcome(UNSAFE)
+            Settlement::Outcome(UNSAFE)
         }
     }
 }
 
-fn insert(data: &Data) -> Order<Task> {
+fn insert(data: &FormData) -> Order<FormTask> {
     let (field, from, origin) = (data.here(), data.source(), data.site());
-    let task = Task::Insert { field, from, origin };
+    let task = FormTask::Insert { field, from, origin };
     Order::touching(task, TOUCHES)
 }

@@ -17,21 +17,22 @@ use alloc::string::{String, ToString};
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Reply, Settled, Visit,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Reply, Settlement,
+        Visit,
     },
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
     tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use config::Limits;
-pub use data::{Cause, Data, Finding, Stopped};
-pub use decision::{Decision, Unusable, read};
-pub use offer::{MAX_TOOLS, Offer, Offered, SEARCH};
+pub use config::PromptLimits;
+pub use data::{FailureCause, Finding, JobFailure, ResearchData};
+pub use decision::{Decision, UnusableReply, read};
+pub use offer::{MAX_TOOLS, OfferedTool, SEARCH, ToolList};
 
 use crate::answer;
 
@@ -56,14 +57,14 @@ const DECIDE: JobDecl = JobDecl {
     ],
     // A proposal that cannot be read fails the attempt.
     fails: Some(Influence::Proposal),
-    governed: Governed::Turns,
+    governed: Governance::Turns,
     worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
-    governed: Governed::Calls,
+    governed: Governance::Calls,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
@@ -104,12 +105,12 @@ const GAVE_UP: Outcome = ASSEMBLE.outcome("gave_up");
 
 /// The `research` agent.
 #[derive(Debug)]
-pub struct Research;
+pub struct ResearchAgent;
 
 /// What the host does for the agent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Task {
+pub enum ResearchTask {
     /// Write down how far a run came that got stuck.
     Summarise {
         /// What is known of it, in words that can stand as they are.
@@ -128,7 +129,7 @@ pub enum Task {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum ResearchReport {
     /// The summary is written.
     Summarised {
         /// The summary.
@@ -141,10 +142,10 @@ pub enum Report {
     },
 }
 
-impl Agent for Research {
-    type Data = Data;
-    type Task = Task;
-    type Report = Report;
+impl Agent for ResearchAgent {
+    type Data = ResearchData;
+    type Task = ResearchTask;
+    type Report = ResearchReport;
 
     const DECL: AgentDecl = AgentDecl {
         name: "research",
@@ -155,31 +156,35 @@ impl Agent for Research {
         ..AgentDecl::NONE
     };
 
-    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+    fn begin(data: &mut ResearchData, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)
     }
 
-    fn receive(_data: &mut Data, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
+    fn receive(_data: &mut ResearchData, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
         Err(BadBody("no event is expected".into()))
     }
 
-    fn items(_data: &Data, _list: u16) -> u16 {
+    fn items(_data: &ResearchData, _list: u16) -> u16 {
         0
     }
 
-    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+    fn brief(data: &ResearchData, visit: &Visit<'_>) -> Order<ResearchTask> {
         match visit.job {
             DECIDE_ID | ANALYZE_ID => Order::Model(ModelCall { job: visit.job, item: 0 }),
             CALL_ID => Order::Tool(data.next_call()),
-            SUMMARY_ID => Order::own(Task::Summarise { draft: recount::summary(data) }),
+            SUMMARY_ID => Order::own(ResearchTask::Summarise { draft: recount::summary(data) }),
             _ => {
                 let (text, answered) = data.outcome();
-                Order::own(Task::Assemble { text, answered })
+                Order::own(ResearchTask::Assemble { text, answered })
             }
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(
+        data: &mut ResearchData,
+        visit: &Visit<'_>,
+        answer: Answer<ResearchReport>,
+    ) -> Settlement<ResearchTask> {
         let settled = match visit.job {
             DECIDE_ID => answer::model(answer).and_then(|reply| decided(data, visit, &reply)),
             CALL_ID => answer::tool(answer).map(|result| {
@@ -189,10 +194,10 @@ impl Agent for Research {
             ANALYZE_ID => answer::model(answer).map(|reply| analysed(data, reply)),
             _ => answer::own(answer).and_then(|report| reported(data, visit, report)),
         };
-        settled.map_or_else(Settled::Failed, Settled::Outcome)
+        settled.map_or_else(Settlement::Failed, Settlement::Outcome)
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut ResearchData, visit: &Visit<'_>, why: &Abandoned) {
         match visit.job {
             CALL_ID => data.not_found(visit, why),
             // A summary that nobody wrote is the one that the run has by itself.
@@ -201,19 +206,19 @@ impl Agent for Research {
         }
     }
 
-    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+    fn prompt(data: &ResearchData, visit: &Visit<'_>) -> Prompt {
         prompt::render(data, visit)
     }
 
-    fn result(data: &Data) -> Option<String> {
+    fn result(data: &ResearchData) -> Option<String> {
         data.result.clone()
     }
 
-    fn advise(data: &mut Data, verdict: &Verdict) {
+    fn advise(data: &mut ResearchData, verdict: &Verdict) {
         data.hear(verdict);
     }
 
-    fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
+    fn decide(data: &mut ResearchData, _visit: &Visit<'_>) -> Outcome {
         if data.goal.trim().is_empty() {
             return NOTHING;
         }
@@ -226,7 +231,7 @@ impl Agent for Research {
 }
 
 /// Takes a decision; one that cannot be read or used fails the attempt.
-fn decided(data: &mut Data, visit: &Visit<'_>, reply: &Reply) -> Result<Outcome, Fault> {
+fn decided(data: &mut ResearchData, visit: &Visit<'_>, reply: &Reply) -> Result<Outcome, Fault> {
     data.advice.used();
     let offer = data.tools.within(visit.state.tools());
     let decision = decision::of(reply, &offer).and_then(|decision| data.admit(decision));
@@ -252,7 +257,7 @@ fn decided(data: &mut Data, visit: &Visit<'_>, reply: &Reply) -> Result<Outcome,
 }
 
 /// Takes an analysis: a note on the last finding, or the answer.
-fn analysed(data: &mut Data, reply: Reply) -> Outcome {
+fn analysed(data: &mut ResearchData, reply: Reply) -> Outcome {
     if let Ok(Decision::Finish { text }) = decision::of(&reply, &data.tools) {
         data.answer = Some(text);
         return CONCLUDED;
@@ -261,17 +266,23 @@ fn analysed(data: &mut Data, reply: Reply) -> Outcome {
     ANALYZED
 }
 
-fn reported(data: &mut Data, visit: &Visit<'_>, report: Report) -> Result<Outcome, Fault> {
+fn reported(
+    data: &mut ResearchData,
+    visit: &Visit<'_>,
+    report: ResearchReport,
+) -> Result<Outcome, Fault> {
     match report {
-        Report::Summarised { text } if visit.job == SUMMARY_ID => {
+        ResearchReport::Summarised { text } if visit.job == SUMMARY_ID => {
             data.give_up(text);
             Ok(WRITTEN)
         }
-        Report::Assembled { text } if visit.job != SUMMARY_ID => {
+        ResearchReport::Assembled { text } if visit.job != SUMMARY_ID => {
             let (_, answered) = data.outcome();
             data.result = Some(text);
             Ok(if answered { ANSWERED } else { GAVE_UP })
         }
-        Report::Summarised { .. } | Report::Assembled { .. } => Err(answer::misfit()),
+        ResearchReport::Summarised { .. } | ResearchReport::Assembled { .. } => {
+            Err(answer::misfit())
+        }
     }
 }

@@ -11,16 +11,16 @@ use alloc::{
 };
 
 use pointsman_kernel::{
-    Rejected, Took,
+    Rejected, StepResult,
     agent::{Agent, Answer, Fault, FaultClass, Order, ToolResult, Visit},
     chart::{Chart, Disposition, Maximum, verify, with_budgets},
-    effect::{Effect, EffectKind, Out},
-    event::{Begun, Event, Observed, Scope, Usage},
+    effect::{Effect, EffectKind, StepOutput},
+    event::{Event, Observed, RunConfig, Scope, Usage},
     governor::{Permissions, Rule, Verdict},
     id::{At, EffectId},
     job::{AgentDecl, Child, Registry, ToolShape},
     prompt::Prompt,
-    run::{Doing, Run},
+    run::{ItemStatus, Run},
     step,
     tool::ToolDecl,
 };
@@ -31,7 +31,7 @@ pub(crate) struct Driver<A: Agent> {
     pub(crate) chart: Chart,
     pub(crate) run: Run<A>,
     /// What the last step put out; an event that was not applied leaves it empty.
-    pub(crate) out: Out<A::Task>,
+    pub(crate) out: StepOutput<A::Task>,
     /// The time of the next event.
     pub(crate) now: At,
     /// What the run may do unasked; set it before `begin`.
@@ -80,7 +80,7 @@ where
         Self {
             run: Run::new(&chart),
             chart,
-            out: Out::default(),
+            out: StepOutput::default(),
             now: At(0),
             permissions: Permissions::allow_all(),
             tools: crate::tools(),
@@ -91,7 +91,7 @@ where
     }
 
     /// Applies an event, and returns whether it was applied, ignored or rejected.
-    pub(crate) fn try_apply(&mut self, event: Event<A::Report>) -> Result<Took, Rejected> {
+    pub(crate) fn try_apply(&mut self, event: Event<A::Report>) -> Result<StepResult, Rejected> {
         let (seen, seq) = (Observed { at: self.now, event }, self.run.core.next);
         let took = step(&self.chart, &mut self.run, seq, seen, &mut self.out)?;
         for hop in &self.out.hops {
@@ -113,12 +113,12 @@ where
     pub(crate) fn apply(&mut self, event: Event<A::Report>) {
         let name = event.name();
         let took = self.try_apply(event);
-        assert_eq!(took, Ok(Took::Applied), "`{name}` in state `{}`", self.state());
+        assert_eq!(took, Ok(StepResult::Applied), "`{name}` in state `{}`", self.state());
     }
 
     /// Begins the run.
     pub(crate) fn begin(&mut self, config: Value) {
-        self.apply(Event::Begun(Box::new(Begun {
+        self.apply(Event::Begun(Box::new(RunConfig {
             chart: self.chart.name().to_owned(),
             version: self.chart.version(),
             digest: self.chart.digest(),
@@ -135,11 +135,11 @@ where
     /// Gives an event that the state waits for, by name.
     pub(crate) fn give(&mut self, event: &str, body: Value) {
         let took = self.try_give(event, body);
-        assert_eq!(took, Ok(Took::Applied), "`{event}` in state `{}`", self.state());
+        assert_eq!(took, Ok(StepResult::Applied), "`{event}` in state `{}`", self.state());
     }
 
     /// Gives an event by name, and returns what became of it.
-    pub(crate) fn try_give(&mut self, event: &str, body: Value) -> Result<Took, Rejected> {
+    pub(crate) fn try_give(&mut self, event: &str, body: Value) -> Result<StepResult, Rejected> {
         let place = A::DECL.events.iter().position(|known| *known == event);
         let event = u16::try_from(place.expect("the agent declares the event")).unwrap();
         self.try_apply(Event::Given { event, body: raw(&body) })
@@ -195,7 +195,7 @@ where
     /// A person decides over the call that was held last.
     pub(crate) fn decide(&mut self, granted: bool) {
         let asked = self.run.core.items.iter().rev().find_map(|item| match item.doing {
-            Doing::Asking { effect, call, .. } => Some((effect, call)),
+            ItemStatus::Asking { effect, call, .. } => Some((effect, call)),
             _ => None,
         });
         let (effect, call) = asked.expect("a person is asked");

@@ -6,7 +6,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    agent::{Abandoned, FaultClass, Reply, ToolCall, ToolResult},
     json::canonical_body,
 };
 use serde::{Deserialize, Serialize};
@@ -26,14 +26,14 @@ pub const NOT_DONE: &str = "not done: ";
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Transcript {
-    messages: Vec<Message>,
+    messages: Vec<TranscriptMessage>,
 }
 
 /// One message.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Message {
+pub enum TranscriptMessage {
     /// A person's words, unchanged.
     User {
         /// The words.
@@ -55,13 +55,13 @@ pub enum Message {
         text: String,
         /// Its calls, in the order in which it made them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<Called>,
+        calls: Vec<CallRecord>,
     },
 }
 
 /// A call and, once it is known, its result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Called {
+pub struct CallRecord {
     /// What was proposed.
     pub call: ToolCall,
     /// What came of it; a call that came to nothing has a result that says so.
@@ -71,46 +71,50 @@ pub struct Called {
 
 impl Transcript {
     /// Returns every message, the oldest first.
-    pub fn messages(&self) -> &[Message] {
+    pub fn messages(&self) -> &[TranscriptMessage] {
         &self.messages
     }
 
     /// Adds a person's message.
     pub fn say(&mut self, text: String) {
         self.seal();
-        self.messages.push(Message::User { text });
+        self.messages.push(TranscriptMessage::User { text });
     }
 
     /// Adds a word of the host.
     pub fn note(&mut self, text: String) {
-        self.messages.push(Message::Note { text });
+        self.messages.push(TranscriptMessage::Note { text });
     }
 
     /// Adds a model's reply.
     pub fn reply(&mut self, reply: Reply) {
         self.seal();
-        let mut calls: Vec<Called> = Vec::new();
+        let mut calls: Vec<CallRecord> = Vec::new();
         for mut call in reply.calls.into_iter().take(MAX_CALLS) {
             tidy(&mut call, &calls);
-            calls.push(Called { call, result: None });
+            calls.push(CallRecord { call, result: None });
         }
-        self.messages.push(Message::Assistant { text: reply.text, calls });
+        self.messages.push(TranscriptMessage::Assistant { text: reply.text, calls });
     }
 
     /// Returns the last reply's text.
     pub fn last_text(&self) -> &str {
         let text = self.messages.iter().rev().find_map(|message| match message {
-            Message::Assistant { text, .. } => Some(text.as_str()),
-            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
+            TranscriptMessage::Assistant { text, .. } => Some(text.as_str()),
+            TranscriptMessage::User { .. }
+            | TranscriptMessage::Note { .. }
+            | TranscriptMessage::Summary { .. } => None,
         });
         text.unwrap_or_default()
     }
 
     /// Returns the last reply's calls.
-    pub fn calls(&self) -> &[Called] {
+    pub fn calls(&self) -> &[CallRecord] {
         let calls = self.messages.iter().rev().find_map(|message| match message {
-            Message::Assistant { calls, .. } => Some(calls.as_slice()),
-            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
+            TranscriptMessage::Assistant { calls, .. } => Some(calls.as_slice()),
+            TranscriptMessage::User { .. }
+            | TranscriptMessage::Note { .. }
+            | TranscriptMessage::Summary { .. } => None,
         });
         calls.unwrap_or_default()
     }
@@ -139,41 +143,45 @@ impl Transcript {
     /// Returns what the person said last, and where it stands.
     pub(crate) fn last_asked(&self) -> Option<(usize, &str)> {
         self.messages.iter().enumerate().rev().find_map(|(place, message)| match message {
-            Message::User { text } => Some((place, text.as_str())),
-            Message::Note { .. } | Message::Summary { .. } | Message::Assistant { .. } => None,
+            TranscriptMessage::User { text } => Some((place, text.as_str())),
+            TranscriptMessage::Note { .. }
+            | TranscriptMessage::Summary { .. }
+            | TranscriptMessage::Assistant { .. } => None,
         })
     }
 
     /// Returns the bytes of every message.
     pub(crate) fn size(&self) -> usize {
-        self.messages.iter().map(Message::size).fold(0, usize::saturating_add)
+        self.messages.iter().map(TranscriptMessage::size).fold(0, usize::saturating_add)
     }
 
     /// Puts other messages in the place of the oldest ones. A reply goes with its results.
-    pub(crate) fn replace_first(&mut self, count: usize, with: Vec<Message>) {
+    pub(crate) fn replace_first(&mut self, count: usize, with: Vec<TranscriptMessage>) {
         self.messages.splice(..count.min(self.messages.len()), with);
     }
 
     /// Lets every output be changed.
     pub(crate) fn each_output(&mut self, mut change: impl FnMut(&mut String)) {
         for message in &mut self.messages {
-            if let Message::Assistant { calls, .. } = message {
+            if let TranscriptMessage::Assistant { calls, .. } = message {
                 let results = calls.iter_mut().filter_map(|called| called.result.as_mut());
                 results.for_each(|result| change(&mut result.output));
             }
         }
     }
 
-    fn last_calls(&mut self) -> &mut [Called] {
+    fn last_calls(&mut self) -> &mut [CallRecord] {
         let calls = self.messages.iter_mut().rev().find_map(|message| match message {
-            Message::Assistant { calls, .. } => Some(calls.as_mut_slice()),
-            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
+            TranscriptMessage::Assistant { calls, .. } => Some(calls.as_mut_slice()),
+            TranscriptMessage::User { .. }
+            | TranscriptMessage::Note { .. }
+            | TranscriptMessage::Summary { .. } => None,
         });
         calls.unwrap_or_default()
     }
 }
 
-impl Message {
+impl TranscriptMessage {
     /// Returns the results of a reply's calls.
     pub(crate) fn results(&self) -> impl Iterator<Item = &ToolResult> {
         let calls = match self {
@@ -204,17 +212,17 @@ pub(crate) fn not_done() -> ToolResult {
 }
 
 /// Returns the result of a call that no answer settled.
-pub fn forgone(why: &Forgone) -> ToolResult {
+pub fn forgone(why: &Abandoned) -> ToolResult {
     let output = format!("{NOT_DONE}{}", answer::reason(why));
     ToolResult { ok: false, output, mutated: may_have_mutated(why) }
 }
 
 /// Returns whether a call may have run, in part, before it came to nothing.
-const fn may_have_mutated(why: &Forgone) -> bool {
+const fn may_have_mutated(why: &Abandoned) -> bool {
     match why {
-        Forgone::TimedOut { .. } => true,
+        Abandoned::TimedOut { .. } => true,
         // These say that the call was turned away at the door.
-        Forgone::Failed(fault) => !matches!(
+        Abandoned::Failed(fault) => !matches!(
             fault.class,
             FaultClass::Forbidden
                 | FaultClass::Invalid
@@ -222,16 +230,16 @@ const fn may_have_mutated(why: &Forgone) -> bool {
                 | FaultClass::Contract
                 | FaultClass::RateLimited
         ),
-        Forgone::Denied { .. }
-        | Forgone::Stuck { .. }
-        | Forgone::Budget
-        | Forgone::Cancelled
+        Abandoned::Denied { .. }
+        | Abandoned::Stuck { .. }
+        | Abandoned::Budget
+        | Abandoned::Cancelled
         | _ => false,
     }
 }
 
 /// Gives a call one spelling, and an id that no call before it has.
-fn tidy(call: &mut ToolCall, before: &[Called]) {
+fn tidy(call: &mut ToolCall, before: &[CallRecord]) {
     if let Ok(arguments) = canonical_body(&call.arguments) {
         call.arguments = arguments;
     }
@@ -288,7 +296,9 @@ mod tests {
         transcript.record(0, ToolResult::default());
         transcript.record(9, ToolResult::default());
         transcript.say("next".into());
-        let [Message::Assistant { calls, .. }, Message::User { .. }] = transcript.messages() else {
+        let [TranscriptMessage::Assistant { calls, .. }, TranscriptMessage::User { .. }] =
+            transcript.messages()
+        else {
             panic!("two messages");
         };
         let first = calls[0].result.as_ref().unwrap();

@@ -12,14 +12,14 @@
 use std::{collections::VecDeque, error::Error};
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Forgone, Order, Settled, Visit},
+    agent::{Abandoned, Agent, Answer, BadBody, Order, Settlement, Visit},
     chart::verify,
     effect::{Effect, EffectKind},
-    event::{Begun, Event, Observed, Usage},
+    event::{Event, Observed, RunConfig, Usage},
     governor::Permissions,
     id::{At, Outcome},
     job::{AgentDecl, Influence, JobDecl, Registry},
-    journal::{Recorded, Recorder, body},
+    journal::{RecordResult, Recorder, body},
     replay::replay,
     view::view,
 };
@@ -91,17 +91,17 @@ impl Agent for Dice {
     fn brief(_: &Thrown, _: &Visit<'_>) -> Order<Throw> {
         Order::own(Throw)
     }
-    fn settle(data: &mut Thrown, _: &Visit<'_>, answer: Answer<u8>) -> Settled<Throw> {
+    fn settle(data: &mut Thrown, _: &Visit<'_>, answer: Answer<u8>) -> Settlement<Throw> {
         match answer {
             Answer::Own(eyes) => {
                 data.throws.push(eyes);
-                Settled::Outcome(if eyes == 6 { SIX } else { OTHER })
+                Settlement::Outcome(if eyes == 6 { SIX } else { OTHER })
             }
-            Answer::Fault(fault) => Settled::Failed(fault),
+            Answer::Fault(fault) => Settlement::Failed(fault),
             other => unreachable!("the kernel lets only fitting answers through: {other:?}"),
         }
     }
-    fn forgo(_: &mut Thrown, _: &Visit<'_>, _: &Forgone) {}
+    fn abandon(_: &mut Thrown, _: &Visit<'_>, _: &Abandoned) {}
     fn decide(_: &mut Thrown, _: &Visit<'_>) -> Outcome {
         OTHER
     }
@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut recorder = Recorder::<Dice>::new(&chart);
     let mut journal: Vec<String> = Vec::new();
-    let mut inbox = VecDeque::from([Event::Begun(Box::new(Begun {
+    let mut inbox = VecDeque::from([Event::Begun(Box::new(RunConfig {
         chart: chart.name().into(),
         version: chart.version(),
         digest: chart.digest(),
@@ -131,7 +131,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut at = At(0);
     while let Some(event) = inbox.pop_front() {
         at = at.after(10);
-        let Recorded::Line(line) = recorder.record(Observed { at, event })? else { continue };
+        let RecordResult::Line(line) = recorder.record(Observed { at, event })? else { continue };
         journal.push(line); // A real caller flushes to disk here, before it acts.
         for Effect { id, order } in &recorder.out().effects {
             if let EffectKind::Start(Order::Own { task: Throw, .. }) = order {

@@ -60,10 +60,10 @@ pub trait Agent: Sized + Send + Sync + 'static {
         data: &mut Self::Data,
         visit: &Visit<'_>,
         answer: Answer<Self::Report>,
-    ) -> Settled<Self::Task>;
+    ) -> Settlement<Self::Task>;
 
     /// Learns that no answer will settle this visit, or this item of a fan-out.
-    fn forgo(data: &mut Self::Data, visit: &Visit<'_>, why: &Forgone);
+    fn abandon(data: &mut Self::Data, visit: &Visit<'_>, why: &Abandoned);
 
     /// Learns that a budget is used up, so that the run leaves this state by the budget's
     /// `else` or ends. What is still under way is forgone right after it; often all of it is
@@ -380,7 +380,7 @@ pub struct ChildEnd {
 /// What an answer comes to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Settled<T> {
+pub enum Settlement<T> {
     /// The job ends in this way.
     Outcome(Outcome),
     /// The same attempt orders more.
@@ -392,7 +392,7 @@ pub enum Settled<T> {
 /// Why no answer will settle a visit or an item.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Forgone {
+pub enum Abandoned {
     /// The last attempt failed, or was not worth repeating.
     Failed(Fault),
     /// The last attempt timed out.

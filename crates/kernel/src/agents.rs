@@ -9,7 +9,7 @@ use core::ops::Deref;
 use serde_json::value::RawValue;
 
 use crate::{
-    chart::{Chart, Refused, verify},
+    chart::{Chart, RefusedChart, verify},
     erased::{AgentRow, AnyRun},
     job::{AgentDecl, Child, Registry, ToolShape},
 };
@@ -66,13 +66,13 @@ impl Agents {
     }
 
     /// Reads and verifies a chart.
-    pub fn verify(&self, source: &str) -> Result<Program, Refused> {
+    pub fn verify(&self, source: &str) -> Result<Program, RefusedChart> {
         let chart = verify(source, &self.registry())?;
         if let Some(agent) = self.rows.iter().find(|row| row.decl.name == chart.jobs()) {
             return Ok(Program { chart, agent: *agent });
         }
         // Verification has refused a chart of an agent that is not there.
-        Err(Refused { chart: chart.name().into(), diagnostics: Vec::new(), more: 0 })
+        Err(RefusedChart { chart: chart.name().into(), diagnostics: Vec::new(), more: 0 })
     }
 
     /// Returns the declarations of all agents, in the order in which they were added.

@@ -31,14 +31,14 @@ use serde_json::value::RawValue;
 pub use authority::{AuthorityReport, InfluencedEdge};
 pub use budgets::{BadMaximum, Maximum, with_budgets};
 pub use build::{ChartBuilder, StateBuilder};
-pub use certificate::{Certificate, Per};
-pub(crate) use draft::Sp;
-pub use stuck::{ScreenStall, Stuck};
-pub use verify::{Refused, verify};
+pub use certificate::{Certificate, CertificateScope};
+pub(crate) use draft::Spanned;
+pub use stuck::{ScreenStall, StuckThresholds};
+pub use verify::{RefusedChart, verify};
 
 use crate::{
     id::{BudgetId, Digest, JobId, Outcome, StateId},
-    job::{Charges, Governed, Influence},
+    job::{Charges, Governance, Influence},
 };
 
 /// A track plan that was found to halt.
@@ -52,8 +52,8 @@ pub struct Chart {
     pub(crate) start: StateId,
     pub(crate) states: Box<[State]>,
     pub(crate) budgets: Box<[Budget]>,
-    pub(crate) any: Any,
-    pub(crate) stuck: Stuck,
+    pub(crate) any: AnyState,
+    pub(crate) stuck: StuckThresholds,
     pub(crate) slots: Box<[Box<str>]>,
     pub(crate) needs: Box<[Box<str>]>,
     pub(crate) filled: Box<[(Box<str>, serde_json::Value)]>,
@@ -123,18 +123,18 @@ impl Disposition {
 #[derive(Debug)]
 pub struct State {
     pub(crate) name: Box<str>,
-    pub(crate) does: Does,
+    pub(crate) kind: StateKind,
     /// Every way out, the job's own first; `Outcome` is the index.
-    pub(crate) ways: Box<[Way]>,
-    pub(crate) added: Added,
-    pub(crate) tools: Tools,
+    pub(crate) routes: Box<[Route]>,
+    pub(crate) kernel_outcomes: KernelOutcomes,
+    pub(crate) tools: AllowedTools,
     pub(crate) with: Option<Box<RawValue>>,
 }
 
 /// What a state does.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Does {
+pub enum StateKind {
     /// Runs a job with effects.
     Run(Work),
     /// Settles a pure job within the step.
@@ -173,7 +173,7 @@ pub struct Work {
     /// The job.
     pub job: JobId,
     /// Whether the governor watches it.
-    pub governed: Governed,
+    pub governed: Governance,
     /// Orders per attempt.
     pub tasks: u8,
     /// The most that one attempt can charge.
@@ -203,7 +203,7 @@ pub struct Attempts {
 
 /// One way out of a state.
 #[derive(Debug)]
-pub struct Way {
+pub struct Route {
     pub(crate) name: Box<str>,
     pub(crate) edge: Edge,
     pub(crate) influence: Influence,
@@ -220,7 +220,7 @@ pub struct Edge {
 
 /// The outcomes that the kernel adds, where the state has them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Added {
+pub struct KernelOutcomes {
     /// Attempts used up, or not repeatable.
     pub failed: Option<Outcome>,
     /// The last attempt timed out; the same as `failed` where not routed.
@@ -234,7 +234,7 @@ pub struct Added {
 /// The tools that a state allows: never an empty list that means all.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Tools {
+pub enum AllowedTools {
     /// Not one.
     #[default]
     None,
@@ -244,7 +244,7 @@ pub enum Tools {
     Only(Box<[Box<str>]>),
 }
 
-impl Tools {
+impl AllowedTools {
     /// Returns whether the state allows the tool.
     pub fn allow(&self, tool: &str) -> bool {
         match self {
@@ -321,7 +321,7 @@ pub enum Reset {
 
 /// Where a run goes from any state that is not final.
 #[derive(Clone, Copy, Debug)]
-pub struct Any {
+pub struct AnyState {
     /// When it is cancelled.
     pub cancel: StateId,
     /// When only the turn is.

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 
 use serde::Serialize;
 
-use crate::chart::Sp;
+use crate::chart::Spanned;
 pub use crate::code::Code;
 
 /// A range of bytes in the chart file.
@@ -85,7 +85,7 @@ impl Findings {
     pub(crate) fn unknown(
         &mut self,
         code: Code,
-        wrong: &Sp<String>,
+        wrong: &Spanned<String>,
         known: &Arc<[Box<str>]>,
         what: &'static str,
     ) {
@@ -134,7 +134,7 @@ pub fn did_you_mean<'a>(
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        return alloc::format!("there is no {what} to name here");
+        return alloc::format!("there is no {what} here");
     }
     let listed: Vec<String> =
         names.iter().take(12).map(|name| alloc::format!("`{name}`")).collect();

@@ -78,7 +78,7 @@ pub enum Cause {
 /// What a step puts out. The driver owns and reuses one, so that a step allocates
 /// nothing of its own.
 #[derive(Clone, Debug)]
-pub struct Out<T> {
+pub struct StepOutput<T> {
     /// What to do, in order.
     pub effects: Vec<Effect<T>>,
     /// The transitions taken, in order.
@@ -89,7 +89,7 @@ pub struct Out<T> {
     pub failed: Vec<Fault>,
 }
 
-impl<T> Out<T> {
+impl<T> StepOutput<T> {
     /// Empties it and keeps its room.
     pub fn clear(&mut self) {
         self.effects.clear();
@@ -99,7 +99,7 @@ impl<T> Out<T> {
     }
 }
 
-impl<T> Default for Out<T> {
+impl<T> Default for StepOutput<T> {
     fn default() -> Self {
         Self { effects: Vec::new(), hops: Vec::new(), verdicts: Vec::new(), failed: Vec::new() }
     }

@@ -11,7 +11,7 @@ use crate::{
     agent::{Agent, Fault, ModelCall, Summary, Visit},
     body::Body,
     chart::Chart,
-    effect::{Effect, Hop, Out},
+    effect::{Effect, Hop, StepOutput},
     event::{Event, Observed},
     governor::Verdict,
     id::{At, Digest, Seq},
@@ -20,7 +20,7 @@ use crate::{
     prompt::Prompt,
     replay::{Divergence, fold},
     run::{Core, Run},
-    step::{Rejected, Took, step},
+    step::{Rejected, StepResult, step},
     turn::TurnError,
 };
 
@@ -36,7 +36,7 @@ pub trait AnyRun: Send {
         seq: Seq,
         at: At,
         event: Event<Body>,
-    ) -> Result<Stepped, NotStepped>;
+    ) -> Result<AppliedStep, StepError>;
 
     /// Folds one line of a journal and returns what the step put out and the
     /// line's digest.
@@ -45,7 +45,7 @@ pub trait AnyRun: Send {
         chart: &Chart,
         prev: Digest,
         line: &str,
-    ) -> Result<(Stepped, Digest), Divergence>;
+    ) -> Result<(AppliedStep, Digest), Divergence>;
 
     /// Renders the prompt of a model call that this run has ordered.
     fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt;
@@ -84,9 +84,9 @@ pub trait AnyRun: Send {
 
 /// What a step put out.
 #[derive(Clone, Debug)]
-pub struct Stepped {
+pub struct AppliedStep {
     /// Whether it was applied.
-    pub took: Took,
+    pub result: StepResult,
     /// What to do.
     pub effects: Vec<Effect<Body>>,
     /// The transitions taken.
@@ -102,7 +102,7 @@ pub struct Stepped {
 /// Why an event was not applied.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum NotStepped {
+pub enum StepError {
     /// What it holds is no report of this agent.
     #[error("the event cannot be read: {0}")]
     Unreadable(String),
@@ -127,10 +127,12 @@ impl AgentRow {
     pub const fn of<A: Agent>() -> Self {
         Self {
             decl: A::DECL,
-            start: |chart| Box::new(Erased::<A> { run: Run::new(chart), out: Out::default() }),
+            start: |chart| {
+                Box::new(Erased::<A> { run: Run::new(chart), out: StepOutput::default() })
+            },
             load: |snapshot| {
                 let run = serde_json::from_str(snapshot.get())?;
-                Ok(Box::new(Erased::<A> { run, out: Out::default() }))
+                Ok(Box::new(Erased::<A> { run, out: StepOutput::default() }))
             },
         }
     }
@@ -138,18 +140,18 @@ impl AgentRow {
 
 struct Erased<A: Agent> {
     run: Run<A>,
-    out: Out<A::Task>,
+    out: StepOutput<A::Task>,
 }
 
 impl<A: Agent> Erased<A> {
-    fn stepped(&self, took: Took) -> Stepped {
+    fn stepped(&self, took: StepResult) -> AppliedStep {
         // A task is plain data, and serialises; the type asks for it.
         let effects = self.out.effects.iter().filter_map(|effect| effect.written().ok());
         let effects: Vec<Effect<Body>> = effects.collect();
         let digest = digest_of(&effects, &self.out.verdicts);
-        let Out { hops, verdicts, failed, .. } = &self.out;
+        let StepOutput { hops, verdicts, failed, .. } = &self.out;
         let (hops, verdicts, failed) = (hops.clone(), verdicts.clone(), failed.clone());
-        Stepped { took, effects, hops, verdicts, failed, digest }
+        AppliedStep { result: took, effects, hops, verdicts, failed, digest }
     }
 }
 
@@ -164,9 +166,9 @@ impl<A: Agent> AnyRun for Erased<A> {
         seq: Seq,
         at: At,
         event: Event<Body>,
-    ) -> Result<Stepped, NotStepped> {
+    ) -> Result<AppliedStep, StepError> {
         let event =
-            event.read().map_err(|error| NotStepped::Unreadable(alloc::format!("{error}")))?;
+            event.read().map_err(|error| StepError::Unreadable(alloc::format!("{error}")))?;
         let took = step(chart, &mut self.run, seq, Observed { at, event }, &mut self.out)?;
         Ok(self.stepped(took))
     }
@@ -176,9 +178,9 @@ impl<A: Agent> AnyRun for Erased<A> {
         chart: &Chart,
         prev: Digest,
         line: &str,
-    ) -> Result<(Stepped, Digest), Divergence> {
+    ) -> Result<(AppliedStep, Digest), Divergence> {
         let digest = fold(chart, &mut self.run, &mut self.out, prev, line)?;
-        Ok((self.stepped(Took::Applied), digest))
+        Ok((self.stepped(StepResult::Applied), digest))
     }
 
     fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt {

@@ -28,7 +28,7 @@ pub struct Observed<R> {
 #[non_exhaustive]
 pub enum Event<R> {
     /// The run was started: always the first entry.
-    Begun(Box<Begun>),
+    Begun(Box<RunConfig>),
     /// A person or another system gave something that an await state waits for.
     Given {
         /// The event, by its place among the agent's events.
@@ -93,7 +93,7 @@ pub enum Event<R> {
     /// time in between counts for nothing but a person's time to answer.
     Interrupted {
         /// What was started and not answered: nobody knows whether it was done.
-        under_way: Vec<UnderWay>,
+        under_way: Vec<UnansweredEffect>,
         /// Whether calls that are made again count towards the certificate. Journals of
         /// builds that did not count them lack it.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -128,7 +128,7 @@ pub enum Pauser {
 
 /// An effect that was started and not answered.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct UnderWay {
+pub struct UnansweredEffect {
     /// The effect.
     pub effect: EffectId,
     /// The call, where it is a tool's: what to do about it is the tool's to declare.
@@ -176,7 +176,7 @@ impl<R> Event<R> {
 
 /// A run's configuration: fixed at its start, so that no later change touches it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Begun {
+pub struct RunConfig {
     /// The chart's name, for people.
     pub chart: String,
     /// The chart's declared version, for people.

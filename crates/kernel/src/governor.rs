@@ -8,23 +8,23 @@ mod arguments;
 mod content;
 mod key;
 mod memory;
+mod monitor;
 mod pattern;
 mod permission;
 mod rules;
 mod value;
-mod watch;
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use memory::CallKey;
+pub use monitor::GovernorMonitor;
 pub use permission::{Grant, Permissions};
-pub use watch::Watch;
 
 use crate::{
     agent::{Reply, ToolCall, ToolResult},
-    chart::{Chart, State, Stuck},
+    chart::{Chart, State, StuckThresholds},
     id::{At, Digest, Seq, StateId},
     tool::ToolDecl,
 };
@@ -222,7 +222,7 @@ impl Governor {
     /// Judges whether a proposed call is a repetition.
     fn propose(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         (call, key): (&ToolCall, &CallKey),
         seq: Seq,
     ) -> Option<Verdict> {
@@ -247,7 +247,7 @@ impl Governor {
     /// Takes in a tool's result.
     pub(crate) fn observe(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         key: &CallKey,
         result: &ToolResult,
         seq: Seq,
@@ -256,18 +256,33 @@ impl Governor {
     }
 
     /// Takes in a model's reply.
-    pub(crate) fn hear(&mut self, stuck: &Stuck, reply: &Reply, seq: Seq) -> Option<Verdict> {
+    pub(crate) fn hear(
+        &mut self,
+        stuck: &StuckThresholds,
+        reply: &Reply,
+        seq: Seq,
+    ) -> Option<Verdict> {
         let verdict = self.memory.hear_turn(stuck, &reply.text, reply.calls.len(), seq);
         verdict.filter(|_| stuck.enable)
     }
 
     /// Takes in whether a model's reply could be read.
-    pub(crate) fn read(&mut self, stuck: &Stuck, read: bool, seq: Seq) -> Option<Verdict> {
+    pub(crate) fn read(
+        &mut self,
+        stuck: &StuckThresholds,
+        read: bool,
+        seq: Seq,
+    ) -> Option<Verdict> {
         self.memory.read_turn(stuck, read, seq).filter(|_| stuck.enable)
     }
 
     /// Takes in that a governed job starts an attempt.
-    pub(crate) fn enter(&mut self, stuck: &Stuck, state: StateId, seq: Seq) -> Option<Verdict> {
+    pub(crate) fn enter(
+        &mut self,
+        stuck: &StuckThresholds,
+        state: StateId,
+        seq: Seq,
+    ) -> Option<Verdict> {
         self.memory.enter(stuck, state, seq).filter(|_| stuck.enable)
     }
 

@@ -11,7 +11,7 @@ pub use mermaid::mermaid;
 pub use xstate::xstate;
 
 use crate::{
-    chart::{Authority, Chart, Does, State},
+    chart::{Authority, Chart, State, StateKind},
     id::StateId,
 };
 
@@ -29,18 +29,18 @@ struct Arrow<'c> {
 fn arrows(chart: &Chart) -> Vec<Arrow<'_>> {
     let mut arrows: Vec<Arrow<'_>> = Vec::new();
     for (from, state) in chart.state_ids().zip(chart.states()) {
-        for way in state.ways() {
-            let edge = way.edge();
+        for route in state.routes() {
+            let edge = route.edge();
             let spends = edge.spend.and_then(|id| chart.budget(id)).map(super::chart::Budget::name);
-            let influenced = way.influence() != crate::job::Influence::None;
+            let influenced = route.influence() != crate::job::Influence::None;
             let same = |arrow: &&mut Arrow<'_>| {
                 (arrow.from, arrow.to, arrow.spends) == (from, edge.to, spends)
             };
             if let Some(arrow) = arrows.iter_mut().find(same) {
-                arrow.outcomes.push(way.name());
+                arrow.outcomes.push(route.name());
                 arrow.influenced |= influenced;
             } else {
-                let outcomes = alloc::vec![way.name()];
+                let outcomes = alloc::vec![route.name()];
                 arrows.push(Arrow { from, to: edge.to, outcomes, spends, influenced });
             }
         }
@@ -60,14 +60,14 @@ impl Arrow<'_> {
 
 /// Returns what a state does, in a word.
 const fn kind(state: &State) -> &'static str {
-    match state.does() {
-        Does::Run(_) => "run",
-        Does::Decide(_) => "decide",
-        Does::Await { .. } => "await",
-        Does::FanOut { .. } => "fan_out",
-        Does::Final(_) => "final",
-        Does::BetweenAttemptsOf(_) => "between_attempts_of",
-        Does::WhileAsking(_) => "while_asking",
+    match state.kind() {
+        StateKind::Run(_) => "run",
+        StateKind::Decide(_) => "decide",
+        StateKind::Await { .. } => "await",
+        StateKind::FanOut { .. } => "fan_out",
+        StateKind::Final(_) => "final",
+        StateKind::BetweenAttemptsOf(_) => "between_attempts_of",
+        StateKind::WhileAsking(_) => "while_asking",
     }
 }
 

@@ -24,15 +24,15 @@ pub struct JobDecl {
     /// far model output can bring about `failed`.
     pub fails: Option<Influence>,
     /// Whether the governor watches it, which adds further outcomes.
-    pub governed: Governed,
-    /// Orders per attempt, those that `Settled::Again` adds included.
+    pub governed: Governance,
+    /// Orders per attempt, those that `Settlement::Again` adds included.
     pub tasks: u8,
     /// The most that one attempt can charge.
     pub worst: Charges,
     /// The keys of the chart's `with` table, for jobs that take any.
     pub with: &'static [Param],
     /// Whose words its result holds, and whose doing its outcomes are.
-    pub words: Words,
+    pub words: TextOrigin,
     /// The tool that it always calls, if it calls one that `with` does not name.
     pub calls: Option<&'static str>,
     /// Milliseconds that an attempt has where the state says nothing. Jobs without it take
@@ -45,7 +45,7 @@ pub struct JobDecl {
 /// Whose words a job's result holds.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Words {
+pub enum TextOrigin {
     /// A model's, or nobody knows.
     #[default]
     Model,
@@ -85,7 +85,7 @@ pub enum Influence {
 /// Whether the governor watches a job.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Governed {
+pub enum Governance {
     /// No: the host does what it does.
     #[default]
     No,
@@ -99,7 +99,7 @@ pub enum Governed {
     Own,
 }
 
-impl Governed {
+impl Governance {
     /// Returns whether it starts tool calls.
     pub const fn calls(self) -> bool {
         matches!(self, Self::Calls | Self::Own)
@@ -138,13 +138,13 @@ pub struct Param {
     /// Whether the chart must give it.
     pub required: bool,
     /// What it must be.
-    pub shape: Shape,
+    pub shape: ParamShape,
 }
 
 /// What a parameter must be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum ParamShape {
     /// A text.
     Text,
     /// A list of texts.
@@ -175,11 +175,11 @@ impl JobDecl {
         outcomes: &[],
         open: None,
         fails: Some(Influence::None),
-        governed: Governed::No,
+        governed: Governance::No,
         tasks: 1,
         worst: Charges::NONE,
         with: &[],
-        words: Words::Model,
+        words: TextOrigin::Model,
         calls: None,
         usual_timeout: None,
         person: false,
@@ -310,13 +310,13 @@ pub struct Slot {
     /// Its name.
     pub name: &'static str,
     /// What fills it.
-    pub filled: Filled,
+    pub filled: SlotSource,
 }
 
 /// What fills a slot that every run has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Filled {
+pub enum SlotSource {
     /// The person or program that starts the run.
     Start,
     /// An event, with a person's words.
@@ -345,7 +345,7 @@ pub struct AgentDecl {
     /// The slots that every run has, for agents whose data is slots.
     pub slots: &'static [Slot],
     /// How it holds conversations, if it does: people speak to it, and it answers in turns.
-    pub conversation: Option<Conversation>,
+    pub conversation: Option<ConversationStyle>,
     /// How it is told of the tools that it may call.
     pub offer: ToolOffer,
     /// The tools that it alone may call.
@@ -380,7 +380,7 @@ impl AgentDecl {
 
     /// Returns whether it works by a plan of phases and reports at its end.
     pub const fn plans(&self) -> bool {
-        matches!(self.conversation, Some(Conversation::Planned))
+        matches!(self.conversation, Some(ConversationStyle::Planned))
     }
 
     /// Returns the job of that name.
@@ -392,7 +392,7 @@ impl AgentDecl {
 /// How an agent holds a conversation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Conversation {
+pub enum ConversationStyle {
     /// It answers what it is told; what it has come to was said.
     Open,
     /// It works by a plan of phases, and reports at its end what became of them.

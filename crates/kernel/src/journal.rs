@@ -14,12 +14,12 @@ use crate::{
     agent::Agent,
     body::Body,
     chart::Chart,
-    effect::{Effect, Hop, Out},
+    effect::{Effect, Hop, StepOutput},
     event::Observed,
     governor::Verdict,
     id::{At, Digest, Seq},
     run::Run,
-    step::{Rejected, Took, step},
+    step::{Rejected, StepResult, step},
 };
 
 /// The latest version of the format. A line is written in the oldest that its event has, so that
@@ -50,7 +50,7 @@ pub struct Entry<'a> {
 /// A line that cannot be read.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Damage {
+pub enum LineError {
     /// It is not an entry.
     #[error("the line is not a journal entry: {0}")]
     NotAnEntry(String),
@@ -72,16 +72,16 @@ pub enum Damage {
 
 impl<'a> Entry<'a> {
     /// Reads a line.
-    pub fn read(line: &'a str) -> Result<Self, Damage> {
+    pub fn read(line: &'a str) -> Result<Self, LineError> {
         serde_json::from_str::<Self>(line)
             .map_err(|error| match version(line) {
-                Some(found) if found > FORMAT => Damage::TooNew { found },
-                _ => Damage::NotAnEntry(alloc::format!("{error}")),
+                Some(found) if found > FORMAT => LineError::TooNew { found },
+                _ => LineError::NotAnEntry(alloc::format!("{error}")),
             })
             // A later format may well look like this one and mean something else.
             .and_then(|entry| match entry.v {
                 1..=FORMAT => Ok(entry),
-                found => Err(Damage::TooNew { found }),
+                found => Err(LineError::TooNew { found }),
             })
     }
 
@@ -102,7 +102,7 @@ fn version(line: &str) -> Option<u16> {
 }
 
 /// Returns the digest of what a step put out.
-pub fn digest<T: Serialize>(out: &Out<T>) -> Digest {
+pub fn digest<T: Serialize>(out: &StepOutput<T>) -> Digest {
     let bytes = serde_json::to_vec(&(&out.effects, &out.verdicts));
     Digest::of(&bytes.unwrap_or_default())
 }
@@ -118,13 +118,13 @@ pub struct Recorder<'c, A: Agent> {
     chart: &'c Chart,
     run: Run<A>,
     prev: Digest,
-    out: Out<A::Task>,
+    out: StepOutput<A::Task>,
 }
 
 /// What became of an event that a recorder was given.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
-pub enum Recorded {
+pub enum RecordResult {
     /// It changed the run; this line must be stored before the effects start.
     Line(String),
     /// It came late or twice; there is nothing to store.
@@ -134,29 +134,29 @@ pub enum Recorded {
 impl<'c, A: Agent> Recorder<'c, A> {
     /// Starts a journal for a run that has not begun.
     pub fn new(chart: &'c Chart) -> Self {
-        Self { chart, run: Run::new(chart), prev: Digest::default(), out: Out::default() }
+        Self { chart, run: Run::new(chart), prev: Digest::default(), out: StepOutput::default() }
     }
 
     /// Goes on with a run at the end of its journal.
     pub fn resume(chart: &'c Chart, run: Run<A>, prev: Digest) -> Self {
-        Self { chart, run, prev, out: Out::default() }
+        Self { chart, run, prev, out: StepOutput::default() }
     }
 
     /// Applies one event and returns its line.
-    pub fn record(&mut self, seen: Observed<A::Report>) -> Result<Recorded, Rejected> {
+    pub fn record(&mut self, seen: Observed<A::Report>) -> Result<RecordResult, Rejected> {
         let (seq, at, v) = (self.run.core.next, seen.at, seen.event.format());
         let event =
             serde_json::value::to_raw_value(&seen.event).map_err(crate::agent::BadBody::from)?;
         match step(self.chart, &mut self.run, seq, seen, &mut self.out)? {
-            Took::Ignored(late) => Ok(Recorded::Ignored(late)),
-            Took::Applied => {
+            StepResult::Ignored(late) => Ok(RecordResult::Ignored(late)),
+            StepResult::Applied => {
                 let hops = self.out.hops.clone();
                 let effects = digest(&self.out);
                 let prev = self.prev;
                 let entry = Entry { v, seq, at, event: &event, hops, effects, prev };
                 let line = entry.line();
                 self.prev = Digest::of(line.as_bytes());
-                Ok(Recorded::Line(line))
+                Ok(RecordResult::Line(line))
             }
         }
     }
@@ -167,7 +167,7 @@ impl<'c, A: Agent> Recorder<'c, A> {
     }
 
     /// Returns what the last step put out.
-    pub const fn out(&self) -> &Out<A::Task> {
+    pub const fn out(&self) -> &StepOutput<A::Task> {
         &self.out
     }
 }

@@ -55,4 +55,4 @@ pub mod tool;
 pub mod turn;
 pub mod view;
 
-pub use step::{Late, Rejected, Short, Took, short, step};
+pub use step::{Late, Rejected, Shortfall, StepResult, shortfall, step};

@@ -12,7 +12,7 @@ pub struct Prompt {
     /// What the model is told before anything else.
     pub system: String,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<PromptMessage>,
     /// The tools that it may propose, by name.
     pub tools: Vec<Box<str>>,
     /// The JSON Schema that the reply must fit, where it must be JSON.
@@ -20,13 +20,13 @@ pub struct Prompt {
     pub schema: Option<serde_json::Value>,
     /// What the host adds on its way to the model, where nobody else may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub private: Option<Private>,
+    pub private: Option<PrivateText>,
 }
 
 /// What a model is told that the journal must not hold: the host reads it when the call
 /// starts, and no kept prompt has it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Private {
+pub struct PrivateText {
     /// The absolute path of the profile whose facts are added to the system text; empty
     /// where there is none.
     pub file: String,
@@ -42,7 +42,7 @@ pub struct Private {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Message {
+pub enum PromptMessage {
     /// From a person, or from the host in their stead.
     User(String),
     /// From the model.

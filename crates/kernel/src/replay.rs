@@ -10,12 +10,12 @@ use thiserror::Error;
 use crate::{
     agent::Agent,
     chart::Chart,
-    effect::{Hop, Out},
+    effect::{Hop, StepOutput},
     event::{Event, Observed},
     id::{Digest, Seq},
-    journal::{Damage, Entry, digest},
+    journal::{Entry, LineError, digest},
     run::Run,
-    step::{Late, Rejected, Took, step},
+    step::{Late, Rejected, StepResult, step},
 };
 
 /// The journal and this build disagree.
@@ -28,7 +28,7 @@ pub enum Divergence {
         /// The entry that should stand there.
         seq: Seq,
         /// What is wrong with the line.
-        source: Damage,
+        source: LineError,
     },
     /// A number is missing or comes twice.
     #[error("entry {}: the journal has entry {} in its place", .expected.0, .got.0)]
@@ -115,7 +115,7 @@ impl Divergence {
 pub fn fold<A: Agent>(
     chart: &Chart,
     run: &mut Run<A>,
-    out: &mut Out<A::Task>,
+    out: &mut StepOutput<A::Task>,
     prev: Digest,
     line: &str,
 ) -> Result<Digest, Divergence> {
@@ -130,19 +130,19 @@ pub fn fold<A: Agent>(
     let event: Event<A::Report> = serde_json::from_str(entry.event.get())
         .map_err(|error| Divergence::Event { seq, why: format!("{error}") })?;
     if entry.v != event.format() {
-        let source = Damage::OtherFormat { found: entry.v, wants: event.format() };
+        let source = LineError::OtherFormat { found: entry.v, wants: event.format() };
         return Err(Divergence::Damaged { seq, source });
     }
     let seen = Observed { at: entry.at, event };
     match step(chart, run, seq, seen, out) {
         Err(source) => Err(Divergence::Rejected { seq, source }),
-        Ok(Took::Ignored(late)) => Err(Divergence::Ignored { seq, late }),
-        Ok(Took::Applied) if out.hops != entry.hops => Err(Divergence::Hops {
+        Ok(StepResult::Ignored(late)) => Err(Divergence::Ignored { seq, late }),
+        Ok(StepResult::Applied) if out.hops != entry.hops => Err(Divergence::Hops {
             seq,
             journal: route(chart, &entry.hops),
             build: route(chart, &out.hops),
         }),
-        Ok(Took::Applied) => {
+        Ok(StepResult::Applied) => {
             let build = digest(out);
             if build != entry.effects {
                 return Err(Divergence::Effects { seq, journal: entry.effects, build });
@@ -158,7 +158,7 @@ pub fn replay<'l, A: Agent>(
     lines: impl IntoIterator<Item = &'l str>,
 ) -> Result<(Run<A>, Digest), Divergence> {
     let mut run = Run::new(chart);
-    let mut out = Out::default();
+    let mut out = StepOutput::default();
     let mut prev = Digest::default();
     for line in lines {
         prev = fold(chart, &mut run, &mut out, prev, line)?;

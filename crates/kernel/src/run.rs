@@ -22,7 +22,7 @@ pub struct Run<A: Agent> {
     /// What the kernel keeps.
     pub core: Core,
     /// Orders that wait for a person's yes or for the end of a pause.
-    pub(crate) held: Vec<Held<A::Task>>,
+    pub(crate) held: Vec<HeldOrder<A::Task>>,
 }
 
 /// Everything the kernel keeps, the same for all agents: views read this alone.
@@ -48,7 +48,8 @@ pub struct Core {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paused_by: Vec<Pauser>,
     /// What is left of each budget, in file order.
-    pub purses: Vec<Purse>,
+    #[serde(rename = "purses")]
+    pub balances: Vec<BudgetBalance>,
     /// Calls of models so far, in the run or the turn that the certificate holds for.
     #[serde(default)]
     pub model_calls: Calls,
@@ -67,7 +68,7 @@ pub struct Core {
 
 /// What is left of a budget.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Purse {
+pub struct BudgetBalance {
     /// How much.
     pub left: u64,
     /// Whether it was overspent once: the next time ends the run.
@@ -106,7 +107,7 @@ pub struct Item {
     /// The attempt; 0 before the first has started.
     pub attempt: u16,
     /// What it is doing.
-    pub doing: Doing,
+    pub doing: ItemStatus,
     /// Whether it has one of the state's places: from its first start until its
     /// result is known, but not while a person is asked.
     pub(crate) placed: bool,
@@ -125,7 +126,7 @@ pub struct Item {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Doing {
+pub enum ItemStatus {
     /// It waits for a place, or for the end of a pause.
     Queued,
     /// An effect is under way.
@@ -160,7 +161,7 @@ pub enum Doing {
 
 /// An order that may not start yet.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct Held<T> {
+pub(crate) struct HeldOrder<T> {
     pub(crate) item: u16,
     pub(crate) order: Order<T>,
     /// Whether a person said yes to it.
@@ -170,7 +171,7 @@ pub(crate) struct Held<T> {
 impl Item {
     pub(crate) const NEW: Self = Self {
         attempt: 0,
-        doing: Doing::Queued,
+        doing: ItemStatus::Queued,
         placed: false,
         left: 0,
         tasks: 0,
@@ -182,7 +183,8 @@ impl Item {
 impl<A: Agent> Run<A> {
     /// Returns a run that has not begun; its first event must be `Begun`.
     pub fn new(chart: &Chart) -> Self {
-        let purse = |budget: &crate::chart::Budget| Purse { left: budget.max(), closed: false };
+        let balance =
+            |budget: &crate::chart::Budget| BudgetBalance { left: budget.max(), closed: false };
         Self {
             data: A::Data::default(),
             core: Core {
@@ -195,7 +197,7 @@ impl<A: Agent> Run<A> {
                 wake: None,
                 paused: false,
                 paused_by: Vec::new(),
-                purses: chart.budgets().iter().map(purse).collect(),
+                balances: chart.budgets().iter().map(balance).collect(),
                 model_calls: Calls::default(),
                 tool_calls: Calls::default(),
                 items: Vec::new(),

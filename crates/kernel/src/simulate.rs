@@ -5,7 +5,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde::Serialize;
 
 use crate::{
-    chart::{Chart, Disposition, Does, Edge, Reset},
+    chart::{Chart, Disposition, Edge, Reset, StateKind},
     id::StateId,
 };
 
@@ -17,12 +17,12 @@ pub struct Simulation {
     /// How it ended, if it came to an end.
     pub ended: Option<Disposition>,
     /// The outcome that could not be taken.
-    pub rejected: Option<NotTaken>,
+    pub rejected: Option<SimulationError>,
 }
 
 /// An outcome that could not be taken.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct NotTaken {
+pub struct SimulationError {
     /// Its place in the list, from 0.
     pub at: usize,
     /// The outcome.
@@ -39,12 +39,13 @@ pub fn simulate<'o>(chart: &Chart, outcomes: impl IntoIterator<Item = &'o str>) 
     simulation.visited.push(chart.state_name(walker.state).into());
     for (at, outcome) in outcomes.into_iter().enumerate() {
         if let Err(why) = walker.take(outcome) {
-            simulation.rejected = Some(NotTaken { at, outcome: outcome.into(), why });
+            simulation.rejected = Some(SimulationError { at, outcome: outcome.into(), why });
             break;
         }
         simulation.visited.push(chart.state_name(walker.state).into());
     }
-    if let Some(Does::Final(disposition)) = chart.state(walker.state).map(super::chart::State::does)
+    if let Some(StateKind::Final(disposition)) =
+        chart.state(walker.state).map(super::chart::State::kind)
     {
         simulation.ended = Some(*disposition);
     }
@@ -69,12 +70,12 @@ impl<'c> Walker<'c> {
             return Err(format!("the run has ended in `{}`", state.name()));
         }
         let Some(edge) = self.edge(outcome) else {
-            let ways: Vec<String> =
-                state.ways().iter().map(|way| format!("`{}`", way.name())).collect();
+            let routes: Vec<String> =
+                state.routes().iter().map(|route| format!("`{}`", route.name())).collect();
             return Err(format!(
                 "state `{}` cannot end in it; its ways are {}",
                 state.name(),
-                ways.join(", ")
+                routes.join(", ")
             ));
         };
         if state.is_await() && outcome != "timeout" && state.outcome(outcome).is_some() {
@@ -93,8 +94,8 @@ impl<'c> Walker<'c> {
 
     fn edge(&self, outcome: &str) -> Option<Edge> {
         let state = self.chart.state(self.state)?;
-        if let Some(way) = state.outcome(outcome).and_then(|outcome| state.way(outcome)) {
-            return Some(way.edge());
+        if let Some(route) = state.outcome(outcome).and_then(|outcome| state.route(outcome)) {
+            return Some(route.edge());
         }
         let any = self.chart.any();
         let to = match outcome {
@@ -104,10 +105,10 @@ impl<'c> Walker<'c> {
             // Where it is not routed, a timeout is a failure.
             "timeout" => {
                 return state
-                    .added()
+                    .kernel_outcomes()
                     .timeout
-                    .and_then(|it| state.way(it))
-                    .map(super::chart::Way::edge);
+                    .and_then(|it| state.route(it))
+                    .map(super::chart::Route::edge);
             }
             _ => None,
         };

@@ -3,36 +3,36 @@
 //! The order of checks is: cancel, then a terminal result, then budgets, then the
 //! governor. Whatever is refused is refused before the first change.
 
-mod admit;
-mod govern;
+mod admission;
+mod budget;
+mod governance;
 mod items;
 mod launch;
-mod purse;
-mod recover;
-mod travel;
-mod wake;
+mod recovery;
+mod timers;
+mod transition;
 
 use alloc::string::String;
 
 use crate::{
-    agent::{Agent, Answer, Forgone, Settled, Visit},
-    chart::{Chart, Does, State, Work},
-    effect::{Cause, Effect, EffectKind, Out},
-    event::{Begun, Event, Observed, Pauser, Scope, Usage},
+    agent::{Abandoned, Agent, Answer, Settlement, Visit},
+    chart::{Chart, State, StateKind, Work},
+    effect::{Cause, Effect, EffectKind, StepOutput},
+    event::{Event, Observed, Pauser, RunConfig, Scope, Usage},
     governor::Level,
     id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
-    run::{Doing, Run},
+    run::{ItemStatus, Run},
 };
 
-pub use admit::{Late, Rejected};
-pub use recover::{Short, short};
-use travel::{Exit, Flow};
+pub use admission::{Late, Rejected};
+pub use recovery::{Shortfall, shortfall};
+use transition::{Flow, LeaveReason};
 
 /// What became of an event that was not rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Took {
+pub enum StepResult {
     /// It changed the run; its entry must be written before its effects start.
     Applied,
     /// It came late or twice. Expected; nothing changed and nothing is written.
@@ -48,11 +48,11 @@ pub fn step<A: Agent>(
     run: &mut Run<A>,
     seq: Seq,
     seen: Observed<A::Report>,
-    out: &mut Out<A::Task>,
-) -> Result<Took, Rejected> {
+    out: &mut StepOutput<A::Task>,
+) -> Result<StepResult, Rejected> {
     out.clear();
-    if let Some(late) = admit::admit(chart, &run.core, seq, &seen)? {
-        return Ok(Took::Ignored(late));
+    if let Some(late) = admission::admit(chart, &run.core, seq, &seen)? {
+        return Ok(StepResult::Ignored(late));
     }
     let Some(state) = chart.state(run.core.state) else { return Err(Rejected::OtherChart) };
     // The agent's own refusal is the last one; from here on everything applies.
@@ -106,7 +106,7 @@ pub fn step<A: Agent>(
     };
     stepping.follow(flow);
     stepping.finish();
-    Ok(Took::Applied)
+    Ok(StepResult::Applied)
 }
 
 /// A step under way.
@@ -115,7 +115,7 @@ struct Stepping<'a, A: Agent> {
     /// The state that the run is in.
     state: &'a State,
     run: &'a mut Run<A>,
-    out: &'a mut Out<A::Task>,
+    out: &'a mut StepOutput<A::Task>,
     seq: Seq,
     at: At,
     /// A budget that the answer being applied has overdrawn.
@@ -123,7 +123,7 @@ struct Stepping<'a, A: Agent> {
 }
 
 impl<'a, A: Agent> Stepping<'a, A> {
-    fn begin(&mut self, begun: Begun) -> Flow {
+    fn begin(&mut self, begun: RunConfig) -> Flow {
         self.run.core.seed = begun.seed;
         if begun.queued {
             self.run.core.pause(Some(Pauser::Worker));
@@ -133,7 +133,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
     }
 
     fn receive(&mut self, event: u16) -> Flow {
-        let Does::Await { events, .. } = self.state.does() else { return Flow::Wait };
+        let StateKind::Await { events, .. } = self.state.kind() else { return Flow::Wait };
         let at = events.iter().position(|awaited| *awaited == event);
         let Some(outcome) = at.and_then(|at| u8::try_from(at).ok()).map(Outcome) else {
             return Flow::Wait;
@@ -143,7 +143,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
         }
         self.refill_on_event();
         self.begin_turn();
-        Flow::Leave(Exit::By(outcome))
+        Flow::Leave(LeaveReason::By(outcome))
     }
 
     fn answer(&mut self, effect: EffectId, answer: Answer<A::Report>, usage: Usage) -> Flow {
@@ -153,12 +153,12 @@ impl<'a, A: Agent> Stepping<'a, A> {
         self.charge_usage(usage);
         match self.run.core.items.get_mut(usize::from(at)) {
             Some(item) => match item.doing {
-                Doing::Working { deadline, .. } => {
+                ItemStatus::Working { deadline, .. } => {
                     item.left = deadline.since(self.at);
-                    item.doing = Doing::Queued;
+                    item.doing = ItemStatus::Queued;
                 }
-                Doing::Asking { .. } => self.drop_question(at),
-                Doing::Queued | Doing::BackingOff { .. } | Doing::Done => {}
+                ItemStatus::Asking { .. } => self.drop_question(at),
+                ItemStatus::Queued | ItemStatus::BackingOff { .. } | ItemStatus::Done => {}
             },
             None => return Flow::Wait,
         }
@@ -168,9 +168,9 @@ impl<'a, A: Agent> Stepping<'a, A> {
         let settled = A::settle(&mut self.run.data, &visit, answer);
         let seen = seen.max(self.governed_turn(from_model, &settled));
         let flow = match settled {
-            Settled::Outcome(outcome) => self.settled(at, outcome),
-            Settled::Again(order) => self.again(at, order),
-            Settled::Failed(fault) => self.fail_attempt(at, fault),
+            Settlement::Outcome(outcome) => self.settled(at, outcome),
+            Settlement::Again(order) => self.again(at, order),
+            Settlement::Failed(fault) => self.fail_attempt(at, fault),
         };
         if seen == Level::Halt { self.halted(flow) } else { flow }
     }
@@ -194,7 +194,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
             Scope::Shutdown => any.shutdown,
         };
         let Some(to) = to else { return Flow::Wait };
-        self.abandon(&Forgone::Cancelled);
+        self.abandon_all(&Abandoned::Cancelled);
         self.begin_turn();
         self.enter_free(to, Cause::Cancelled(scope), None)
     }
@@ -210,7 +210,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
 
     /// Returns the job that the state runs, with its limits.
     const fn work(&self) -> Option<Work> {
-        if let Does::Run(work) | Does::FanOut { work, .. } = self.state.does() {
+        if let StateKind::Run(work) | StateKind::FanOut { work, .. } = self.state.kind() {
             return Some(*work);
         }
         None

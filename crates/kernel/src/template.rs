@@ -5,7 +5,7 @@
 
 /// A part of a template.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Piece<'t> {
+pub enum TemplatePart<'t> {
     /// Text that stays as it is.
     Text(&'t str),
     /// A place to fill.
@@ -18,15 +18,15 @@ pub enum Piece<'t> {
 }
 
 /// Returns the parts of a template, in order.
-pub const fn pieces(template: &str) -> Pieces<'_> {
-    Pieces(template)
+pub const fn parts(template: &str) -> TemplateParts<'_> {
+    TemplateParts(template)
 }
 
 /// Returns the names of the slots that a template reads, in order.
 pub fn slots(template: &str) -> impl Iterator<Item = &str> {
-    pieces(template).filter_map(|piece| match piece {
-        Piece::Slot { name, .. } => Some(name),
-        Piece::Text(_) => None,
+    parts(template).filter_map(|part| match part {
+        TemplatePart::Slot { name, .. } => Some(name),
+        TemplatePart::Text(_) => None,
     })
 }
 
@@ -37,32 +37,32 @@ pub fn is_name(text: &str) -> bool {
 
 /// The parts of a template.
 #[derive(Clone, Debug)]
-pub struct Pieces<'t>(&'t str);
+pub struct TemplateParts<'t>(&'t str);
 
-impl<'t> Iterator for Pieces<'t> {
-    type Item = Piece<'t>;
+impl<'t> Iterator for TemplateParts<'t> {
+    type Item = TemplatePart<'t>;
 
-    fn next(&mut self) -> Option<Piece<'t>> {
+    fn next(&mut self) -> Option<TemplatePart<'t>> {
         let rest = self.0;
         let brace = rest.find(['{', '}']).unwrap_or(rest.len());
         if brace > 0 || rest.is_empty() {
             let (text, after) = rest.split_at_checked(brace)?;
             self.0 = after;
-            return (!text.is_empty()).then_some(Piece::Text(text));
+            return (!text.is_empty()).then_some(TemplatePart::Text(text));
         }
         let (text, after) = rest.split_at_checked(1)?;
         if let Some(after) = after.strip_prefix(text) {
             self.0 = after;
-            return Some(Piece::Text(text));
+            return Some(TemplatePart::Text(text));
         }
         let inside = if text == "{" { after.split_once('}') } else { None };
         if let Some((name, beyond)) = inside.filter(|(name, _)| is_name(name.trim())) {
             self.0 = beyond;
             let length = rest.len().saturating_sub(beyond.len());
             let written = rest.get(..length).unwrap_or(rest);
-            return Some(Piece::Slot { name: name.trim(), written });
+            return Some(TemplatePart::Slot { name: name.trim(), written });
         }
         self.0 = after;
-        Some(Piece::Text(text))
+        Some(TemplatePart::Text(text))
     }
 }

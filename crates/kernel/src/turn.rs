@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Forgone;
+use crate::agent::Abandoned;
 
 /// Why a turn ended without an answer.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -32,12 +32,14 @@ pub enum TurnErrorKind {
 
 impl TurnErrorKind {
     /// Returns the kind of end that a turn has when nothing settles its work.
-    pub const fn of(why: &Forgone) -> Self {
+    pub const fn of(why: &Abandoned) -> Self {
         match why {
-            Forgone::Stuck { .. } => Self::Stuck,
-            Forgone::Budget => Self::Budget,
-            Forgone::Cancelled => Self::Cancelled,
-            Forgone::Failed(_) | Forgone::TimedOut { .. } | Forgone::Denied { .. } => Self::Failed,
+            Abandoned::Stuck { .. } => Self::Stuck,
+            Abandoned::Budget => Self::Budget,
+            Abandoned::Cancelled => Self::Cancelled,
+            Abandoned::Failed(_) | Abandoned::TimedOut { .. } | Abandoned::Denied { .. } => {
+                Self::Failed
+            }
         }
     }
 }

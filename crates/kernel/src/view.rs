@@ -5,12 +5,12 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::Serialize;
 
 use crate::{
-    chart::{Charge, Chart, Disposition, Does},
+    chart::{Charge, Chart, Disposition, StateKind},
     effect::{Cause, Hop},
-    erased::Stepped,
+    erased::AppliedStep,
     governor::Verdict,
     id::{At, EffectId, Seq, StateId},
-    run::{Core, Doing},
+    run::{Core, ItemStatus},
 };
 
 /// A run at one moment.
@@ -72,10 +72,10 @@ pub struct BudgetView {
 
 /// Returns what is to be seen of a run.
 pub fn view(chart: &Chart, core: &Core) -> RunView {
-    let waits = |is: fn(&Doing) -> bool| core.items.iter().any(|item| is(&item.doing));
-    let label = if waits(|doing| matches!(doing, Doing::Asking { .. })) {
+    let waits = |is: fn(&ItemStatus) -> bool| core.items.iter().any(|item| is(&item.doing));
+    let label = if waits(|doing| matches!(doing, ItemStatus::Asking { .. })) {
         chart.while_asking(core.state)
-    } else if waits(|doing| matches!(doing, Doing::BackingOff { .. })) {
+    } else if waits(|doing| matches!(doing, ItemStatus::BackingOff { .. })) {
         chart.between_attempts(core.state)
     } else {
         None
@@ -96,33 +96,33 @@ pub fn view(chart: &Chart, core: &Core) -> RunView {
     }
 }
 
-const fn item_view(attempt: u16, doing: Doing) -> ItemView {
+const fn item_view(attempt: u16, doing: ItemStatus) -> ItemView {
     let (doing, effect, until) = match doing {
-        Doing::Queued => ("queued", None, None),
-        Doing::Working { effect, deadline, .. } => ("working", Some(effect), Some(deadline)),
-        Doing::BackingOff { until } => ("backing_off", None, Some(until)),
-        Doing::Asking { effect, expires, .. } => ("asking", Some(effect), Some(expires)),
-        Doing::Done => ("done", None, None),
+        ItemStatus::Queued => ("queued", None, None),
+        ItemStatus::Working { effect, deadline, .. } => ("working", Some(effect), Some(deadline)),
+        ItemStatus::BackingOff { until } => ("backing_off", None, Some(until)),
+        ItemStatus::Asking { effect, expires, .. } => ("asking", Some(effect), Some(expires)),
+        ItemStatus::Done => ("done", None, None),
     };
     ItemView { attempt, doing, effect, until }
 }
 
 fn budgets(chart: &Chart, core: &Core) -> Vec<BudgetView> {
-    let budgets = chart.budgets().iter().zip(&core.purses);
+    let budgets = chart.budgets().iter().zip(&core.balances);
     budgets
-        .map(|(budget, purse)| BudgetView {
+        .map(|(budget, balance)| BudgetView {
             name: budget.name().into(),
             charge: budget.charge(),
-            left: purse.left,
+            left: balance.left,
             max: budget.max(),
-            closed: purse.closed,
+            closed: balance.closed,
         })
         .collect()
 }
 
 /// Why a step went the way it did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Why {
+pub struct StepExplanation {
     /// The entry.
     pub seq: Seq,
     /// When.
@@ -130,7 +130,7 @@ pub struct Why {
     /// The event's name.
     pub event: String,
     /// Every transition, with the ways that were not taken.
-    pub hops: Vec<WhyHop>,
+    pub hops: Vec<HopExplanation>,
     /// What the governor ruled.
     pub verdicts: Vec<Verdict>,
     /// Why attempts failed.
@@ -142,7 +142,7 @@ pub struct Why {
 
 /// Why one transition was taken.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhyHop {
+pub struct HopExplanation {
     /// The state that was left.
     pub from: Box<str>,
     /// `began`, an outcome, a budget, or a scope of cancelling.
@@ -156,18 +156,18 @@ pub struct WhyHop {
 }
 
 /// Explains a step from what it put out and the core as it was left.
-pub fn why(chart: &Chart, core: &Core, event: &str, stepped: &Stepped) -> Why {
+pub fn explain(chart: &Chart, core: &Core, event: &str, stepped: &AppliedStep) -> StepExplanation {
     // Attempts fail in the state that the step found, whether or not it was left then.
     let left = stepped.hops.iter().find(|hop| hop.by != Cause::Began).map(|hop| hop.from);
     let failed = stepped.failed.iter().map(|fault| match &*fault.message {
         "" => too_long(chart, left.unwrap_or(core.state)),
         message => message.into(),
     });
-    Why {
+    StepExplanation {
         seq: Seq(core.next.0.saturating_sub(1)),
         at: core.now,
         event: event.into(),
-        hops: stepped.hops.iter().map(|hop| why_hop(chart, hop)).collect(),
+        hops: stepped.hops.iter().map(|hop| explain_hop(chart, hop)).collect(),
         verdicts: stepped.verdicts.clone(),
         failed: failed.collect(),
         budgets: budgets(chart, core),
@@ -177,8 +177,8 @@ pub fn why(chart: &Chart, core: &Core, event: &str, stepped: &Stepped) -> Why {
 /// Says that an attempt took too long, with its limit and where that is set.
 fn too_long(chart: &Chart, state: StateId) -> String {
     let name = chart.state_name(state);
-    match chart.state(state).map(crate::chart::State::does) {
-        Some(Does::Run(work) | Does::FanOut { work, .. }) => {
+    match chart.state(state).map(crate::chart::State::kind) {
+        Some(StateKind::Run(work) | StateKind::FanOut { work, .. }) => {
             let ms = work.attempts.timeout;
             let limit = match ms % 1_000 {
                 0 => alloc::format!("{} s", ms / 1_000),
@@ -190,10 +190,11 @@ fn too_long(chart: &Chart, state: StateId) -> String {
     }
 }
 
-fn why_hop(chart: &Chart, hop: &Hop) -> WhyHop {
+fn explain_hop(chart: &Chart, hop: &Hop) -> HopExplanation {
     let state = chart.state(hop.from);
-    let outcome_name =
-        |outcome| state.and_then(|state| state.way(outcome)).map_or("?", crate::chart::Way::name);
+    let outcome_name = |outcome| {
+        state.and_then(|state| state.route(outcome)).map_or("?", crate::chart::Route::name)
+    };
     let budget_name = |id| chart.budget(id).map_or("?", crate::chart::Budget::name);
     let (because, taken) = match hop.by {
         Cause::Began => (String::from("the run began"), None),
@@ -212,13 +213,13 @@ fn why_hop(chart: &Chart, hop: &Hop) -> WhyHop {
         Cause::Bound => (String::from("the calls that the certificate permits are used up"), None),
         Cause::Broken => (String::from("the agent broke its declaration"), None),
     };
-    let ways =
-        state.filter(|_| hop.by != Cause::Began).into_iter().flat_map(super::chart::State::ways);
-    let not_taken = ways
+    let routes =
+        state.filter(|_| hop.by != Cause::Began).into_iter().flat_map(super::chart::State::routes);
+    let not_taken = routes
         .enumerate()
         .filter(|(at, _)| taken.is_none_or(|taken| taken.index() != *at))
-        .map(|(_, way)| (way.name().into(), chart.state_name(way.edge().to).into()));
-    WhyHop {
+        .map(|(_, route)| (route.name().into(), chart.state_name(route.edge().to).into()));
+    HopExplanation {
         from: chart.state_name(hop.from).into(),
         because,
         to: hop.to.map(|to| chart.state_name(to).into()),

@@ -90,7 +90,7 @@ pub(crate) enum AcpError {
 pub(crate) struct Furnished {
     /// Its model, its tools and the folder's own servers.
     pub(crate) engine: EngineConfig,
-    /// What may run unasked. Somebody sits at the editor, so they should be attended.
+    /// Permission rules. Somebody sits at the editor, so they should be attended.
     pub(crate) permissions: Permissions,
     /// The agent's configuration.
     pub(crate) config: Body,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use pointsman_agents::{explore::Explore, form::Form};
+use pointsman_agents::{explore::ExploreAgent, form::FormAgent};
 use pointsman_kernel::agents::Agents;
 use pointsman_runtime::{
     config::Config,
@@ -40,7 +40,8 @@ pub(crate) fn register(engine: &mut EngineConfig, session: &Session, config: &Co
     let forms = Forms::new(settings::browser(&config.form), journal, Arc::clone(store));
     let devices = Devices::new(settings::device(&config.explore), journal, Arc::clone(store));
     engine.tools.toolbox = with(&engine.tools.toolbox, SubmitTool::over(forms.clone()));
-    engine.executors = Executors::default().with::<Form>(forms.clone()).with::<Explore>(devices);
+    engine.executors =
+        Executors::default().with::<FormAgent>(forms.clone()).with::<ExploreAgent>(devices);
     forms
 }
 

@@ -11,7 +11,7 @@ mod tests;
 
 use std::fmt::Write as _;
 
-use pointsman_agents::explore::map::{Kind, Landing, Map};
+use pointsman_agents::explore::map::{ActionResult, AppMap, MishapKind};
 use pointsman_webdriver::exploration::Exploration;
 use serde_json::{Value, json};
 
@@ -55,8 +55,8 @@ pub(crate) fn json(exploration: &Exploration) -> Value {
 }
 
 /// Returns crashes and hangs as data, each with the actions that led there.
-pub(crate) fn crashes(map: &Map) -> Vec<Value> {
-    let wrong = map.mishaps.iter().filter(|it| it.kind != Kind::DeadEnd);
+pub(crate) fn crashes(map: &AppMap) -> Vec<Value> {
+    let wrong = map.mishaps.iter().filter(|it| it.kind != MishapKind::DeadEnd);
     let crash = wrong.map(|it| {
         let names = |path: &[usize]| -> Vec<String> {
             path.iter().filter_map(|at| Some(map.moves.get(*at)?.action.name())).collect()
@@ -83,7 +83,7 @@ pub(crate) fn dot(exploration: &Exploration) -> String {
     text
 }
 
-fn write_dot(map: &Map, text: &mut String) -> std::fmt::Result {
+fn write_dot(map: &AppMap, text: &mut String) -> std::fmt::Result {
     let dead: Vec<_> = map.dead_ends().collect();
     writeln!(text, "digraph {} {{", quoted(&map.app))?;
     writeln!(text, "  rankdir=LR; node [shape=box, style=rounded, fontname=\"sans-serif\"];")?;
@@ -96,14 +96,14 @@ fn write_dot(map: &Map, text: &mut String) -> std::fmt::Result {
     }
     for (at, edge) in map.edges.iter().enumerate() {
         let (to, extra) = match &edge.to {
-            Landing::Screen(id) => (id.as_str().to_owned(), ""),
-            Landing::Outside(package) => {
+            ActionResult::Screen(id) => (id.as_str().to_owned(), ""),
+            ActionResult::Outside(package) => {
                 writeln!(text, "  {} [style=dashed];", quoted(package))?;
                 (package.clone(), ", style=dashed")
             }
-            Landing::Unknown => continue,
+            ActionResult::Unknown => continue,
             wrong => {
-                let name = wrong.kind().map_or("", Kind::name);
+                let name = wrong.kind().map_or("", MishapKind::name);
                 writeln!(text, "  \"wrong {at}\" [label={}, color=red];", quoted(name))?;
                 (format!("wrong {at}"), ", color=red")
             }

@@ -7,12 +7,12 @@ use pointsman_runtime::config::Config;
 
 use crate::{chart::Source, report::Error};
 
-/// Limits that are typed.
+/// Limits from the command line.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Budgets {
-    /// Set a limit of the chart: `model_calls=200`, `tokens=1000000`, `time=2h`, `money=5`.
-    /// `pointsman check` lists them; `[budget.CHART]` of the settings sets them for good.
-    /// `actions=N` raises the limits that are not named to what N actions need.
+    /// Set one of the chart's limits: `model_calls=200`, `tokens=1000000`, `time=2h`, `money=5`.
+    /// `pointsman check` lists them; `[budget.CHART]` in the settings sets them permanently.
+    /// `actions=N` raises all other limits to what N actions need.
     #[arg(long = "budget", value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = pair)]
     budgets: Vec<(String, String)>,
 }

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use pointsman_kernel::{agents::Program, chart::Refused};
+use pointsman_kernel::{agents::Program, chart::RefusedChart};
 
 use crate::{agents::AGENTS, report::Error};
 
@@ -47,7 +47,7 @@ impl Source {
     }
 
     /// Verifies it against everything that this build can run.
-    pub(crate) fn verify(&self) -> Result<Program, Refused> {
+    pub(crate) fn verify(&self) -> Result<Program, RefusedChart> {
         AGENTS.verify(&self.text)
     }
 

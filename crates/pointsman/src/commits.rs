@@ -36,7 +36,7 @@ pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, atte
         Ok(()) => note(&format!("  written to {}", file.display())),
         Err(error) => {
             let why = report::whole(&report::Error::Config(error));
-            note(&format!("  this holds for this run only: {why}"));
+            note(&format!("  applies to this run only: {why}"));
         }
     }
 }
@@ -49,8 +49,8 @@ fn question(author: &Author, file: &Path) -> [String; 4] {
     [
         "Commit the agent's changes to git after each step?".into(),
         format!("  as {who}, with the line `Assisted-by: Pointsman`;"),
-        "  files that hold changes of yours are left out".into(),
-        format!("Type yes or no and Enter. The answer is kept in {}.", file.display()),
+        "  files with your own changes are left out".into(),
+        format!("Type yes or no and press Enter. The answer is saved in {}.", file.display()),
     ]
 }
 
@@ -65,7 +65,7 @@ fn answer() -> Option<bool> {
         _ => None,
     };
     if said.is_none() {
-        note("  neither yes nor no: nothing is committed, and the next run asks again");
+        note("  not an answer: nothing is committed, and the next run asks again");
     }
     said
 }

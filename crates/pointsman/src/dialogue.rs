@@ -238,10 +238,10 @@ impl Dialogue {
                 Came::Message(line.text)
             }
             Some(_) if line.begun == Begun::Early => {
-                note("not taken as an answer, because it came too soon: type it again")
+                note("too soon: read the question, then type the answer again")
             }
             Some(Choice::Yes | Choice::Always | Choice::Say) if !self.left.is_empty() => {
-                note("not all of it was shown: type m and Enter to see the rest first")
+                note("not all of it was shown: type m and press Enter to see the rest first")
             }
             Some(choice) => self.choose(choice),
         }

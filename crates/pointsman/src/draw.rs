@@ -36,10 +36,10 @@ const APART: i64 = 18;
 /// No picture is narrower, so that the panel has its blocks side by side.
 const LEAST: i64 = 680;
 
-/// Which colours a picture has.
+/// The colours of a picture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Theme {
-    /// Those that the reader's system prefers.
+    /// Follow the viewer's system.
     Auto,
     /// Dark on light.
     Light,

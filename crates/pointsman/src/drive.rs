@@ -40,7 +40,7 @@ use crate::{
 /// How long a run has to let go of itself when the system asks the program to end.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Where a run works, and with what.
+/// Folder, model and output of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
     /// The folder to work in [default: this one; on resume, the run's own].
@@ -52,19 +52,19 @@ pub(crate) struct Drive {
     /// The model server's address [env: `POINTSMAN_BASE_URL`].
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Append the model's raw answers to this file.
+    /// Append the model's raw responses to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Take the model's answers from a file that `--record` wrote; no network.
+    /// Use the responses that `--record` wrote to this file; no network.
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
     /// Approve and start this server of the folder's `.mcp.json`.
     #[arg(long, value_name = "NAME")]
     mcp: Vec<String>,
-    /// Print JSON: an object per line for each event, the last one for the end.
+    /// Print events as JSON Lines; the last line is the result.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Commit the agent's changes to git after each step; `[hooks] commit` does it always.
+    /// Commit the agent's changes to git after each step; `[hooks] commit` always does.
     #[arg(long)]
     pub(crate) commit: bool,
     /// Whether the model is that of a run that goes on: then so is its address.
@@ -161,7 +161,7 @@ impl Drive {
             }
             // Whoever works in a folder need not mend a list of which they want nothing.
             Err(error) if self.mcp.is_empty() => {
-                note(&format!("no MCP server is used: {error}"));
+                note(&format!("MCP servers are not used: {error}"));
                 Ok(None)
             }
             Err(error) => Err(Error::Mcp(error)),
@@ -200,7 +200,7 @@ impl Drive {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
                 // It says itself which file and which entry is meant.
-                McpError::Entry { .. } => "an MCP server is left out".into(),
+                McpError::Entry { .. } => "an MCP server was skipped".into(),
                 _ => format!("MCP server {}", words::line(name, 60)),
             };
             note(&format!("{server}: {why}{hint}"));

@@ -12,7 +12,7 @@ use pointsman_runtime::{
     exit::{Exit, WAITING},
     session::{RunSummary, Session},
 };
-use pointsman_webdriver::{browser::Left, exploration, form::Forms};
+use pointsman_webdriver::{browser::BrowserExit, exploration, form::Forms};
 use serde_json::{Value, json};
 
 use crate::{
@@ -55,11 +55,11 @@ fn farewell(forms: &Forms, outcome: &RunSummary) {
     let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
     let filled = report.and_then(|report| report.get("filled")?.as_u64());
     match forms.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
-        Some(Left::Open) => {
-            note("the browser stays open: go on there, and close it when you are done");
+        Some(BrowserExit::Open) => {
+            note("the browser stays open: continue there, and close it when you have finished");
         }
-        Some(Left::Closed) => {
-            note("the browser is closed, and what was filled in is gone with it");
+        Some(BrowserExit::Closed) => {
+            note("the browser is closed, and the filled-in values are lost");
         }
         None => {}
     }
@@ -157,7 +157,7 @@ pub(crate) fn needs_no_word(session: &Session, outcome: &RunSummary) -> bool {
 /// Returns how a run stands that has not ended.
 fn open(session: &Session, outcome: &RunSummary) -> &'static str {
     match outcome.status {
-        RunStatus::Moving => "stopped, still in progress",
+        RunStatus::Moving => "detached, still in progress",
         _ if !outcome.questions.is_empty() => "waiting for you",
         _ if outcome.paused => "paused",
         _ if is_talk(session, outcome) => "waiting for your message",

@@ -5,7 +5,7 @@ mod hint;
 
 use std::{io, path::PathBuf};
 
-use pointsman_kernel::chart::{BadMaximum, Refused};
+use pointsman_kernel::chart::{BadMaximum, RefusedChart};
 use pointsman_runtime::{
     config::ConfigError,
     driver::DriveError,
@@ -40,7 +40,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Page(AddressError),
     /// A page has no field at a selector.
-    #[error("the page has no field at `{0}`")]
+    #[error("the page has no field `{0}`")]
     NoField(String),
     /// A file cannot be written.
     #[error("cannot write {path}: {source}")]
@@ -51,7 +51,7 @@ pub(crate) enum Error {
         source: io::Error,
     },
     /// A file is in the way.
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -71,7 +71,7 @@ pub(crate) enum Error {
         name: String,
     },
     /// A goal of several words, each an argument of its own.
-    #[error("the goal is more than one argument")]
+    #[error("the goal must be one argument")]
     Unquoted {
         /// The agent.
         agent: String,
@@ -110,16 +110,16 @@ pub(crate) enum Error {
         hint: String,
     },
     /// The goal is given twice, or in the wrong place.
-    #[error("the goal is not set with `--set goal=…`")]
+    #[error("`--set goal=…` does not set the goal")]
     GoalSet {
         /// The agent.
         agent: String,
     },
     /// There is no conversation.
-    #[error("there is no conversation yet")]
+    #[error("there are no conversations yet")]
     NoTalks,
     /// There is no conversation in a folder.
-    #[error("there is no conversation with `{agent}` in {}", dir.display())]
+    #[error("no conversation with `{agent}` in {}", dir.display())]
     NoTalksHere {
         /// The agent.
         agent: String,
@@ -133,7 +133,7 @@ pub(crate) enum Error {
         dir: PathBuf,
     },
     /// More is piped in than is taken.
-    #[error("more than {most} bytes are piped in")]
+    #[error("standard input has more than {most} bytes")]
     PipeLong {
         /// The bytes that are taken.
         most: u64,
@@ -145,10 +145,10 @@ pub(crate) enum Error {
         waited: String,
     },
     /// There is nothing to say.
-    #[error("there is nothing to say")]
+    #[error("the message is empty")]
     NothingToSay,
     /// The run is no conversation.
-    #[error("run {run} is no conversation: it is a run of `{agent}`")]
+    #[error("run {run} is not a conversation but a run of `{agent}`")]
     NoTalker {
         /// The run.
         run: String,
@@ -159,7 +159,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Plan(PlanError),
     /// A form needs an address.
-    #[error("`form` needs the page that the form is on")]
+    #[error("`form` needs the address of a page")]
     NoUrl,
     /// An exploration cannot begin.
     #[error(transparent)]
@@ -185,7 +185,7 @@ pub(crate) enum Error {
         agent: String,
     },
     /// There is no place for journals.
-    #[error("neither HOME nor POINTSMAN_JOURNAL is set, so there is no place for journals")]
+    #[error("neither HOME nor POINTSMAN_JOURNAL is set, so the journal has no location")]
     NoHome,
     /// No run is meant by this.
     #[error("no run begins with `{typed}`")]
@@ -210,7 +210,7 @@ pub(crate) enum Error {
         run: String,
     },
     /// The question was not answered in time.
-    #[error("it is too late: question {question} of run {run} had to be answered {late} ago")]
+    #[error("too late: question {question} of run {run} expired {late} ago")]
     TooLate {
         /// The run.
         run: String,
@@ -256,7 +256,7 @@ pub(crate) enum Error {
         how: String,
     },
     /// The folder that a run works in is not there.
-    #[error("run {run} works in {}, and that folder is gone", dir.display())]
+    #[error("run {run} works in {}, which no longer exists", dir.display())]
     NoFolder {
         /// The run.
         run: String,
@@ -264,7 +264,7 @@ pub(crate) enum Error {
         dir: PathBuf,
     },
     /// A conversation is held somewhere else.
-    #[error("run {run} works in {}, and this conversation elsewhere", dir.display())]
+    #[error("run {run} belongs to {}; this conversation uses another folder", dir.display())]
     Elsewhere {
         /// The run.
         run: String,
@@ -283,7 +283,7 @@ pub(crate) enum Error {
         dir: PathBuf,
     },
     /// The log's filter makes no sense.
-    #[error("`{filter}` says nothing about what to log: {why}")]
+    #[error("invalid log filter `{filter}`: {why}")]
     LogFilter {
         /// The filter.
         filter: String,
@@ -314,7 +314,7 @@ pub(crate) enum Error {
         /// The export.
         path: String,
         /// What is wrong with the chart.
-        why: Refused,
+        why: RefusedChart,
     },
     /// A replay did not come to the same.
     #[error(transparent)]
@@ -334,7 +334,7 @@ pub(crate) enum Error {
         /// The chart's text.
         chart: Source,
         /// Why.
-        refused: Refused,
+        refused: RefusedChart,
     },
 }
 

@@ -8,7 +8,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-use pointsman_agents::explore::map::{Kind, Landing, Map, Mishap};
+use pointsman_agents::explore::map::{ActionResult, AppMap, Mishap, MishapKind};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::session::Session;
 use pointsman_webdriver::exploration::{self, Exploration};
@@ -45,29 +45,29 @@ pub(crate) fn json(exploration: &Exploration) -> Value {
 }
 
 /// Tells in a line what went wrong, and where.
-pub(crate) fn told(map: &Map, mishap: &Mishap) -> String {
+pub(crate) fn told(map: &AppMap, mishap: &Mishap) -> String {
     let screen = mishap.screen.as_ref().map_or_else(|| "the start".into(), |id| map.name(id));
     let action = mishap.path.last().and_then(|at| map.moves.get(*at)).map(|it| it.action.name());
     let action = action.unwrap_or_default();
     match mishap.kind {
-        Kind::Crash => format!("crash after {action} on {screen}"),
-        Kind::NotResponding => format!("no response after {action} on {screen}"),
-        Kind::DeadEnd => format!("dead end: nothing leads away from {screen}"),
+        MishapKind::Crash => format!("crash after {action} on {screen}"),
+        MishapKind::NotResponding => format!("no response after {action} on {screen}"),
+        MishapKind::DeadEnd => format!("dead end: nothing leads away from {screen}"),
     }
 }
 
 /// Tells the moves of a path, one in a line.
-pub(crate) fn path(map: &Map, path: &[usize]) -> Vec<String> {
+pub(crate) fn path(map: &AppMap, path: &[usize]) -> Vec<String> {
     let moves = path.iter().filter_map(|at| map.moves.get(*at));
     moves.map(|it| format!("{} → {}", it.action.name(), landing(map, &it.to))).collect()
 }
 
 /// Tells what came of an action.
-pub(crate) fn landing(map: &Map, to: &Landing) -> String {
+pub(crate) fn landing(map: &AppMap, to: &ActionResult) -> String {
     match to {
-        Landing::Screen(id) => map.name(id),
-        Landing::Outside(package) => format!("another app ({package})"),
-        Landing::Unknown => "not seen".into(),
-        wrong => wrong.kind().map_or("", Kind::name).into(),
+        ActionResult::Screen(id) => map.name(id),
+        ActionResult::Outside(package) => format!("another app ({package})"),
+        ActionResult::Unknown => "not seen".into(),
+        wrong => wrong.kind().map_or("", MishapKind::name).into(),
     }
 }

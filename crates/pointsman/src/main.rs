@@ -42,7 +42,7 @@ use pointsman_runtime::tool::sandbox;
 use command::Command;
 use place::Globals;
 
-/// Keeps LLM agents on rails: charts that are proved to halt before they run.
+/// Keep LLM agents on rails: charts that are proved to halt before they run.
 #[derive(Debug, Parser)]
 #[command(name = "pointsman", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Arguments {
@@ -57,15 +57,15 @@ Examples:
   pointsman run research \"Where is the loop rule proved?\"
   pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
   pointsman show last                        what the newest run did, step by step
-  pointsman check form                       a shipped agent, by name
-  pointsman check my-agent.toml --json       a chart of your own
+  pointsman check form                       a shipped agent
+  pointsman check my-agent.toml --json       your own chart
   pointsman graph research --format mermaid
   pointsman init my-agent.toml
-  pointsman doctor                           what is missing on this machine
+  pointsman doctor                           check this machine
 
 Run ids can be shortened to any unique prefix; `last` is the newest run.
 
-Exit codes: 0 done or succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person,
+Exit codes: 0 success, 1 failed, 2 usage or configuration, 3 waiting for a person,
 4 budget, 5 stuck, 6 cancelled, 7 denied, 8 chart refused, 9 replay diverged, 10 store fault.";
 
 fn main() -> ExitCode {

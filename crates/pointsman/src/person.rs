@@ -34,7 +34,7 @@ pub(crate) const DENIED: &str = "denied at the terminal";
 /// Characters shown of a line that does not answer the question.
 const SHOWN: usize = 200;
 /// What is said of a question that was taken back.
-pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer asked";
+pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer open";
 
 /// Returns whether somebody is at the terminal.
 pub(crate) fn is_there() -> bool {
@@ -59,7 +59,7 @@ pub(crate) fn keep(rule: &Grant) -> Line {
         Ok(file) => Line::of(Ink::Dim, &format!("  written to {}", file.display())),
         Err(error) => {
             let hint = error.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
-            Line::of(Ink::Bad, &format!("  it holds for this run only: {error}{hint}"))
+            Line::of(Ink::Bad, &format!("  applies to this run only: {error}{hint}"))
         }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) struct Absent;
 
 impl Approver for Absent {
     fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
-        no("nobody is there to say yes, and the browser does not wait")
+        no("no terminal to confirm, and the browser does not wait")
     }
 }
 
@@ -99,7 +99,7 @@ impl Approver for Person {
         let ask = || {
             self.ask(asking).unwrap_or_else(|_| match self.waits {
                 Waits::Yes => ApproverReply::Later,
-                Waits::No => no("the terminal is gone"),
+                Waits::No => no("the terminal was closed"),
             })
         };
         match &self.live {

@@ -48,7 +48,7 @@ pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
     });
     let mut got = read.recv_timeout(SOON.min(limits.wait));
     if matches!(got, Err(RecvTimeoutError::Timeout)) && limits.wait > SOON {
-        note("reading standard input to its end; if nothing is piped in, add `< /dev/null`");
+        note("reading standard input to its end; if you pipe nothing in, add `< /dev/null`");
         got = read.recv_timeout(limits.wait.saturating_sub(SOON));
     }
     let failed = |source| Error::Read { path: "standard input".into(), source };
@@ -64,7 +64,7 @@ pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
         return Err(Error::PipeLong { most });
     }
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-        note("standard input is not all UTF-8: what is not is read as `�`");
+        note("standard input is not valid UTF-8: invalid bytes are read as `�`");
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     });
     Ok(Some(text).filter(|text| !text.trim().is_empty()))

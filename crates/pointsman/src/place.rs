@@ -15,13 +15,13 @@ use pointsman_runtime::{
 
 use crate::{agents::AGENTS, report::Error};
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Args, Debug)]
 pub(crate) struct Globals {
-    /// The file that runs are kept in [env: `POINTSMAN_JOURNAL`].
+    /// The journal file, which stores all runs [env: `POINTSMAN_JOURNAL`].
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) journal: Option<PathBuf>,
-    /// Log what the program does: a level or a filter [env: `POINTSMAN_LOG`].
+    /// Log at this level, or by a filter such as `pointsman_runtime=debug` [env: `POINTSMAN_LOG`].
     #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Global options")]
     pub(crate) log: Option<String>,
     /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].

@@ -35,7 +35,7 @@ pub(crate) fn error(error: &Error) {
         }
         if let Some(first) = refused.diagnostics.first() {
             let _: std::fmt::Result =
-                writeln!(text, "hint: `pointsman explain {}` tells why", first.code);
+                writeln!(text, "hint: `pointsman explain {}` explains why", first.code);
         }
     } else if let Some((path, source, problems)) = mistakes(error) {
         let source = Source { name: path.display().to_string(), text: source.into() };

@@ -13,19 +13,19 @@ use thiserror::Error;
 
 use crate::{tell::note, words};
 
-/// What may run unasked.
+/// Permission rules.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Rules {
-    /// Let this tool run unasked; `*` stands for anything, and an argument can be named.
+    /// Run this tool without asking. `*` matches anything: `'shell:command=cargo *'`.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
     allow: Vec<Over>,
     /// Ask before this tool runs.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
     ask: Vec<Over>,
-    /// Never let this tool run. The most exact rule decides; between equals, the strictest.
+    /// Never run this tool. The most specific rule wins; between equals, the strictest.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
     deny: Vec<Over>,
-    /// Nobody is there: what would be asked for is denied.
+    /// Deny every call and question that would prompt.
     #[arg(long, help_heading = "Permissions")]
     pub(crate) unattended: bool,
 }
@@ -100,7 +100,7 @@ fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
     let names = known.iter().map(|tool| &*tool.name).chain(specs.iter().map(|spec| &*spec.name));
     if names.filter(|name| rule.is_over(name)).count() == 0 {
         return Some(format!(
-            "a rule over `{}` fits no tool that there is now; tools of MCP servers may come later",
+            "rule `{}` matches no known tool; an MCP server may add one later",
             rule.tool
         ));
     }
@@ -123,14 +123,13 @@ fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
     let elsewhere = |(name, pattern): &&(String, String)| is_path(name) && outside(pattern);
     if let Some((name, pattern)) = rule.arguments.iter().find(elsewhere) {
         return Some(format!(
-            "a rule over `{}` fits no call: each `{name}` is a path from the folder on, such as \
-             `src/*`, and `{pattern}` is none",
+            "rule `{}` matches no call: `{name}` is a relative path such as `src/*`, and `{pattern}` is not",
             rule.tool
         ));
     }
     // Of a tool that is described to no model, nobody knows the arguments here.
     let (name, _) = rule.arguments.iter().filter(|_| !over.is_empty()).find(missing)?;
-    Some(format!("a rule over `{}` fits no call: the tool takes no `{name}`", rule.tool))
+    Some(format!("rule `{}` matches no call: the tool has no argument `{name}`", rule.tool))
 }
 
 fn grant(Over { tool, argument }: &Over, level: Level) -> Grant {

@@ -109,7 +109,7 @@ fn ask(found: &[Found]) -> Result<Option<usize>, Error> {
         note(&format!("{head}{}", words::line(&row.goal, left)));
     }
     loop {
-        note("Which conversation? Type its number and Enter; Enter alone takes 1, Ctrl-D none.");
+        note("Which conversation? Type its number and press Enter (default 1; Ctrl-D cancels).");
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line);
         let read = read.map_err(|source| Error::Read { path: "the terminal".into(), source })?;
@@ -124,7 +124,7 @@ fn ask(found: &[Found]) -> Result<Option<usize>, Error> {
         if let Some(at) = at.filter(|at| *at < found.len()) {
             return Ok(Some(at));
         }
-        note(&format!("`{}` is not one of them", words::line(typed, 40)));
+        note(&format!("`{}` is not on the list", words::line(typed, 40)));
     }
 }
 

@@ -79,7 +79,7 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         TimelineKind::Failed { why } => (Tone::Warning, format!("  ✗ {}", wrong(why))),
         TimelineKind::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
-            (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
+            (Tone::Warning, format!("  retrying in {wait} (attempt {attempt})"))
         }
         TimelineKind::Listens { error: Some(error) } => {
             (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
@@ -95,7 +95,7 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         TimelineKind::Stage { text: Some(stage) } => (Tone::Step, format!("● {}", line(stage))),
         TimelineKind::Paused { why, .. } => (Tone::Warning, format!("  paused: {}", wrong(why))),
         TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
-            (Tone::Aside, "  goes on".into())
+            (Tone::Aside, "  continues".into())
         }
         _ => return None,
     })
@@ -116,7 +116,7 @@ fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
         ),
         LiveNotice::Ask(question) => {
             let asks = match question.call() {
-                Some(_) if question.is_again() => "asks whether it may do this again:",
+                Some(_) if question.is_again() => "asks to repeat:",
                 Some(_) => "asks for",
                 None => "asks:",
             };
@@ -154,7 +154,7 @@ fn fits_a_line(call: &ToolCall) -> bool {
 /// in a line has more.
 pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
     let until = words::deadline(now_ms(), due(row, question));
-    format!("{}\n  answer it {until}", unanswered(question))
+    format!("{}\n  {until}", unanswered(question))
 }
 
 fn unanswered(question: &Question) -> String {

@@ -71,15 +71,15 @@ pub(crate) fn duration(ms: u64) -> String {
     parts.join(" ")
 }
 
-/// Writes until when something can be answered, and how long that is: `until 14:05, 23 h
-/// 59 min left`. Times are local; a day is named where it is not the next one.
+/// Writes until when something can be answered, and how long that is: `answer by 14:05,
+/// 23 h 59 min left`. Times are local; a day is named where it is not the next one.
 pub(crate) fn deadline(now_ms: u64, due_ms: u64) -> String {
     let Some(left) = due_ms.checked_sub(now_ms).filter(|left| *left > 0) else {
-        return "it is too late to answer".into();
+        return "the deadline has passed".into();
     };
     let at = i64::try_from(due_ms).ok().and_then(|ms| Local.timestamp_millis_opt(ms).single());
     let form = if left > 86_400_000 { "%Y-%m-%d %H:%M" } else { "%H:%M" };
-    let at = at.map_or_else(String::new, |at| format!("until {}, ", at.format(form)));
+    let at = at.map_or_else(String::new, |at| format!("answer by {}, ", at.format(form)));
     // Milliseconds are of no use to anybody.
     let left = if left > 1_000 { left - left % 1_000 } else { left };
     format!("{at}{} left", duration(left))
@@ -136,10 +136,10 @@ mod tests {
     fn a_deadline_is_a_time_and_what_is_left() {
         let now = 1_750_000_000_000;
         let told = deadline(now, now + 86_399_500);
-        assert!(told.starts_with("until ") && told.ends_with(", 23 h 59 min left"), "{told}");
-        assert_eq!(told.len(), "until 14:05, 23 h 59 min left".len(), "{told}");
+        assert!(told.starts_with("answer by ") && told.ends_with(", 23 h 59 min left"), "{told}");
+        assert_eq!(told.len(), "answer by 14:05, 23 h 59 min left".len(), "{told}");
         let told = deadline(now, now + 3 * 86_400_000);
-        assert!(told.starts_with("until 2025-06-1") && told.ends_with(", 3 d left"), "{told}");
-        assert_eq!(deadline(now, now), "it is too late to answer");
+        assert!(told.starts_with("answer by 2025-06-1") && told.ends_with(", 3 d left"), "{told}");
+        assert_eq!(deadline(now, now), "the deadline has passed");
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pointsman_kernel::id::At;
 
-use crate::store::RunId;
+use crate::{platform, store::RunId};
 
 /// Returns the milliseconds since 1970.
 pub fn now_ms() -> u64 {
@@ -97,6 +97,14 @@ impl Stopwatch {
 /// Returns a time that nobody can set, to compare with others of this process.
 pub fn instant() -> Instant {
     Instant::now()
+}
+
+/// Returns the milliseconds since the machine was started. Nobody can set them, and a machine that
+/// sleeps counts on.
+pub fn boot_ms() -> u64 {
+    let now = rustix::time::clock_gettime(platform::BOOT);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000)
 }
 
 /// Returns 64 bits that nobody can guess.

@@ -21,18 +21,19 @@ pub use work::{is_aside, question};
 use std::{
     collections::{BTreeMap, VecDeque},
     future::poll_fn,
+    mem,
     pin::pin,
     sync::Arc,
     time::Duration,
 };
 
 use pointsman_kernel::{
-    Short, Took,
+    Shortfall, StepResult,
     agents::{Agents, Program},
     body::Body,
     chart::Charge,
-    erased::{AnyRun, NotStepped, Stepped},
-    event::{Begun, Event, Pauser},
+    erased::{AnyRun, AppliedStep, StepError},
+    event::{Event, Pauser, RunConfig},
     id::{Digest, EffectId, Seq},
     journal::Entry,
     replay::Divergence,
@@ -47,7 +48,8 @@ use crate::{
     mailbox::arrived,
     observe::{LiveNotice, Observer},
     store::{
-        Append, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store, StoreError,
+        Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
+        StoreError,
     },
     timeline::Before,
     watch::PauseSignal,
@@ -79,14 +81,14 @@ pub enum DriveError {
     },
     /// The first event was refused.
     #[error("the run cannot begin: {0}")]
-    NotBegun(#[source] NotStepped),
+    NotBegun(#[source] StepError),
     /// Going on was refused, which only another build's journal can bring about.
-    #[error("run {run} cannot go on: {source}")]
+    #[error("run {run} cannot continue: {source}")]
     NotResumed {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
     /// Repeating the interrupted calls would exceed the budget.
     #[error("{}", in_short(.run, .short))]
@@ -94,19 +96,19 @@ pub enum DriveError {
         /// The run.
         run: RunId,
         /// What is missing.
-        short: Short,
+        short: Shortfall,
     },
     /// A grant was refused.
-    #[error("run {run} takes no such grant: {source}")]
+    #[error("run {run} rejects the grant: {source}")]
     NotGranted {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
 }
 
-fn in_short(run: &RunId, short: &Short) -> String {
+fn in_short(run: &RunId, short: &Shortfall) -> String {
     let calls = match short.charge {
         Charge::ModelCall => "model calls",
         _ => "tool calls",
@@ -116,8 +118,7 @@ fn in_short(run: &RunId, short: &Short) -> String {
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted in a call that would be made again, and its {by} permits no \
-         more than {} {calls}",
+        "run {run} was interrupted in a call that must be repeated, but its {by} allows only {} {calls}",
         short.permits
     )
 }
@@ -149,7 +150,7 @@ pub struct PreparedRun {
     /// Events that it is to hear when it listens: messages, on disk with its first entry.
     pub words: Vec<Event<Body>>,
     /// Its first event.
-    pub begun: Begun,
+    pub begun: RunConfig,
 }
 
 /// A run that is being driven.
@@ -344,7 +345,7 @@ impl Driver {
         &mut self,
         event: Event<Body>,
         new_run: Option<NewRun>,
-    ) -> Result<Result<(), NotStepped>, DriveError> {
+    ) -> Result<Result<(), StepError>, DriveError> {
         Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
@@ -355,40 +356,37 @@ impl Driver {
         event: Event<Body>,
         new_run: Option<NewRun>,
         again: &[EffectId],
-    ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
+    ) -> Result<Result<(StepResult, Vec<Permit>), StepError>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
-            Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
+            Err(error) => return Ok(Err(StepError::Unreadable(error.to_string()))),
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
-        let before = self.is_watched().then(|| Before::of(&*self.run));
-        let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
-            Ok(Stepped { took: took @ Took::Ignored(_), .. }) => return Ok(Ok((took, Vec::new()))),
+        let v = event.format();
+        let watched = self.is_watched().then(|| (Before::of(&*self.run), event.clone()));
+        let mut stepped = match self.run.step(&self.program, seq, at, event) {
+            Ok(AppliedStep { result: took @ StepResult::Ignored(_), .. }) => {
+                return Ok(Ok((took, Vec::new())));
+            }
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
-        let hops = stepped.hops.clone();
-        let entry = Entry {
-            v: event.format(),
-            seq,
-            at,
-            event: &raw,
-            hops,
-            effects: stepped.digest,
-            prev: self.prev,
-        };
+        let (hops, effects) = (mem::take(&mut stepped.hops), stepped.digest);
+        let entry = Entry { v, seq, at, event: &raw, hops, effects, prev: self.prev };
+        let line = EntryLine::of(&entry);
+        stepped.hops = entry.hops;
         let orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
-        let append = self.append(entry.line(), &orders);
+        let append = self.append(line, &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
         let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        if let Some(before) = before {
+        if let Some((before, event)) = watched {
             self.tell_step(&committed, &event, &stepped, &before);
         }
         let mut permits = committed.into_permits();
@@ -404,10 +402,10 @@ impl Driver {
         if let Some(how) = self.run.core().ended {
             self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
-        Ok(Ok((Took::Applied, permits)))
+        Ok(Ok((StepResult::Applied, permits)))
     }
 
-    fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
+    fn append(&mut self, line: EntryLine, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|it| question(&*self.run, &it.order).is_some());
@@ -458,10 +456,10 @@ impl Driver {
                 let event = arrived(event, self.clock.at(message.at_ms));
                 self.commit(event, None, &[]).await?.map(|(took, _)| took)
             }
-            Err(error) => Err(NotStepped::Unreadable(error.to_string())),
+            Err(error) => Err(StepError::Unreadable(error.to_string())),
         };
         match took {
-            Ok(Took::Ignored(why)) => self.log(&why.to_string()),
+            Ok(StepResult::Ignored(why)) => self.log(&why.to_string()),
             Err(refused) => {
                 let why = refused.to_string();
                 self.log(&why);
@@ -477,7 +475,7 @@ impl Driver {
 
     /// Throws a message away: a later one says something else.
     pub async fn pass_over(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
-        self.log("a later message takes its place");
+        self.log("replaced by a later message");
         self.discard(message.id).await
     }
 

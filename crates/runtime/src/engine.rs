@@ -28,7 +28,7 @@ use pointsman_kernel::{
     agents::Agents,
     body::Body,
     chart::Charge,
-    event::{Begun, Event},
+    event::{Event, RunConfig},
     id::Seq,
     journal::{Entry, body},
 };
@@ -163,7 +163,7 @@ impl Engine {
         let (agent, executor) = (program.agent(), &self.executor);
         let config = executor.configure(agent, &config, &permissions)?;
         let id = new_run_id();
-        let begun = Begun {
+        let begun = RunConfig {
             chart: program.name().into(),
             version: program.version(),
             digest: program.digest(),

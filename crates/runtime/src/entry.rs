@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{
     body::Body,
-    event::{Begun, Event},
+    event::{Event, RunConfig},
     journal::Entry,
 };
 
@@ -15,7 +15,7 @@ pub fn event(line: &str) -> Option<Event<Body>> {
 
 /// Returns what a run was begun with, as its first entry says; nothing where this build
 /// cannot read it.
-pub async fn begun(store: &dyn Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
+pub async fn begun(store: &dyn Store, run: &RunId) -> Result<Option<RunConfig>, StoreError> {
     // Of a long run only this is wanted.
     Ok(match event(&store.first_line(run).await?) {
         Some(Event::Begun(begun)) => Some(*begun),

@@ -176,7 +176,7 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
 /// Asks a model a question that is whole.
 fn ask(question: ModelRequest, model: &Model, shown: ProgressSink) -> EffectFuture {
     if question.prompt.private.is_some() {
-        return refused("the agent's executor adds no private part to this prompt");
+        return refused("the agent's executor adds no private data to this prompt");
     }
     model.ask(question, shown)
 }
@@ -190,7 +190,7 @@ mod tests {
     use pointsman_kernel::{
         agent::Answer,
         id::{EffectId, Seq},
-        prompt::{Private, Prompt},
+        prompt::{PrivateText, Prompt},
     };
 
     use super::*;
@@ -202,18 +202,18 @@ mod tests {
         let effect = EffectId { seq: Seq(1), index: 0 };
         let run = "r1".parse().expect("a name");
         let permit = Permit::unwritten(run, "stranger", effect, false);
-        let asked = |private: Option<Private>| {
+        let asked = |private: Option<PrivateText>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = ModelRequest { prompt, tools: Vec::new(), key: String::new() };
             Executors::default().ask(&permit, question, &model, ProgressSink::nobody())
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {
-                fault.message == "the agent's executor adds no private part to this prompt"
+                fault.message == "the agent's executor adds no private data to this prompt"
             }
             _ => false,
         };
         assert!(!refused(asked(None).await.answer));
-        assert!(refused(asked(Some(Private::default())).await.answer));
+        assert!(refused(asked(Some(PrivateText::default())).await.answer));
     }
 }

@@ -41,7 +41,7 @@ impl Journal {
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
         let append = Arc::new(append);
-        let (seq, link) = (append.seq, Digest::of(append.line.as_bytes()));
+        let (seq, link) = (append.seq, append.line.digest());
         let mut pause = PAUSE;
         let mut tries = 1;
         let epoch = loop {
@@ -68,6 +68,10 @@ impl Journal {
             (pause, tries) = (pause.saturating_mul(2), tries + 1);
         };
         let (run, agent) = (&append.run, self.agent);
+        // It is written, and the run's next owner may start its effects before we would.
+        if self.lease.as_ref().is_some_and(Lease::is_over) {
+            return Err(StoreError::Fenced { run: run.clone() });
+        }
         let permit = |(effect, again)| Permit { run: run.clone(), agent, effect, again, epoch };
         Ok(Committed { seq, link, permits: starts.into_iter().map(permit).collect() })
     }

@@ -23,7 +23,7 @@ use std::{
 };
 
 #[cfg(feature = "agents")]
-use pointsman_agents::{chat::Chat, research::Research};
+use pointsman_agents::{chat::ChatAgent, research::ResearchAgent};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     agents::Agents,
@@ -77,7 +77,7 @@ pub enum ExecutorError {
     #[error(transparent)]
     Tools(#[from] ToolError),
     /// A run is to be offered a tool that is not there.
-    #[error("`tools` names `{name}`, and there is no such tool here; there are: {known}")]
+    #[error("`tools` names the unknown tool `{name}`; known: {known}")]
     NoSuchTool {
         /// What is named.
         name: String,
@@ -222,13 +222,15 @@ impl LocalExecutor {
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(feature = "tools")]
 fn shipped(executor: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(executor)))
+    Executors::default()
+        .with::<ResearchAgent>(Echo)
+        .with::<ChatAgent>(AfterBatch(Weak::clone(executor)))
 }
 
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(all(feature = "agents", not(feature = "tools")))]
 fn shipped(_: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(Echo)
+    Executors::default().with::<ResearchAgent>(Echo).with::<ChatAgent>(Echo)
 }
 
 /// Without the feature `agents` none ships.

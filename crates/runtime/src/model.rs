@@ -130,7 +130,7 @@ impl Model {
             }
             #[cfg(not(feature = "tools"))]
             Kind::Quote => Box::pin(async move {
-                let why = "`quote` needs the feature `tools` of this library, which is off";
+                let why = "`quote` needs the feature `tools` of this library, which is disabled";
                 Completion::fault(FaultClass::Contract, false, why)
             }),
             #[cfg(feature = "tools")]

@@ -145,7 +145,7 @@ impl Serialize for Question {
 
 /// Said where a call is asked for that may have been made already.
 pub const AGAIN: &str =
-    "It was under way when the program stopped, and nobody knows whether it was done.";
+    "It was in progress when the program stopped, and may or may not have been done.";
 
 /// What a question is about.
 #[derive(Clone, Debug)]

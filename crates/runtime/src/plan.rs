@@ -126,8 +126,8 @@ fn tables(text: &str) -> Result<Vec<Phase>, Wrong> {
 
 fn minutes(minutes: Option<u64>) -> Result<Option<u64>, String> {
     match minutes {
-        Some(0) => Err("a phase takes at least a minute".into()),
-        Some(minutes) if minutes > MAX_MINUTES => Err("a phase takes a year at most".into()),
+        Some(0) => Err("a phase must take at least a minute".into()),
+        Some(minutes) if minutes > MAX_MINUTES => Err("a phase must take at most a year".into()),
         minutes => Ok(minutes.map(|minutes| minutes.saturating_mul(60_000))),
     }
 }
@@ -147,7 +147,7 @@ fn list(text: &str) -> Result<Vec<Phase>, Wrong> {
             all_ones &= number == 1;
             let expected = items.len() + 1;
             if number != expected && !all_ones {
-                return Err((line, format!("item {number} stands where {expected} should")));
+                return Err((line, format!("expected item {expected}, found item {number}")));
             }
             items.push((line, words.to_owned()));
             inside = true;
@@ -163,7 +163,7 @@ fn list(text: &str) -> Result<Vec<Phase>, Wrong> {
         }
     }
     if items.is_empty() {
-        return Err((1, "the plan has no enumerated list: no line begins with `1.`".into()));
+        return Err((1, "the plan has no numbered list: no line begins with `1.`".into()));
     }
     items.into_iter().map(|(line, words)| item(&words).map_err(|why| (line, why))).collect()
 }
@@ -190,7 +190,7 @@ fn item(words: &str) -> Result<Phase, String> {
     });
     let (what, time) = time.map_or((words, None), |(what, time)| (what, Some(time)));
     if what.is_empty() {
-        return Err("the item says no more than how long it takes".into());
+        return Err("the item has only a duration".into());
     }
     Ok(Phase { description: what.into(), expected_ms: minutes(time)? })
 }
@@ -231,7 +231,7 @@ mod tests {
             4
         );
         let zero = "[[phase]]\ndescription = \"a\"\nexpected_minutes = 0\n";
-        assert_eq!(wrong(tables(zero)), (1, "a phase takes at least a minute".into()));
+        assert_eq!(wrong(tables(zero)), (1, "a phase must take at least a minute".into()));
         assert_eq!(wrong(tables("[[phase]]\ndescription = ''\n")).0, 1);
     }
 }

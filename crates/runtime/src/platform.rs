@@ -2,7 +2,29 @@
 
 use std::path::Path;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::watch::Vitals;
+
+/// The clock that files are stamped with.
+#[cfg(target_os = "linux")]
+const FILES: ClockId = ClockId::RealtimeCoarse;
+#[cfg(not(target_os = "linux"))]
+const FILES: ClockId = ClockId::Realtime;
+
+/// Returns the time that a file would be stamped with now: seconds and nanoseconds since 1970.
+pub(crate) fn file_time() -> (i64, i64) {
+    let now = clock_gettime(FILES);
+    (now.tv_sec, now.tv_nsec)
+}
+
+/// A clock that nobody can set, and that counts while the machine sleeps.
+#[cfg(target_os = "linux")]
+pub(crate) const BOOT: ClockId = ClockId::Boottime;
+
+/// A clock that nobody can set.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const BOOT: ClockId = ClockId::Monotonic;
 
 /// Reads how the machine is doing; what the system does not tell is left out.
 #[cfg(target_os = "linux")]

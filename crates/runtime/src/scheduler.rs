@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use pointsman_kernel::{
     agents::Program,
-    chart::{Disposition, Refused},
+    chart::{Disposition, RefusedChart},
     event::Pauser,
     id::{Digest, Seq},
 };
@@ -26,6 +26,7 @@ use tokio::{
 };
 
 use crate::{
+    clock::now_ms,
     driver::{DriveError, Driver, DriverContext},
     store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
     task::{RunTask, TaskEnd, Until},
@@ -47,11 +48,11 @@ pub enum SchedulerError {
     Store(#[from] StoreError),
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
-    Chart(RunId, Refused),
+    Chart(RunId, RefusedChart),
     /// A fault of this program stopped the run.
     #[error("internal error (panic) in run {0}; see the log")]
     Panicked(RunId),
-    /// The run's site cannot be set up.
+    /// The run's context cannot be set up here.
     #[error("run {run} cannot be driven here: {why}")]
     Context {
         /// The run.
@@ -61,14 +62,14 @@ pub enum SchedulerError {
     },
 }
 
-/// Finds the site of a run: what acts for it, in which folder, with which model.
+/// Finds the context of a run: what acts for it, in which folder, with which model.
 #[async_trait]
 pub trait DriverContexts: Send + Sync + 'static {
-    /// Returns the site of a run.
+    /// Returns the context of a run.
     async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
 }
 
-/// One site for all runs.
+/// One context for all runs.
 #[async_trait]
 impl DriverContexts for DriverContext {
     async fn context(&self, _: &RunId) -> Result<Self, SchedulerError> {
@@ -174,8 +175,8 @@ struct Shared {
     contexts: Box<dyn DriverContexts>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    /// Failures of a run in a row.
-    failures: Mutex<HashMap<RunId, u32>>,
+    /// Failures of a run in a row, and the time until which it is kept out of the queue.
+    failures: Mutex<HashMap<RunId, (u32, u64)>>,
     retry: Duration,
     finished: mpsc::UnboundedSender<FinishedRun>,
 }
@@ -189,14 +190,23 @@ async fn claim(
     count: watch::Sender<usize>,
 ) {
     let jobs = options.jobs.max(1);
-    let mut driving = JoinSet::new();
+    let (mut driving, mut kept_out) = (JoinSet::new(), JoinSet::new());
     loop {
         while driving.try_join_next().is_some() {}
+        while kept_out.try_join_next().is_some() {}
         let free = if *open.borrow() { jobs.saturating_sub(driving.len()) } else { 0 };
         let leases = if free == 0 { Vec::new() } else { shared.ready(free, &options.worker).await };
         let found = !leases.is_empty();
         for lease in leases {
-            driving.spawn(Arc::clone(&shared).drive(lease));
+            match shared.pause_of(lease.run()) {
+                None => drop(driving.spawn(Arc::clone(&shared).drive(lease))),
+                // While the lease is held, the run is not ready. Each such claim counts as one
+                // without progress, so a store can set the run aside.
+                Some(pause) => drop(kept_out.spawn(async move {
+                    tokio::time::sleep(pause).await;
+                    drop(lease);
+                })),
+            }
         }
         count.send_replace(driving.len());
         if found {
@@ -245,7 +255,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::warn!(%run, %error, "the run cannot be driven");
-                self.keep_out(&run).await;
+                self.fail(&run);
                 Err(error)
             }
         };
@@ -277,24 +287,23 @@ impl Shared {
         }
     }
 
-    /// Keeps a run that failed out of the queue for a while, so that it does not fail over and over.
-    async fn keep_out(&self, run: &RunId) {
-        let failures = {
-            let mut failures = self.failures();
-            let failures = failures.entry(run.clone()).or_default();
-            *failures = failures.saturating_add(1);
-            *failures
-        };
-        let pause = self.retry.saturating_mul(1 << failures.saturating_sub(1).min(16));
-        if let Ok(Some(lease)) = self.store.claim(run).await {
-            tokio::spawn(async move {
-                tokio::time::sleep(pause.min(LONGEST_RETRY)).await;
-                drop(lease);
-            });
-        }
+    /// Notes a failure, so that the run is kept out of the queue for a while.
+    fn fail(&self, run: &RunId) {
+        let mut failures = self.failures();
+        let (count, until_ms) = failures.entry(run.clone()).or_default();
+        let pause = self.retry.saturating_mul(1 << (*count).min(16)).min(LONGEST_RETRY);
+        *count = count.saturating_add(1);
+        *until_ms = now_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
     }
 
-    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, u32>> {
+    /// Returns for how long a run is still kept out of the queue.
+    fn pause_of(&self, run: &RunId) -> Option<Duration> {
+        let until_ms = self.failures().get(run)?.1;
+        let left = until_ms.checked_sub(now_ms()).filter(|left| *left > 0)?;
+        Some(Duration::from_millis(left))
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<RunId, (u32, u64)>> {
         // A count is whole at any time.
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -67,7 +67,7 @@ pub struct StartOptions {
     /// What is said to an agent that listens: the bodies of its first event. In a
     /// [`run`](Session::run) it hears these and then that there is no more.
     pub words: Vec<Body>,
-    /// What may run unasked.
+    /// Permission rules.
     pub permissions: Permissions,
     /// Where the jitter between attempts comes from; drawn if it is not given.
     pub seed: Option<u64>,

@@ -34,6 +34,7 @@ pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
 pub use id::{MessageId, NoRunId, RunId};
 pub use lease::Lease;
+pub use link::{EntryLine, Link};
 pub use list::{Cursor, Filter, Page, RunList, RunScope, StatusFilter};
 pub use memory::MemoryStore;
 pub use message::MailboxMessage;
@@ -51,7 +52,7 @@ pub struct Append {
     /// The entry's number.
     pub seq: Seq,
     /// The entry's line.
-    pub line: String,
+    pub line: EntryLine,
     /// The state that the run is in now.
     pub state: Box<str>,
     /// How it ended.
@@ -64,6 +65,19 @@ pub struct Append {
     pub prompts: Vec<NewPrompt>,
     /// The message that this entry takes. It is gone once the entry is there.
     pub message: Option<MessageId>,
+}
+
+impl Append {
+    /// Checks that its line can be an entry, and returns the link: for stores.
+    pub fn check(&self) -> Result<Link, StoreError> {
+        Link::checked(self, false)
+    }
+
+    /// Checks that a run can begin with it, and returns the link: for stores.
+    pub fn check_first(&self, new: &NewRun) -> Result<Link, StoreError> {
+        queue::check(self, new)?;
+        Link::checked(self, true)
+    }
 }
 
 /// What a model is shown, to be kept.

@@ -179,7 +179,7 @@ pub enum ToolError {
     #[error(transparent)]
     Index(#[from] fts::IndexError),
     /// A tool's own schema is wrong.
-    #[error("a tool is described wrongly: {0}")]
+    #[error("a tool has an invalid schema: {0}")]
     Schema(String),
 }
 

@@ -2,12 +2,12 @@
 
 use pointsman_kernel::{
     chart::{Chart, Disposition},
-    event::Begun,
+    event::RunConfig,
     governor::Permissions,
     id::{At, Digest, Seq},
     journal::{Entry, body},
 };
-use pointsman_runtime::store::{Append, Lease, NewRun, RunId, Store, StoreError};
+use pointsman_runtime::store::{Append, EntryLine, Lease, NewRun, RunId, Store, StoreError};
 use serde_json::{Value, json, value::to_raw_value};
 
 /// Returns a run's id.
@@ -39,8 +39,8 @@ pub fn new_run(created_ms: u64) -> NewRun {
 /// # Panics
 ///
 /// Never: a value is JSON.
-pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> Begun {
-    Begun {
+pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> RunConfig {
+    RunConfig {
         chart: chart.name().into(),
         version: chart.version(),
         digest: chart.digest(),
@@ -91,7 +91,7 @@ impl Script {
     pub fn next(&mut self, text: &str) -> Append {
         self.seq = self.seq.next();
         let event = to_raw_value(&json!({ "said": text })).expect("it is JSON");
-        let line = Entry {
+        let line = EntryLine::of(&Entry {
             v: 1,
             seq: self.seq,
             at: At(self.seq.0 * 7),
@@ -99,10 +99,9 @@ impl Script {
             hops: Vec::new(),
             effects: Digest::of(text.as_bytes()),
             prev: self.prev,
-        }
-        .line();
-        self.prev = Digest::of(line.as_bytes());
-        self.lines.push(line.clone());
+        });
+        self.prev = line.digest();
+        self.lines.push(line.to_string());
         Append {
             run: self.run.clone(),
             seq: self.seq,

@@ -5,25 +5,25 @@
 //! functions judge them.
 
 mod address;
-mod aside;
+mod dom;
 mod error;
-mod find;
-mod group;
-mod hand;
+mod executable;
 mod insert;
-mod keeper;
 mod keys;
-mod look;
+mod overlay;
 mod page;
 mod picture;
 mod press;
+mod process_group;
 mod record;
 mod same;
 mod settings;
 mod settle;
+mod snapshot;
 mod start;
 mod verify;
 mod wanted;
+mod watchdog;
 
 use std::sync::{
     Mutex,
@@ -34,37 +34,37 @@ use fantoccini::Client;
 
 pub use address::{AddressError, address};
 pub use error::BrowserError;
-pub use find::{Program, is_there, programs};
-pub use look::visit;
-pub use press::{Agreed, Answer, Pressed, Pressing, Rest, Went};
-pub use record::Record;
+pub use executable::{Executable, is_there, programs};
+pub use press::{AgreedPage, FormRemainder, Navigation, PageResponse, PressResult, PressTarget};
+pub use record::BrowserRecord;
 pub(crate) use record::end_left;
-pub use settings::{Attach, Settings};
-pub use settle::Stand;
-pub use verify::Found;
+pub use settings::{Attach, BrowserSettings};
+pub use settle::StablePage;
+pub use snapshot::visit;
+pub use verify::FieldCheck;
 
-use aside::Boxes;
-use group::Group;
-use hand::Inside;
-use start::Ours;
-use verify::Stood;
+use dom::FrameContext;
+use overlay::KnownBoxes;
+use process_group::ProcessGroup;
+use start::SessionOwner;
+use verify::PriorMessages;
 
 /// A browser with one window. Dropping it ends what was started for it: browser, driver
 /// and profile folder. One that was only attached to is left as it is.
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
-    settings: Settings,
+    settings: BrowserSettings,
     /// What was started, and is to be ended; nothing where it is somebody else's.
-    ours: Option<Group>,
+    ours: Option<ProcessGroup>,
     /// Whether the session at the driver was made by us.
-    session: Ours,
+    session: SessionOwner,
     /// What dialogs have said since they were last asked for.
-    dialogs: Mutex<Vec<Dialog>>,
+    dialogs: Mutex<Vec<BrowserDialog>>,
     /// What else was noticed since that was last asked for.
     notices: Mutex<Vec<String>>,
     /// The frame that scripts run in.
-    frame: Mutex<Inside>,
+    frame: Mutex<FrameContext>,
     /// The site that fields and controls are touched on; nothing where any will do.
     site: Mutex<Option<String>>,
     /// Whether a person has agreed to what dialogs ask.
@@ -72,14 +72,14 @@ pub struct Browser {
     /// How many commands the driver was given.
     commands: AtomicU64,
     /// What the page had to say before anything was typed.
-    stood: Mutex<Stood>,
+    stood: Mutex<PriorMessages>,
     /// What a box of the page's own is told from.
-    boxes: Mutex<Boxes>,
+    boxes: Mutex<KnownBoxes>,
 }
 
 /// What became of a browser that was started for us.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Left {
+pub enum BrowserExit {
     /// It is the person's now.
     Open,
     /// It is gone, with all that was filled in.
@@ -88,7 +88,7 @@ pub enum Left {
 
 /// A dialog that stood in the way, and what became of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Dialog {
+pub struct BrowserDialog {
     /// What it said.
     pub text: String,
     /// Whether it was agreed to.

@@ -14,21 +14,21 @@ mod thumbnail;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
+use pointsman_agents::explore::{Bounds, DeviceAction, Direction, RecordingStep, Tree};
 
 pub use appium::{
-    Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server,
+    Appium, AppiumSettings, CapsError, ServerStatus, server as appium_server,
     status as appium_status,
 };
 pub use error::{DeviceClass, DeviceError};
 pub use picture::perceptual_hash;
-pub use recording::{Known, Recording, RecordingError, Truth};
+pub use recording::{GroundTruth, KnownAction, Recording, RecordingError};
 pub(crate) use settle::settle;
 pub use setup::{SetupError, setup};
 pub use thumbnail::thumbnail;
 
 /// What a device was asked for.
-pub type Reached<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;
+pub type DeviceResult<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;
 
 /// A device, as the explore agent's tasks need it. Every call has a limit of its own.
 pub trait Device: Send + Sync {
@@ -36,28 +36,40 @@ pub trait Device: Send + Sync {
     fn name(&self) -> String;
 
     /// Opens a session, or takes up the one there is.
-    fn open(&self) -> Reached<'_, ()>;
+    fn open(&self) -> DeviceResult<'_, ()>;
 
     /// Returns what is installed of an app; nothing if it is not there.
-    fn installed<'a>(&'a self, package: &'a str) -> Reached<'a, Option<Installed>>;
+    fn installed<'a>(&'a self, package: &'a str) -> DeviceResult<'a, Option<InstalledApp>>;
 
     /// Installs an app from a file.
-    fn install<'a>(&'a self, package: &'a str, file: &'a str) -> Reached<'a, ()>;
+    fn install<'a>(&'a self, package: &'a str, file: &'a str) -> DeviceResult<'a, ()>;
 
     /// Brings an app to the front, starting it if need be.
-    fn launch<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn launch<'a>(
+        &'a self,
+        package: &'a str,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>>;
 
     /// Stops an app and starts it again.
-    fn restart<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn restart<'a>(
+        &'a self,
+        package: &'a str,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>>;
 
     /// Reads the hierarchy of the screen.
-    fn look(&self) -> Reached<'_, Look>;
+    fn look(&self) -> DeviceResult<'_, ScreenCapture>;
 
     /// Takes a picture of the screen as PNG; nothing where there are none.
-    fn picture(&self) -> Reached<'_, Option<Vec<u8>>>;
+    fn picture(&self) -> DeviceResult<'_, Option<Vec<u8>>>;
 
     /// Performs a gesture. The key is the same when it is asked for again after a crash.
-    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn act<'a>(
+        &'a self,
+        gesture: &'a Gesture,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>>;
 
     /// Returns whether it can tell by the key that a gesture was performed already. Where it
     /// cannot, nobody knows whether one that was interrupted took place.
@@ -70,15 +82,15 @@ pub trait Device: Send + Sync {
     }
 
     /// Returns how an app stands.
-    fn state<'a>(&'a self, package: &'a str) -> Reached<'a, AppState>;
+    fn state<'a>(&'a self, package: &'a str) -> DeviceResult<'a, AppState>;
 
     /// Ends the session.
-    fn close(&self) -> Reached<'_, ()>;
+    fn close(&self) -> DeviceResult<'_, ()>;
 }
 
 /// How long a device is given.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Settings {
+pub struct DeviceSettings {
     /// How long a screen must stay the same to count as settled.
     pub quiet: Duration,
     /// How long it is waited for that at most.
@@ -107,7 +119,7 @@ pub struct Settings {
     pub distance: u16,
 }
 
-impl Default for Settings {
+impl Default for DeviceSettings {
     fn default() -> Self {
         Self {
             quiet: Duration::from_millis(400),
@@ -129,14 +141,14 @@ impl Default for Settings {
 
 /// An app that is installed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Installed {
+pub struct InstalledApp {
     /// Its version code, where the device tells.
     pub version: Option<u64>,
 }
 
 /// What a device shows.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
+pub struct ScreenCapture {
     /// The elements.
     pub tree: Arc<Tree>,
     /// The hierarchy as the device gave it.
@@ -151,7 +163,7 @@ pub struct Look {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Gesture {
     /// What.
-    pub act: Act,
+    pub act: DeviceAction,
     /// On which element, by its ordinal in the last look.
     pub target: Option<usize>,
     /// Where that is.

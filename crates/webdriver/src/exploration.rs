@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use pointsman_agents::explore::{
-    Config, Report, Step, Task,
-    map::{Map, Reader},
+    ExploreConfig, ExploreReport, ExploreTask, RecordingStep,
+    map::{AppMap, MapReader},
 };
 use pointsman_kernel::{
     agent::{Answer, Order},
@@ -30,9 +30,9 @@ pub struct Exploration {
     /// The run.
     pub run: RunRow,
     /// What it was configured with.
-    pub config: Config,
+    pub config: ExploreConfig,
     /// What it found.
-    pub map: Map,
+    pub map: AppMap,
     /// Why it stopped, where it says.
     pub stopped: Option<String>,
     /// Where its pictures and hierarchies are.
@@ -60,8 +60,8 @@ pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, Sessio
     }
     let (program, lines) =
         (session.program(id)?, session.block_on(session.store().lines(id, Seq(0)))?);
-    let mut read: Option<(Config, Reader)> = None;
-    let mut open: BTreeMap<EffectId, Task> = BTreeMap::new();
+    let mut read: Option<(ExploreConfig, MapReader)> = None;
+    let mut open: BTreeMap<EffectId, ExploreTask> = BTreeMap::new();
     let (mut line, mut elapsed_ms) = (lines.iter(), 0);
     let loaded = fold_each(&program, id, &lines, |_, _, stepped| {
         let entry = line.next().and_then(|line| Entry::read(line).ok());
@@ -69,13 +69,16 @@ pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, Sessio
             elapsed_ms = entry.at.0;
         }
         let event = entry.and_then(|entry| {
-            Some((entry.at.0, serde_json::from_str::<Event<Report>>(entry.event.get()).ok()?))
+            Some((
+                entry.at.0,
+                serde_json::from_str::<Event<ExploreReport>>(entry.event.get()).ok()?,
+            ))
         });
         match event {
             Some((_, Event::Begun(begun))) => {
-                let config = serde_json::from_str::<Config>(begun.config.get()).ok();
+                let config = serde_json::from_str::<ExploreConfig>(begun.config.get()).ok();
                 read = config.map(|config| {
-                    let reader = Reader::new(&config);
+                    let reader = MapReader::new(&config);
                     (config, reader)
                 });
             }
@@ -103,14 +106,14 @@ pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, Sessio
     }))
 }
 /// Returns the steps of a run through a recording, in order; none for a run on a device.
-pub fn steps(session: &Session, run: &RunId) -> Result<Vec<Step>, SessionError> {
+pub fn steps(session: &Session, run: &RunId) -> Result<Vec<RecordingStep>, SessionError> {
     let lines = session.block_on(session.store().lines(run, Seq(0)))?;
     let step = |line: &String| {
         // Most lines are about something else: they need not be taken apart.
         let event = line.contains("performed").then(|| entry::event(line)).flatten()?;
         let Event::Answered { answer: Answer::Own(report), .. } = event else { return None };
         match report.read() {
-            Ok(Report::Performed { step, .. }) => step,
+            Ok(ExploreReport::Performed { step, .. }) => step,
             _ => None,
         }
     };

@@ -1,7 +1,7 @@
 //! The explore agent's tasks, carried out on the device of its run: one for each run, opened
 //! when it is first needed.
 
-mod hand;
+mod session;
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::explore::{Config, Explore, Report, Task};
+use pointsman_agents::explore::{ExploreAgent, ExploreConfig, ExploreReport, ExploreTask};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     chart::Disposition,
@@ -22,43 +22,43 @@ use pointsman_runtime::{
     store::{RunId, Store},
 };
 
-use crate::device::Settings;
-use hand::Hand;
+use crate::device::DeviceSettings;
+use session::DeviceSession;
 
 /// The devices of runs, and what is kept for them: the executor of `explore`. A copy is the same.
 #[derive(Clone)]
 pub struct Devices(Arc<Inner>);
 
 struct Inner {
-    settings: Settings,
+    settings: DeviceSettings,
     /// Where hierarchies, pictures and the places of recordings are kept.
     folder: PathBuf,
     store: Arc<dyn Store>,
-    hands: Mutex<BTreeMap<RunId, Arc<Hand>>>,
+    hands: Mutex<BTreeMap<RunId, Arc<DeviceSession>>>,
 }
 
 impl Devices {
     /// Explores apps on devices, for runs in these journals. What is kept for a run lies beside
     /// the file that they are in.
-    pub fn new(settings: Settings, journal: &Path, store: Arc<dyn Store>) -> Self {
+    pub fn new(settings: DeviceSettings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let (folder, hands) = (beside(journal), Mutex::default());
         Self(Arc::new(Inner { settings, folder, store, hands }))
     }
 
-    async fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
+    async fn hand(&self, run: &RunId) -> Result<Arc<DeviceSession>, Fault> {
         let hands = || self.0.hands.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(hand) = hands().get(run) {
             return Ok(Arc::clone(hand));
         }
         let config = config(&*self.0.store, run).await?;
-        let hand = Hand::new(&self.0.settings, config, self.0.folder.join(run.as_str()))?;
+        let hand = DeviceSession::new(&self.0.settings, config, self.0.folder.join(run.as_str()))?;
         // Two tasks of one run may have come for it at once.
         Ok(Arc::clone(hands().entry(run.clone()).or_insert_with(|| Arc::new(hand))))
     }
 }
 
-impl Executor<Explore> for Devices {
-    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
+impl Executor<ExploreAgent> for Devices {
+    fn perform(&self, permit: Permit, task: ExploreTask) -> TaskFuture<ExploreReport> {
         let devices = self.clone();
         Box::pin(async move {
             let (report, usage) = devices.hand(&permit.run).await?.perform(task, &permit).await?;
@@ -91,14 +91,14 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     let folder = blobs(journal, run);
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %folder.display(), "screens of a run are left");
+            tracing::warn!(%error, folder = %folder.display(), "a run's screens could not be removed");
         }
         _ => {}
     }
 }
 
 /// Reads what the run was configured with, from its first entry.
-async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Fault> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<ExploreConfig, Fault> {
     let fault = |message: String| Fault {
         class: FaultClass::Contract,
         repeatable: false,

@@ -4,12 +4,12 @@
 //! What a person's profile says goes from its file into the page. The journal is told what
 //! was done, and values only where the run's configuration has it so.
 
-mod hide;
+mod error;
 mod press;
-mod room;
+mod redaction;
 mod secrets;
+mod session;
 mod submit;
-mod trouble;
 mod value;
 mod vault;
 
@@ -20,7 +20,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::form::{Form, Report, Task};
+use pointsman_agents::form::{FormAgent, FormReport, FormTask};
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, ToolCall},
     body::Body,
@@ -34,28 +34,28 @@ use pointsman_runtime::{
 };
 
 use crate::browser;
-use room::Room;
+use error::TaskError;
+use session::BrowserSession;
 pub use submit::SubmitTool;
-use trouble::Trouble;
 
 /// The browsers of runs, and what is kept for them: the executor of `form`. A copy is the same.
 #[derive(Clone)]
 pub struct Forms(Arc<Inner>);
 
 struct Inner {
-    browser: browser::Settings,
+    browser: browser::BrowserSettings,
     /// Where records of browsers, private texts and pictures are kept.
     folder: PathBuf,
     store: Arc<dyn Store>,
-    rooms: Mutex<BTreeMap<RunId, Arc<Room>>>,
+    rooms: Mutex<BTreeMap<RunId, Arc<BrowserSession>>>,
     /// What became of the browsers of runs that have ended without sending their form.
-    left: Mutex<BTreeMap<RunId, browser::Left>>,
+    left: Mutex<BTreeMap<RunId, browser::BrowserExit>>,
 }
 
 impl Forms {
     /// Fills forms in such a browser, for runs in these journals. What is kept for a run lies
     /// beside the file that they are in.
-    pub fn new(browser: browser::Settings, journal: &Path, store: Arc<dyn Store>) -> Self {
+    pub fn new(browser: browser::BrowserSettings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let folder = beside(journal);
         let (rooms, left) = (Mutex::default(), Mutex::default());
         Self(Arc::new(Inner { browser, folder, store, rooms, left }))
@@ -75,23 +75,24 @@ impl Forms {
 
     /// Tells, once, what became of the browser of a run that ended without sending its form;
     /// nothing where the browser is somebody else's.
-    pub fn left(&self, run: &RunId) -> Option<browser::Left> {
+    pub fn left(&self, run: &RunId) -> Option<browser::BrowserExit> {
         self.0.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run)
     }
 
-    async fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
+    async fn room(&self, run: &RunId) -> Result<Arc<BrowserSession>, TaskError> {
         let rooms = || self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(room) = rooms().get(run) {
             return Ok(Arc::clone(room));
         }
-        let room = Room::new(&self.0.browser, &self.0.folder, &*self.0.store, run).await?;
+        let room =
+            BrowserSession::new(&self.0.browser, &self.0.folder, &*self.0.store, run).await?;
         // Two tasks of one run may have come for it at once.
         Ok(Arc::clone(rooms().entry(run.clone()).or_insert_with(|| Arc::new(room))))
     }
 }
 
-impl Executor<Form> for Forms {
-    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
+impl Executor<FormAgent> for Forms {
+    fn perform(&self, permit: Permit, task: FormTask) -> TaskFuture<FormReport> {
         let forms = self.clone();
         Box::pin(async move {
             let room = forms.room(&permit.run).await.map_err(|trouble| Fault::from(&trouble))?;
@@ -146,17 +147,17 @@ pub fn forget(journal: &Path, run: &RunId) {
 }
 
 fn clean(folder: &Path, run: &RunId) {
-    browser::end_left(&room::record(folder, run));
+    browser::end_left(&session::record(folder, run));
     vault::Vault::new(folder, run).remove();
 }
 
 /// Removes all that is kept for a run that is itself removed, its pictures included.
 pub(crate) fn remove(journal: &Path, run: &RunId) {
     forget(journal, run);
-    let pictures = room::pictures(&beside(journal), run);
+    let pictures = session::pictures(&beside(journal), run);
     match fs::remove_dir_all(&pictures) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %pictures.display(), "pictures are left");
+            tracing::warn!(%error, folder = %pictures.display(), "pictures could not be removed");
         }
         _ => {}
     }
@@ -191,7 +192,7 @@ async fn ask(
     {
         match vault.keep(&reply.text) {
             Ok(token) => reply.text = token,
-            Err(error) => return failed(&Trouble::Vault(error)),
+            Err(error) => return failed(&TaskError::Vault(error)),
         }
     }
     done
@@ -212,7 +213,7 @@ fn withhold(answer: &mut Answer<Body>) {
     }
 }
 
-fn failed(trouble: &Trouble) -> Completion {
+fn failed(trouble: &TaskError) -> Completion {
     Completion::failed(Fault::from(trouble))
 }
 

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form::{Class, Fact, Kind, Profile};
+use pointsman_agents::form::{Fact, FieldKind, Profile, SensitiveKind};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use pointsman_runtime::config::{self, Problem};
 use thiserror::Error;
@@ -61,26 +61,22 @@ impl ProfileError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } => Some("`pointsman profile example` prints one to start from"),
-            Self::Long { .. } => {
-                Some("it holds a few words for each key; put long texts in by hand")
-            }
-            Self::Mistakes { .. } => {
-                Some("correct it until `pointsman profile check FILE` finds nothing wrong")
-            }
+            Self::Long { .. } => Some("a profile has short values; enter long texts by hand"),
+            Self::Mistakes { .. } => Some("`pointsman profile check FILE` lists the mistakes"),
         }
     }
 }
 
 /// A profile and where each of its keys stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Written {
+pub struct ProfileFile {
     /// The profile.
     pub profile: Profile,
     /// Where the keys at the top stand, by name.
     places: BTreeMap<String, Span>,
 }
 
-impl Written {
+impl ProfileFile {
     /// Returns what looks wrong with the values, with its place.
     pub fn doubts(&self) -> Vec<Problem> {
         let doubt = |(key, message): (String, String)| {
@@ -93,7 +89,7 @@ impl Written {
     }
 }
 
-impl Written {
+impl ProfileFile {
     /// Takes the values of `[values]`, which may as well stand at the top.
     fn values(&mut self, value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) {
         let DeValue::Table(table) = value.get_ref() else {
@@ -117,7 +113,7 @@ impl Written {
     ) {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
         self.places.insert(key.into(), place);
-        match (Kind::from_token(key), plain(value.get_ref())) {
+        match (FieldKind::from_token(key), plain(value.get_ref())) {
             (Some(kind), Some(text)) => drop(self.profile.values.insert(kind, text)),
             (Some(_), None) => found.push(wrong(key, value)),
             (None, _) => found.push(unknown(key, place)),
@@ -131,7 +127,7 @@ pub fn read(path: &Path) -> Result<Profile, ProfileError> {
 }
 
 /// Reads a profile with the places of its keys, and its text.
-pub fn written(path: &Path) -> Result<(Written, String), ProfileError> {
+pub fn written(path: &Path) -> Result<(ProfileFile, String), ProfileError> {
     let failed = |source| ProfileError::Read { path: path.into(), source };
     if fs::metadata(path).map_err(failed)?.len() > MAX_BYTES {
         return Err(ProfileError::Long { path: path.into() });
@@ -152,11 +148,11 @@ pub fn is_open(path: &Path) -> bool {
 }
 
 /// Reads the text of a profile; every mistake is told, in order.
-pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
+pub fn parse(text: &str) -> Result<ProfileFile, Vec<Problem>> {
     let hint = "`pointsman profile example` prints a profile to start from";
     let document = config::document(text, hint)?;
     let mut found = Vec::new();
-    let mut read = Written::default();
+    let mut read = ProfileFile::default();
     for (name, value) in document.get_ref() {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
         match key {
@@ -182,7 +178,8 @@ fn span<T>(value: &Spanned<T>) -> Span {
 }
 
 fn unknown(key: &str, place: Span) -> Problem {
-    let known = Kind::all().map(Kind::token).chain(["answers", "facts", "allow", "values"]);
+    let known =
+        FieldKind::all().map(FieldKind::token).chain(["answers", "facts", "allow", "values"]);
     let tokens: Vec<&str> = known.collect();
     let dashed = key.replace('_', "-");
     let hint = if tokens.contains(&dashed.as_str()) {
@@ -282,8 +279,8 @@ fn fact(name: &str, whole: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> O
     sound.then_some(fact)
 }
 
-fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {
-    let tokens: Vec<&str> = Class::ALL.iter().map(|class| class.token()).collect();
+fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<SensitiveKind> {
+    let tokens: Vec<&str> = SensitiveKind::ALL.iter().map(|class| class.token()).collect();
     let hint = format!("write a list of these: {}", tokens.join(", "));
     let Some(list) = value.get_ref().as_array() else {
         let message = "`allow` must be a list".into();
@@ -293,7 +290,7 @@ fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {
     let mut classes = Vec::new();
     for item in list {
         let token = item.get_ref().as_str().unwrap_or_default();
-        if let Some(class) = Class::from_token(token) {
+        if let Some(class) = SensitiveKind::from_token(token) {
             classes.push(class);
             continue;
         }

@@ -3,19 +3,19 @@
 //! The shortest known way comes first, then delta debugging over the actions of the journal.
 //! The start of the app and its set-up stay. How often the result works is counted.
 
-mod stage;
+mod test_device;
 #[cfg(test)]
 mod tests;
 
 use pointsman_agents::explore::{
-    Config, Reduction,
-    map::{Grain, Kind, Landing, Map, Mishap, Way, Ways},
+    ExploreConfig, Reduction,
+    map::{ActionPath, ActionResult, AppMap, Granularity, Mishap, MishapKind, PathModel},
 };
 use thiserror::Error;
 
-use crate::device::{DeviceError, Settings};
-use stage::Stage;
-pub use stage::StageError;
+use crate::device::{DeviceError, DeviceSettings};
+use test_device::TestDevice;
+pub use test_device::TestDeviceError;
 
 /// Tries by which a way is judged, and by which one is judged that does not always work.
 const TRIES: u32 = 5;
@@ -37,7 +37,7 @@ const SURER: u64 = 15;
 
 /// How much is tried.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ReproduceOptions {
     /// How often the shortest way is verified; by default 5 times, and 20 times where an
     /// action on it was seen to come to different things or it did not always work.
     pub tries: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Options {
     /// action of the way on which it was seen, at most 3,000.
     pub actions: Option<u64>,
     /// How long a device is given.
-    pub device: Settings,
+    pub device: DeviceSettings,
 }
 
 /// A way to make something happen again.
@@ -73,7 +73,7 @@ pub struct Reproducer {
 pub enum ReproduceError {
     /// There is no device to do it on.
     #[error(transparent)]
-    Stage(#[from] StageError),
+    Stage(#[from] TestDeviceError),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -82,13 +82,13 @@ pub enum ReproduceError {
 /// Reproduces all that went wrong in an exploration, one after the other. Each has a share
 /// of the remaining budget: the longer its way, the more.
 pub async fn reproduce(
-    config: &Config,
-    map: &Map,
-    options: &Options,
+    config: &ExploreConfig,
+    map: &AppMap,
+    options: &ReproduceOptions,
 ) -> Result<Vec<Reproducer>, ReproduceError> {
-    let stage = Stage::new(config, &options.device)?;
+    let stage = TestDevice::new(config, &options.device)?;
     stage.open().await?;
-    let mut bench = Bench::new(map, stage);
+    let mut bench = TrialBudget::new(map, stage);
     let mut rest: u64 = map.mishaps.iter().map(|it| allowance(it.path.len())).sum();
     let mut left = options.actions.unwrap_or(rest);
     let mut found = Vec::new();
@@ -111,17 +111,17 @@ fn allowance(moves: usize) -> u64 {
 }
 
 /// Where ways are tried, within a budget.
-struct Bench<'a> {
-    map: &'a Map,
+struct TrialBudget<'a> {
+    map: &'a AppMap,
     /// What is known of where actions lead, with what the tries have shown.
-    ways: Ways,
-    stage: Stage,
+    ways: PathModel,
+    stage: TestDevice,
     left: u64,
 }
 
-impl<'a> Bench<'a> {
-    fn new(map: &'a Map, stage: Stage) -> Self {
-        Self { map, ways: Ways::of(map), stage, left: 0 }
+impl<'a> TrialBudget<'a> {
+    fn new(map: &'a AppMap, stage: TestDevice) -> Self {
+        Self { map, ways: PathModel::of(map), stage, left: 0 }
     }
 
     async fn reproduce(
@@ -150,7 +150,7 @@ impl<'a> Bench<'a> {
         // One action more is worth a way that does not depend on chance.
         let (longest, mut counted) = (path.len() + 1, vec![path.clone()]);
         while rate.0 < rate.1 && counted.len() <= MAX_OTHERS {
-            let known = self.ways.to(self.map, mishap, Grain::Spots).into_iter();
+            let known = self.ways.to(self.map, mishap, Granularity::Spots).into_iter();
             let known = known.filter(|way| promises(way.sure, rate)).map(|way| way.moves);
             let mut others = known.rev().chain([base.clone()]);
             let other = others.find(|it| it.len() <= longest && !counted.contains(it));
@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
     /// Finds the shortest known way that works. What every try has shown counts for the next.
     async fn known(&mut self, mishap: &Mishap) -> Result<Option<Vec<usize>>, ReproduceError> {
         let mut tried: Vec<Vec<usize>> = Vec::new();
-        for grain in [Grain::Spots, Grain::Screens] {
+        for grain in [Granularity::Spots, Granularity::Screens] {
             for _ in 0..MAX_WAYS {
                 let mut ways = self.ways.to(self.map, mishap, grain);
                 ways.retain(|way| {
@@ -239,7 +239,7 @@ impl<'a> Bench<'a> {
         mishap: &Mishap,
         base: &[usize],
     ) -> Result<Vec<usize>, ReproduceError> {
-        let suffix = usize::from(mishap.kind != Kind::DeadEnd);
+        let suffix = usize::from(mishap.kind != MishapKind::DeadEnd);
         let mut reduction = Reduction::new(base, self.map.prefix(base), suffix);
         while let Some(next) = reduction.propose() {
             if self.left == 0 {
@@ -324,20 +324,20 @@ impl<'a> Bench<'a> {
             }
         }
         Ok(match mishap.kind {
-            Kind::DeadEnd => mishap.screen.clone().map(Landing::Screen) == Some(landed),
+            MishapKind::DeadEnd => mishap.screen.clone().map(ActionResult::Screen) == Some(landed),
             kind => landed.kind() == Some(kind) && (from.is_none() || from == mishap.screen),
         })
     }
 
     /// Records the present screen, and returns the number of the place.
-    fn spot(&mut self, landed: &Landing) -> Option<usize> {
-        let screen = self.stage.screen().filter(|_| matches!(landed, Landing::Screen(_)))?;
+    fn spot(&mut self, landed: &ActionResult) -> Option<usize> {
+        let screen = self.stage.screen().filter(|_| matches!(landed, ActionResult::Screen(_)))?;
         Some(self.ways.see(screen))
     }
 }
 
 /// Chooses the shortest of some ways, or one that takes an action more and is surer.
-fn chosen(ways: &[Way]) -> Option<&Way> {
+fn chosen(ways: &[ActionPath]) -> Option<&ActionPath> {
     let shortest = ways.first()?;
     let surer = ways.iter().rev().find(|way| {
         way.moves.len() <= shortest.moves.len() + 1 && way.sure * 10 >= shortest.sure * SURER

@@ -13,8 +13,8 @@ use crate::{
 const MARGIN_MS: u64 = 3_000;
 
 /// Returns the browser that is used.
-pub fn browser(config: &FormConfig) -> browser::Settings {
-    let mut settings = browser::Settings::default();
+pub fn browser(config: &FormConfig) -> browser::BrowserSettings {
+    let mut settings = browser::BrowserSettings::default();
     settings.driver.clone_from(&config.driver);
     settings.browser.clone_from(&config.browser);
     settings.attach = config.attach.as_deref().map(attach);
@@ -57,9 +57,9 @@ pub fn timeouts(config: &FormConfig) -> Vec<(&'static str, u64)> {
 }
 
 /// Returns how long a device is given.
-pub fn device(config: &ExploreConfig) -> device::Settings {
-    let usual = device::Settings::default();
-    device::Settings {
+pub fn device(config: &ExploreConfig) -> device::DeviceSettings {
+    let usual = device::DeviceSettings::default();
+    device::DeviceSettings {
         quiet: config.quiet.unwrap_or(usual.quiet),
         settle: config.settle.unwrap_or(usual.settle),
         poll: config.poll.unwrap_or(usual.poll),

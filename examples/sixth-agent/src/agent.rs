@@ -3,7 +3,7 @@
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, Order, Settled, Summary, ToolCall,
+        Agent, Answer, BadBody, Fault, FaultClass, Abandoned, Order, Settlement, Summary, ToolCall,
         Visit,
     },
     body::Body,
@@ -101,21 +101,21 @@ impl Agent for Beekeeper {
         }
     }
 
-    fn settle(data: &mut Data, _: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(data: &mut Data, _: &Visit<'_>, answer: Answer<Report>) -> Settlement<Task> {
         match answer {
             Answer::Own(Report::Frames(frames)) => {
                 data.frames = frames;
-                Settled::Outcome(EXTRACT.outcome("counted"))
+                Settlement::Outcome(EXTRACT.outcome("counted"))
             }
             Answer::Own(Report::Weather { fine }) => {
-                Settled::Outcome(ASK.outcome(if fine { "fine" } else { "rain" }))
+                Settlement::Outcome(ASK.outcome(if fine { "fine" } else { "rain" }))
             }
             Answer::Tool(result) if result.ok => {
                 data.labelled = true;
-                Settled::Outcome(LABELS.outcome("labelled"))
+                Settlement::Outcome(LABELS.outcome("labelled"))
             }
-            Answer::Fault(fault) => Settled::Failed(fault),
-            _ => Settled::Failed(Fault {
+            Answer::Fault(fault) => Settlement::Failed(fault),
+            _ => Settlement::Failed(Fault {
                 class: FaultClass::Contract,
                 repeatable: false,
                 hint_ms: None,
@@ -124,7 +124,7 @@ impl Agent for Beekeeper {
         }
     }
 
-    fn forgo(_: &mut Data, _: &Visit<'_>, _: &Forgone) {}
+    fn abandon(_: &mut Data, _: &Visit<'_>, _: &Abandoned) {}
 
     fn decide(_: &mut Data, _: &Visit<'_>) -> Outcome {
         Outcome(0)

@@ -9,8 +9,8 @@ use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
 use pointsman_kernel::{
-    chart::Stuck,
-    governor::{Level, Rule, Verdict, Watch},
+    chart::StuckThresholds,
+    governor::{GovernorMonitor, Level, Rule, Verdict},
 };
 
 use self::trace::{Outcome, Seen, Trace};
@@ -18,7 +18,7 @@ use self::trace::{Outcome, Seen, Trace};
 /// One detector: rules, and which of their verdicts count.
 struct Row {
     name: &'static str,
-    stuck: Stuck,
+    stuck: StuckThresholds,
     counts: fn(&Verdict) -> bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn stuck(data: &Path) -> Result<bool> {
 }
 
 fn rows() -> Vec<Row> {
-    let off = Stuck::default();
+    let off = StuckThresholds::default();
     let ladder = |name, counts| Row { name, stuck: off, counts };
     let named =
         |name, stuck| Row { name, stuck, counts: |verdict| verdict.rule != Rule::NothingNew };
@@ -66,12 +66,12 @@ fn rows() -> Vec<Row> {
         ladder("score: warn", |verdict| verdict.level >= Level::Warn),
         ladder("score: refuse", |verdict| verdict.level >= Level::Refuse),
         ladder("score: halt", |verdict| verdict.level >= Level::Halt),
-        named("identical_call = 3", Stuck { identical_call: Some(3), ..off }),
-        named("same_error = 3", Stuck { same_error: Some(3), ..off }),
-        named("failing_tool = 5", Stuck { failing_tool: Some(5), ..off }),
-        named("oscillation = 4", Stuck { oscillation: Some(4), ..off }),
-        named("no_progress = 10", Stuck { no_progress: Some(10), ..off }),
-        named("unparsable = 3", Stuck { unparsable: Some(3), ..off }),
+        named("identical_call = 3", StuckThresholds { identical_call: Some(3), ..off }),
+        named("same_error = 3", StuckThresholds { same_error: Some(3), ..off }),
+        named("failing_tool = 5", StuckThresholds { failing_tool: Some(5), ..off }),
+        named("oscillation = 4", StuckThresholds { oscillation: Some(4), ..off }),
+        named("no_progress = 10", StuckThresholds { no_progress: Some(10), ..off }),
+        named("unparsable = 3", StuckThresholds { unparsable: Some(3), ..off }),
     ]
 }
 
@@ -109,7 +109,7 @@ impl Tally {
 /// Returns the steps in which a detector speaks; the first is 1. What it refuses does
 /// not happen, so its result is not shown; a halt is the end.
 fn flags(row: &Row, trace: &Trace) -> Vec<usize> {
-    let mut watch = Watch::new(row.stuck, trace::tools(trace));
+    let mut watch = GovernorMonitor::new(row.stuck, trace::tools(trace));
     let mut flags = Vec::new();
     for (at, seen) in trace.steps.iter().enumerate() {
         let verdicts = match seen {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use pointsman_webdriver::device::{Recording, Truth};
+use pointsman_webdriver::device::{GroundTruth, Recording};
 
 pub(crate) use reproducers::reproducers;
 
@@ -98,7 +98,7 @@ fn files(data: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn shares(truth: &Truth, visited: &[String]) -> [f64; 4] {
+fn shares(truth: &GroundTruth, visited: &[String]) -> [f64; 4] {
     MARKS.map(|mark| {
         let seen = visited.iter().take(mark + 1).filter_map(|state| truth.screens.get(state));
         let seen: BTreeSet<&String> = seen.filter(|it| truth.reachable.contains(*it)).collect();
@@ -154,7 +154,7 @@ struct Identity {
 
 impl Identity {
     /// Takes the identities of all screens of an app, without having explored it.
-    fn before(&mut self, truth: &Truth, recording: &Recording) -> Result<()> {
+    fn before(&mut self, truth: &GroundTruth, recording: &Recording) -> Result<()> {
         if !truth.complete {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl Identity {
     }
 
     /// Takes what the agent took the states for that it has seen.
-    fn after(&mut self, truth: &Truth, ids: &HashMap<String, String>) {
+    fn after(&mut self, truth: &GroundTruth, ids: &HashMap<String, String>) {
         if !truth.complete {
             return;
         }

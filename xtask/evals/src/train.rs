@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use pointsman_agents::form::learnt::Model;
+use pointsman_agents::form::learnt::FieldModel;
 use xtask_fields::{
     Settings,
     cost::{self, Cost},
@@ -56,7 +56,7 @@ pub(crate) fn fields(data: &Path, sightings: Option<&Path>, out: Option<&Path>) 
     let margin = calibrate(&all, FOLDS, &settings);
     let bytes = learn(&all, &settings).bytes(&settings, margin);
     ensure!(bytes.len() <= MOST, "the model has {} bytes, more than {MOST}", bytes.len());
-    ensure!(Model::new(&bytes).is_some(), "the model cannot be read back");
+    ensure!(FieldModel::new(&bytes).is_some(), "the model cannot be read back");
     let out = out.unwrap_or_else(|| Path::new(WEIGHTS));
     fs::write(out, &bytes).with_context(|| out.display().to_string())?;
     let (count, size, digest) = (pages.len(), bytes.len(), digest(&bytes));

@@ -6,8 +6,8 @@ use std::{
 };
 
 use pointsman_agents::form::{
-    Names, Place, Reader, Seen, SeenOption, Sighting,
-    learnt::{Model, WEIGHTS},
+    Control, ControlNames, ControlOption, EnclosingElement, PageReader, PageSnapshot,
+    learnt::{FieldModel, WEIGHTS},
 };
 
 /// Readings of each sort, after some to warm up.
@@ -51,8 +51,8 @@ pub struct Cost {
 
 /// Measures both in turns, so that a noisy machine is as noisy for both.
 pub fn measure() -> Cost {
-    let (form, reader) = (form(), Reader::default());
-    let model = Model::new(WEIGHTS);
+    let (form, reader) = (form(), PageReader::default());
+    let model = FieldModel::new(WEIGHTS);
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..WARM + ROUNDS {
         for (model, times) in [model.as_ref(), None].into_iter().zip(&mut times) {
@@ -73,24 +73,25 @@ pub fn measure() -> Cost {
 }
 
 /// A form of forty fields and a list.
-fn form() -> Sighting {
-    let mut form = Sighting { language: "en".into(), ..Sighting::default() };
-    form.places.push(Place { tag: "form".into(), ..Place::default() });
+fn form() -> PageSnapshot {
+    let mut form = PageSnapshot { language: "en".into(), ..PageSnapshot::default() };
+    form.places.push(EnclosingElement { tag: "form".into(), ..EnclosingElement::default() });
     for (nth, (label, name)) in ASKED.iter().chain(&ASKED).chain([&("Country", "c")]).enumerate() {
-        let mut seen = Seen {
+        let mut seen = Control {
             selector: format!("#field{nth}"),
             tag: "input".into(),
             type_: "text".into(),
             order: u32::try_from(nth).unwrap_or_default(),
             place: Some(0),
             form: Some(0),
-            names: Names { associated: (*label).into(), ..Names::default() },
-            ..Seen::default()
+            names: ControlNames { associated: (*label).into(), ..ControlNames::default() },
+            ..Control::default()
         };
         if *name == "c" {
             seen.tag = "select".into();
             seen.type_ = "select-one".into();
-            let option = |label: &&str| SeenOption { label: (*label).into(), ..Default::default() };
+            let option =
+                |label: &&str| ControlOption { label: (*label).into(), ..Default::default() };
             seen.options = COUNTRIES.iter().map(option).collect();
         }
         seen.area.width = 200.0;
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_field_of_the_form_is_typed() {
-        let read = Reader::default().read_with(&form(), None);
+        let read = PageReader::default().read_with(&form(), None);
         assert_eq!(read.typings.len(), 2 * ASKED.len() + 1);
         assert!(measure().rules > Duration::ZERO);
     }

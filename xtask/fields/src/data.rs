@@ -3,41 +3,41 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
-use pointsman_agents::form::{Kind, Sighting};
+use pointsman_agents::form::{FieldKind, PageSnapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::site;
 
 /// What a label of the `DuckDuckGo` pages is in the vocabulary of HTML.
-const WORDS: [(&str, &[Kind]); 27] = [
-    ("emailAddress", &[Kind::Email]),
-    ("username", &[Kind::Username]),
-    ("password", &[Kind::CurrentPassword, Kind::NewPassword]),
-    ("password.current", &[Kind::CurrentPassword]),
-    ("password.new", &[Kind::NewPassword]),
-    ("firstName", &[Kind::GivenName]),
-    ("lastName", &[Kind::FamilyName]),
-    ("middleName", &[Kind::AdditionalName]),
-    ("fullName", &[Kind::Name]),
-    ("phone", &[Kind::Tel, Kind::TelNational]),
-    ("addressStreet", &[Kind::StreetAddress, Kind::AddressLine1]),
-    ("addressStreet2", &[Kind::AddressLine2]),
-    ("addressCity", &[Kind::AddressLevel2]),
-    ("addressProvince", &[Kind::AddressLevel1]),
-    ("addressPostalCode", &[Kind::PostalCode]),
-    ("addressCountryCode", &[Kind::Country, Kind::CountryName]),
-    ("cardNumber", &[Kind::CcNumber]),
-    ("cardSecurityCode", &[Kind::CcCsc]),
-    ("expirationMonth", &[Kind::CcExpMonth]),
-    ("expirationYear", &[Kind::CcExpYear]),
-    ("expiration", &[Kind::CcExp]),
-    ("cardName", &[Kind::CcName]),
-    ("birthdayDay", &[Kind::BdayDay]),
-    ("birthdayMonth", &[Kind::BdayMonth]),
-    ("birthdayYear", &[Kind::BdayYear]),
-    ("totp", &[Kind::OneTimeCode]),
-    ("unknown", &[Kind::None]),
+const WORDS: [(&str, &[FieldKind]); 27] = [
+    ("emailAddress", &[FieldKind::Email]),
+    ("username", &[FieldKind::Username]),
+    ("password", &[FieldKind::CurrentPassword, FieldKind::NewPassword]),
+    ("password.current", &[FieldKind::CurrentPassword]),
+    ("password.new", &[FieldKind::NewPassword]),
+    ("firstName", &[FieldKind::GivenName]),
+    ("lastName", &[FieldKind::FamilyName]),
+    ("middleName", &[FieldKind::AdditionalName]),
+    ("fullName", &[FieldKind::Name]),
+    ("phone", &[FieldKind::Tel, FieldKind::TelNational]),
+    ("addressStreet", &[FieldKind::StreetAddress, FieldKind::AddressLine1]),
+    ("addressStreet2", &[FieldKind::AddressLine2]),
+    ("addressCity", &[FieldKind::AddressLevel2]),
+    ("addressProvince", &[FieldKind::AddressLevel1]),
+    ("addressPostalCode", &[FieldKind::PostalCode]),
+    ("addressCountryCode", &[FieldKind::Country, FieldKind::CountryName]),
+    ("cardNumber", &[FieldKind::CcNumber]),
+    ("cardSecurityCode", &[FieldKind::CcCsc]),
+    ("expirationMonth", &[FieldKind::CcExpMonth]),
+    ("expirationYear", &[FieldKind::CcExpYear]),
+    ("expiration", &[FieldKind::CcExp]),
+    ("cardName", &[FieldKind::CcName]),
+    ("birthdayDay", &[FieldKind::BdayDay]),
+    ("birthdayMonth", &[FieldKind::BdayMonth]),
+    ("birthdayYear", &[FieldKind::BdayYear]),
+    ("totp", &[FieldKind::OneTimeCode]),
+    ("unknown", &[FieldKind::None]),
 ];
 
 /// Words of the vocabulary that Pointsman has no kind for; they stand beside one that it has.
@@ -59,7 +59,7 @@ pub struct Page {
     /// The marks of the controls that send its form.
     pub submits: Vec<String>,
     /// What a browser saw.
-    pub sighting: Sighting,
+    pub sighting: PageSnapshot,
 }
 
 /// A labelled field.
@@ -70,20 +70,20 @@ pub struct Label {
     /// The label, as it is written.
     pub written: String,
     /// The kinds that the label permits.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<FieldKind>,
     /// Whether people can see the field.
     pub visible: bool,
 }
 
 impl Label {
     /// Returns the label under which tables list it: the first kind that it permits.
-    pub fn first(&self) -> Kind {
+    pub fn first(&self) -> FieldKind {
         self.kinds.first().copied().unwrap_or_default()
     }
 }
 
 /// Reads the indexes of a folder, and lets `look` open each page.
-pub fn load(data: &Path, mut look: impl FnMut(&str) -> Result<Sighting>) -> Result<Vec<Page>> {
+pub fn load(data: &Path, mut look: impl FnMut(&str) -> Result<PageSnapshot>) -> Result<Vec<Page>> {
     let mut pages = Vec::new();
     let mut hosts = Vec::new();
     for (folder, sections) in [("", &["ddg"][..]), ("more", &["mozilla", "chrome", "formasaurus"])]
@@ -125,7 +125,7 @@ fn page(section: &str, folder: &str, entry: &Value) -> Result<Page> {
         site: 0,
         labels: Vec::new(),
         submits: Vec::new(),
-        sighting: Sighting::default(),
+        sighting: PageSnapshot::default(),
     };
     for field in entry["fields"].as_array().into_iter().flatten() {
         let written = field["expected"].as_str().context("a field has no label")?;
@@ -142,14 +142,14 @@ fn page(section: &str, folder: &str, entry: &Value) -> Result<Page> {
 }
 
 /// Returns the kinds that a label permits.
-fn kinds(written: &str) -> Result<Vec<Kind>> {
+fn kinds(written: &str) -> Result<Vec<FieldKind>> {
     let mut kinds = Vec::new();
     for word in written.split(" OR ") {
         if let Some((_, these)) = WORDS.iter().find(|(label, _)| *label == word) {
             kinds.extend_from_slice(these);
         } else if word == "none" {
-            kinds.push(Kind::None);
-        } else if let Some(kind) = Kind::from_token(word) {
+            kinds.push(FieldKind::None);
+        } else if let Some(kind) = FieldKind::from_token(word) {
             kinds.push(kind);
         } else if !PARTS.contains(&word) {
             bail!("unknown label `{word}`");

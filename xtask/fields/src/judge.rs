@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use pointsman_agents::form::{Field, Fill, Kind, Reader, Reading, learnt::Model};
+use pointsman_agents::form::{Field, FieldKind, Fill, PageReader, PageReading, learnt::FieldModel};
 
 use crate::{
     data::{Label, Page},
@@ -14,13 +14,13 @@ use crate::{
 /// Margins on either side that count as near.
 const NEAR: usize = 10;
 /// Made once for all pages.
-static READER: LazyLock<Reader> = LazyLock::new(Reader::default);
+static READER: LazyLock<PageReader> = LazyLock::new(PageReader::default);
 
 /// What one classifier made of a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
     /// The kind that it gave; nothing if the field was not found.
-    pub kind: Option<Kind>,
+    pub kind: Option<FieldKind>,
     /// Whether the label permits that.
     pub right: bool,
     /// Whether the field would be filled with the wrong thing.
@@ -96,7 +96,7 @@ fn each_fold<'a>(
             continue;
         }
         let bytes = model(&seen);
-        let model = Model::new(&bytes);
+        let model = FieldModel::new(&bytes);
         for lesson in held {
             judged.page(lesson.page, model.as_ref());
         }
@@ -108,9 +108,9 @@ impl Verdict<'_> {
     /// Returns whether the field would be right, and whether it would be wrongly filled, if
     /// less confidence than this made it `none`.
     fn at(&self, margin: u8) -> (bool, bool) {
-        let filled = self.model.kind.is_some_and(|kind| kind != Kind::None);
+        let filled = self.model.kind.is_some_and(|kind| kind != FieldKind::None);
         if filled && self.confidence < margin {
-            (self.label.kinds.contains(&Kind::None), false)
+            (self.label.kinds.contains(&FieldKind::None), false)
         } else {
             (self.model.right, self.model.wrongly_filled)
         }
@@ -119,7 +119,7 @@ impl Verdict<'_> {
 
 impl<'a> Judged<'a> {
     /// Judges the visible fields of a page.
-    pub fn page(&mut self, page: &'a Page, model: Option<&Model<'_>>) {
+    pub fn page(&mut self, page: &'a Page, model: Option<&FieldModel<'_>>) {
         let learnt = READER.read_with(&page.sighting, model);
         let by_rules = READER.read_with(&page.sighting, None);
         for label in page.labels.iter().filter(|label| label.visible) {
@@ -130,7 +130,7 @@ impl<'a> Judged<'a> {
             let control = controls.find(|it| it.attribute("data-fid") == label.mark);
             let kind = control.map(trivial::kind);
             let right = kind.is_some_and(|kind| permits(label, kind));
-            let filled = kind.is_some_and(|kind| kind != Kind::None && kind.class().is_none());
+            let filled = kind.is_some_and(|kind| kind != FieldKind::None && kind.class().is_none());
             self.fields.push(Verdict {
                 page,
                 label,
@@ -148,7 +148,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-fn find<'r>(reading: &'r Reading, label: &Label) -> Option<&'r Field> {
+fn find<'r>(reading: &'r PageReading, label: &Label) -> Option<&'r Field> {
     reading.all().find(|field| field.attributes.get("data-fid") == Some(&label.mark))
 }
 
@@ -156,12 +156,12 @@ fn outcome(label: &Label, field: Option<&Field>) -> Outcome {
     let Some(field) = field else { return Outcome::default() };
     // What must not be filled may also be of a kind that never is.
     let right = label.kinds.contains(&field.kind)
-        || (label.kinds.contains(&Kind::None) && field.fill != Fill::Yes);
-    let filled = field.kind != Kind::None && field.fill == Fill::Yes;
+        || (label.kinds.contains(&FieldKind::None) && field.fill != Fill::Yes);
+    let filled = field.kind != FieldKind::None && field.fill == Fill::Yes;
     Outcome { kind: Some(field.kind), right, wrongly_filled: filled && !right }
 }
 
-fn permits(label: &Label, kind: Kind) -> bool {
-    let none = label.kinds.contains(&Kind::None) && kind.class().is_some();
+fn permits(label: &Label, kind: FieldKind) -> bool {
+    let none = label.kinds.contains(&FieldKind::None) && kind.class().is_some();
     label.kinds.contains(&kind) || none
 }

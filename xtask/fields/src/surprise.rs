@@ -1,6 +1,6 @@
 //! The labels that a model finds least likely: where the data may be wrong.
 
-use pointsman_agents::form::Kind;
+use pointsman_agents::form::FieldKind;
 
 use crate::{
     judge::fold,
@@ -18,7 +18,7 @@ pub struct Surprise {
     /// The label as it is written.
     pub label: String,
     /// What the model takes it for.
-    pub best: Kind,
+    pub best: FieldKind,
     /// How unlikely the label is: the negative natural logarithm of its share.
     pub loss: f64,
 }

@@ -1,6 +1,8 @@
 //! A small world of forms, learnt from and judged.
 
-use pointsman_agents::form::{Kind, Names, Place, Seen, Sighting, learnt::Model};
+use pointsman_agents::form::{
+    Control, ControlNames, EnclosingElement, FieldKind, PageSnapshot, learnt::FieldModel,
+};
 
 use crate::{
     Settings,
@@ -10,30 +12,30 @@ use crate::{
     train::{learn, lessons},
 };
 
-const ASKED: [(&str, Kind); 6] = [
-    ("Trading style", Kind::Organization),
-    ("Given name", Kind::GivenName),
-    ("Surname", Kind::FamilyName),
-    ("Postcode", Kind::PostalCode),
-    ("Favourite colour", Kind::None),
-    ("Telephone", Kind::Tel),
+const ASKED: [(&str, FieldKind); 6] = [
+    ("Trading style", FieldKind::Organization),
+    ("Given name", FieldKind::GivenName),
+    ("Surname", FieldKind::FamilyName),
+    ("Postcode", FieldKind::PostalCode),
+    ("Favourite colour", FieldKind::None),
+    ("Telephone", FieldKind::Tel),
 ];
 
 fn page(site: usize) -> Page {
-    let mut sighting = Sighting { language: "en".into(), ..Sighting::default() };
-    sighting.places.push(Place { tag: "form".into(), ..Place::default() });
+    let mut sighting = PageSnapshot { language: "en".into(), ..PageSnapshot::default() };
+    sighting.places.push(EnclosingElement { tag: "form".into(), ..EnclosingElement::default() });
     let mut labels = Vec::new();
     for (nth, (asked, kind)) in ASKED.iter().enumerate() {
         let mark = nth.to_string();
-        let mut seen = Seen {
+        let mut seen = Control {
             selector: format!("#field{nth}"),
             tag: "input".into(),
             type_: "text".into(),
             order: u32::try_from(nth).unwrap_or_default(),
             place: Some(0),
             form: Some(0),
-            names: Names { associated: (*asked).into(), ..Names::default() },
-            ..Seen::default()
+            names: ControlNames { associated: (*asked).into(), ..ControlNames::default() },
+            ..Control::default()
         };
         seen.area.width = 200.0;
         seen.area.height = 20.0;
@@ -66,7 +68,7 @@ fn the_same_pages_give_the_same_bytes() {
         learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings, 60)
     };
     let first = bytes();
-    assert!(Model::new(&first).is_some());
+    assert!(FieldModel::new(&first).is_some());
     assert_eq!(first, bytes());
 }
 
@@ -86,7 +88,7 @@ fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
     let mut pages = world();
     // The same words ask for nothing on two sites of five.
     for page in pages.iter_mut().filter(|page| page.site % 5 < 2) {
-        page.labels[0].kinds = vec![Kind::None];
+        page.labels[0].kinds = vec![FieldKind::None];
     }
     let lessons = lessons(&pages);
     let all: Vec<_> = lessons.iter().collect();
@@ -98,7 +100,7 @@ fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
     let mut careless = Judged::default();
     let bytes = learn(&all, &settings).bytes(&settings, 0);
     for lesson in &all {
-        careless.page(lesson.page, Model::new(&bytes).as_ref());
+        careless.page(lesson.page, FieldModel::new(&bytes).as_ref());
     }
     assert!(wrong(&careless) > 2);
     assert!(wrong(&by_folds(&all, 5, &settings)) <= 2);
@@ -108,7 +110,7 @@ fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
 fn a_planted_label_error_is_the_greatest_surprise() {
     let mut pages = world();
     let planted = &mut pages[7].labels[3];
-    planted.kinds = vec![Kind::FamilyName];
+    planted.kinds = vec![FieldKind::FamilyName];
     planted.written = "family-name".into();
     let found = surprises(&lessons(&pages), &Settings::default());
     assert_eq!(found.first().map(|it| it.field.as_str()), Some("7.html#3"), "{found:?}");
@@ -120,7 +122,7 @@ fn a_model_that_is_cut_or_foreign_is_none() {
     let pages = world();
     let lessons = lessons(&pages);
     let bytes = learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings, 60);
-    assert!(Model::new(&bytes[..bytes.len() - 1]).is_none());
-    assert!(Model::new(b"something else").is_none());
-    assert!(Model::new(&[]).is_none());
+    assert!(FieldModel::new(&bytes[..bytes.len() - 1]).is_none());
+    assert!(FieldModel::new(b"something else").is_none());
+    assert!(FieldModel::new(&[]).is_none());
 }

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_agents::form::{
-    Kind, Reader,
-    learnt::{Example, MOST_KINDS, Model, Origin, SHARES, canonical},
+    FieldKind, PageReader,
+    learnt::{Example, FieldModel, MOST_KINDS, SHARES, TraitOrigin, canonical},
 };
 
 use crate::{
@@ -73,7 +73,7 @@ pub struct Lesson<'a> {
 
 /// Prepares pages once for any number of trainings.
 pub fn lessons(pages: &[Page]) -> Vec<Lesson<'_>> {
-    let reader = Reader::default();
+    let reader = PageReader::default();
     pages.iter().map(|page| Lesson { page, fields: reader.examples(&page.sighting) }).collect()
 }
 
@@ -86,8 +86,8 @@ impl Lesson<'_> {
 
 /// Returns the kinds that a field is to be learnt as. Where the label leaves a choice and the
 /// rules have chosen among it, theirs counts.
-fn wanted(label: &Label, field: &Example) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = label.kinds.iter().map(|kind| canonical(*kind)).collect();
+fn wanted(label: &Label, field: &Example) -> Vec<FieldKind> {
+    let mut kinds: Vec<FieldKind> = label.kinds.iter().map(|kind| canonical(*kind)).collect();
     kinds.sort();
     kinds.dedup();
     let rule = canonical(field.rule);
@@ -103,7 +103,7 @@ struct Row {
 /// What is learnt, as it stands.
 #[derive(Debug)]
 pub struct Learnt {
-    kinds: Vec<Kind>,
+    kinds: Vec<FieldKind>,
     numbers: Vec<u32>,
     weights: Vec<f64>,
     follows: Vec<f64>,
@@ -119,8 +119,8 @@ pub fn learn(lessons: &[&Lesson<'_>], settings: &Settings) -> Learnt {
     Learnt { kinds, numbers, weights, follows }
 }
 
-fn kinds(lessons: &[&Lesson<'_>]) -> Vec<Kind> {
-    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+fn kinds(lessons: &[&Lesson<'_>]) -> Vec<FieldKind> {
+    let mut counts: BTreeMap<FieldKind, usize> = BTreeMap::new();
     for lesson in lessons {
         for field in &lesson.fields {
             for kind in lesson.label(field).into_iter().flat_map(|label| wanted(label, field)) {
@@ -128,7 +128,7 @@ fn kinds(lessons: &[&Lesson<'_>]) -> Vec<Kind> {
             }
         }
     }
-    let enough = |(_, count): &(Kind, usize)| *count >= FEWEST;
+    let enough = |(_, count): &(FieldKind, usize)| *count >= FEWEST;
     counts.into_iter().filter(enough).map(|(kind, _)| kind).take(MOST_KINDS).collect()
 }
 
@@ -152,16 +152,16 @@ fn numbers(lessons: &[&Lesson<'_>], settings: &Settings) -> Vec<u32> {
     numbers
 }
 
-fn rows(lessons: &[&Lesson<'_>], kinds: &[Kind], numbers: &[u32]) -> Vec<Row> {
+fn rows(lessons: &[&Lesson<'_>], kinds: &[FieldKind], numbers: &[u32]) -> Vec<Row> {
     let mut rows = Vec::new();
     for lesson in lessons {
         for field in &lesson.fields {
             let Some(label) = lesson.label(field) else { continue };
-            let place = |kind: Kind| kinds.iter().position(|it| *it == kind);
+            let place = |kind: FieldKind| kinds.iter().position(|it| *it == kind);
             let wanted: Vec<usize> = wanted(label, field).into_iter().filter_map(place).collect();
             let traits = field.traits.iter().filter_map(|(number, origin)| {
                 let at = numbers.binary_search(number).ok()?;
-                Some((at, *origin == Origin::Rule))
+                Some((at, *origin == TraitOrigin::Rule))
             });
             if !wanted.is_empty() {
                 rows.push(Row { traits: traits.collect(), wanted });
@@ -246,7 +246,7 @@ fn softmax(scores: &mut [f64]) {
 }
 
 /// Returns how much likelier each kind is after each other than by itself, as a logarithm.
-fn follows(lessons: &[&Lesson<'_>], kinds: &[Kind]) -> Vec<f64> {
+fn follows(lessons: &[&Lesson<'_>], kinds: &[FieldKind]) -> Vec<f64> {
     const DOUBT: f64 = 10.0;
     let count = kinds.len();
     let mut pairs = vec![0.0_f64; (count + 1) * count];
@@ -301,12 +301,12 @@ impl Learnt {
                 traits.push((*number, weights));
             }
         }
-        Model::bytes(&self.kinds, margin, &follows, &shares, &traits)
+        FieldModel::bytes(&self.kinds, margin, &follows, &shares, &traits)
     }
 
     /// Returns how unlikely the label of a field is to the model, as a logarithm; nothing if
     /// it knows none of the label's kinds.
-    pub(crate) fn surprise(&self, label: &Label, field: &Example) -> Option<(f64, Kind)> {
+    pub(crate) fn surprise(&self, label: &Label, field: &Example) -> Option<(f64, FieldKind)> {
         let count = self.kinds.len();
         let mut scores = vec![0.0; count];
         for (number, _) in &field.traits {
@@ -323,7 +323,7 @@ impl Learnt {
                 best = at;
             }
         }
-        let permitted: Vec<Kind> = label.kinds.iter().map(|kind| canonical(*kind)).collect();
+        let permitted: Vec<FieldKind> = label.kinds.iter().map(|kind| canonical(*kind)).collect();
         let known = self.kinds.iter().zip(&scores).filter(|(kind, _)| permitted.contains(kind));
         let shares: Vec<f64> = known.map(|(_, share)| *share).collect();
         let share: f64 = shares.iter().sum();

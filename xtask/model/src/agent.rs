@@ -9,12 +9,12 @@ use std::cell::RefCell;
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
-        Visit,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Settlement,
+        ToolCall, Visit,
     },
-    chart::Tools,
+    chart::AllowedTools,
     id::{JobId, Outcome},
-    job::{AgentDecl, Governed, JobDecl},
+    job::{AgentDecl, Governance, JobDecl},
 };
 use serde_json::value::RawValue;
 
@@ -113,11 +113,11 @@ impl<const N: usize> Agent for Drawn<N> {
             Some(job) if job.worst.model_calls > 0 => {
                 Order::Model(ModelCall { job: visit.job, item: visit.item })
             }
-            Some(job) if job.worst.tool_calls > 0 && job.governed == Governed::Calls => {
+            Some(job) if job.worst.tool_calls > 0 && job.governed == Governance::Calls => {
                 call(visit.state.tools()).map_or_else(|| Order::own(()), Order::Tool)
             }
             // It works by tasks of its own, and may come to a call.
-            Some(job) if job.governed == Governed::Own && draw(2) == 1 => {
+            Some(job) if job.governed == Governance::Own && draw(2) == 1 => {
                 call(visit.state.tools()).map_or_else(|| Order::own(()), Order::Tool)
             }
             job => {
@@ -128,10 +128,10 @@ impl<const N: usize> Agent for Drawn<N> {
         }
     }
 
-    fn settle(_: &mut u32, visit: &Visit<'_>, answer: Answer<()>) -> Settled<()> {
-        let Some(job) = Self::job(visit.job) else { return Settled::Failed(unreadable()) };
+    fn settle(_: &mut u32, visit: &Visit<'_>, answer: Answer<()>) -> Settlement<()> {
+        let Some(job) = Self::job(visit.job) else { return Settlement::Failed(unreadable()) };
         let from_model = match answer {
-            Answer::Fault(fault) => return Settled::Failed(fault),
+            Answer::Fault(fault) => return Settlement::Failed(fault),
             Answer::Model(_) => 1,
             _ => 0,
         };
@@ -139,15 +139,15 @@ impl<const N: usize> Agent for Drawn<N> {
         let (outcomes, more) = (job.outcomes.len(), usize::from(job.tasks > 1));
         let drawn = draw(outcomes + more + from_model);
         if usize::from(drawn) < outcomes {
-            Settled::Outcome(Outcome(drawn))
+            Settlement::Outcome(Outcome(drawn))
         } else if usize::from(drawn) < outcomes + more {
-            Settled::Again(Order::own(()))
+            Settlement::Again(Order::own(()))
         } else {
-            Settled::Failed(unreadable())
+            Settlement::Failed(unreadable())
         }
     }
 
-    fn forgo(_: &mut u32, _: &Visit<'_>, _: &Forgone) {}
+    fn abandon(_: &mut u32, _: &Visit<'_>, _: &Abandoned) {}
 
     fn phase(phase: &u32) -> u32 {
         *phase
@@ -172,9 +172,9 @@ const fn unreadable() -> Fault {
 }
 
 /// Returns one of two calls, or one that the state's list does not name.
-fn call(tools: &Tools) -> Option<ToolCall> {
+fn call(tools: &AllowedTools) -> Option<ToolCall> {
     let listed = match tools {
-        Tools::Only(list) => Some(list.first()?.to_string()),
+        AllowedTools::Only(list) => Some(list.first()?.to_string()),
         _ => None,
     };
     let (tool, path) = match (draw(2 + usize::from(listed.is_some())), listed) {

@@ -3,13 +3,13 @@
 use pointsman_kernel::{
     agent::{Order, ToolCall},
     chart::{Budget, Chart, State},
-    effect::{EffectKind, Out},
+    effect::{EffectKind, StepOutput},
     event::{Event, Observed},
     governor::Level,
     id::{Digest, EffectId},
     journal::{Entry, digest},
     replay::fold,
-    run::{Core, Doing, Purse, Run},
+    run::{BudgetBalance, Core, ItemStatus, Run},
     step,
 };
 
@@ -29,7 +29,7 @@ pub(crate) fn broken(
     core: &Core,
     node: &mut Node,
     seen: &Observed<()>,
-    out: &Out<()>,
+    out: &StepOutput<()>,
 ) -> Option<Broken> {
     if !is_allowed(core, node, seen, out) {
         return Some(Broken::BeforeVerdict);
@@ -37,8 +37,8 @@ pub(crate) fn broken(
     if !is_accounted_for(core, node, seen, out) {
         return Some(Broken::Orphaned);
     }
-    let over = |(budget, purse): (&Budget, &Purse)| purse.left > budget.max();
-    if chart.budgets().iter().zip(&core.purses).any(over) {
+    let over = |(budget, purse): (&Budget, &BudgetBalance)| purse.left > budget.max();
+    if chart.budgets().iter().zip(&core.balances).any(over) {
         return Some(Broken::OverMax);
     }
     if core.ended.is_some() {
@@ -54,7 +54,7 @@ pub(crate) fn broken(
 
 /// Returns whether every tool that was started might start: the rule over calls is
 /// known here, and so is who was granted what.
-fn is_allowed(core: &Core, node: &mut Node, seen: &Observed<()>, out: &Out<()>) -> bool {
+fn is_allowed(core: &Core, node: &mut Node, seen: &Observed<()>, out: &StepOutput<()>) -> bool {
     if matches!(seen.event, Event::ApprovalAnswered { granted: true, .. }) {
         node.granted += 1;
     }
@@ -82,7 +82,12 @@ fn is_asked_for(call: &ToolCall) -> bool {
 
 /// Returns whether what the run waits for is what was started or asked, and neither
 /// answered nor stopped.
-fn is_accounted_for(core: &Core, node: &mut Node, seen: &Observed<()>, out: &Out<()>) -> bool {
+fn is_accounted_for(
+    core: &Core,
+    node: &mut Node,
+    seen: &Observed<()>,
+    out: &StepOutput<()>,
+) -> bool {
     let waited: Vec<EffectId> =
         core.items.iter().filter_map(|item| waits_for(item.doing)).collect();
     let mut sound = true;
@@ -116,15 +121,15 @@ fn close(node: &mut Node, id: EffectId) -> bool {
     was.map(|at| node.open.remove(at)).is_some()
 }
 
-const fn waits_for(doing: Doing) -> Option<EffectId> {
+const fn waits_for(doing: ItemStatus) -> Option<EffectId> {
     match doing {
-        Doing::Working { effect, .. } | Doing::Asking { effect, .. } => Some(effect),
+        ItemStatus::Working { effect, .. } | ItemStatus::Asking { effect, .. } => Some(effect),
         _ => None,
     }
 }
 
 /// Returns the calls of a model and of a tool that a step has started.
-pub(crate) fn calls(out: &Out<()>) -> (u64, u64) {
+pub(crate) fn calls(out: &StepOutput<()>) -> (u64, u64) {
     out.effects.iter().fold((0, 0), |(models, tools), effect| match effect.order {
         EffectKind::Start(Order::Model(_)) => (models + 1, tools),
         EffectKind::Start(Order::Tool(_)) => (models, tools + 1),
@@ -136,7 +141,7 @@ pub(crate) fn calls(out: &Out<()>) -> (u64, u64) {
 /// down entry by entry, and folded back without ever being restored.
 pub(crate) fn replays<const N: usize>(chart: &Chart, node: &Node) -> bool {
     let (mut written, mut folded) = (Run::<Drawn<N>>::new(chart), Run::<Drawn<N>>::new(chart));
-    let (mut out, mut prev) = (Out::default(), Digest::default());
+    let (mut out, mut prev) = (StepOutput::default(), Digest::default());
     for link in node.way() {
         let (seq, seen) = (written.core.next, link.seen.clone());
         let Ok(event) = serde_json::value::to_raw_value(&seen.event) else { return false };

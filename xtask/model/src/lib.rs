@@ -29,7 +29,7 @@ use std::{
 use anyhow::{Result, bail};
 use clap::Args;
 use pointsman_agents::CHARTS;
-use pointsman_kernel::chart::{Chart, Does};
+use pointsman_kernel::chart::{Chart, StateKind};
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 pub use self::plant::Plant;
@@ -199,13 +199,13 @@ impl Report {
         let (edges, ends) = (lock(&self.seen.edges), lock(&self.seen.ends));
         let mut unreached = Vec::new();
         for (id, state) in self.chart.state_ids().zip(self.chart.states()) {
-            for way in state.ways() {
+            for way in state.routes() {
                 let outcome = state.outcome(way.name());
                 if outcome.is_some_and(|outcome| !edges.contains(&(id, outcome))) {
                     unreached.push(format!("{}.{}", state.name(), way.name()));
                 }
             }
-            if let Does::Final(ending) = state.does()
+            if let StateKind::Final(ending) = state.kind()
                 && !ends.contains(ending)
             {
                 unreached.push(format!("an end as {}", ending.name()));

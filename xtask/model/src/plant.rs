@@ -3,13 +3,13 @@
 
 use clap::ValueEnum;
 use pointsman_kernel::{
-    Rejected, Took,
+    Rejected, StepResult,
     agent::{Agent, Order},
     chart::Chart,
-    effect::{Effect, EffectKind, Out},
+    effect::{Effect, EffectKind, StepOutput},
     event::{Event, Observed},
     id::{EffectId, Seq},
-    run::{Purse, Run},
+    run::{BudgetBalance, Run},
     step,
 };
 
@@ -30,8 +30,8 @@ pub(crate) fn planted<A: Agent>(
     chart: &Chart,
     run: &mut Run<A>,
     (seq, seen): (Seq, Observed<A::Report>),
-    out: &mut Out<A::Task>,
-) -> Result<Took, Rejected> {
+    out: &mut StepOutput<A::Task>,
+) -> Result<StepResult, Rejected> {
     let cancels = matches!(seen.event, Event::Cancelled { .. });
     if plant == Some(Plant::SecondTerminal) && cancels {
         run.core.ended = None;
@@ -41,8 +41,8 @@ pub(crate) fn planted<A: Agent>(
         Some(Plant::Unmetered) => {
             for budget in out.hops.iter().filter_map(|hop| hop.spent) {
                 let max = chart.budget(budget).map_or(0, pointsman_kernel::chart::Budget::max);
-                if let Some(purse) = run.core.purses.get_mut(budget.index()) {
-                    *purse = Purse { left: max, closed: false };
+                if let Some(purse) = run.core.balances.get_mut(budget.index()) {
+                    *purse = BudgetBalance { left: max, closed: false };
                 }
             }
         }

@@ -14,12 +14,12 @@ use std::{
 };
 
 use pointsman_kernel::{
-    Rejected, Took,
-    chart::{Chart, Disposition, Per},
-    effect::{Cause, Out},
+    Rejected, StepResult,
+    chart::{CertificateScope, Chart, Disposition},
+    effect::{Cause, StepOutput},
     event::{Event, Observed},
     id::{Outcome, Seq, StateId},
-    run::{Core, Doing, Run},
+    run::{Core, ItemStatus, Run},
 };
 use stateright::{Model, Property};
 
@@ -109,13 +109,13 @@ impl<const N: usize> Search<N> {
         let misfits = world::misfits(&self.chart, &run.core, &from.closed);
         self.seen.misfits.fetch_add(misfits.len(), Relaxed);
         let ended = run.core.ended.is_some();
-        let mut out = Out::default();
+        let mut out = StepOutput::default();
         for misfit in misfits {
             let (took, _) = drawing(&[], || self.guarded(&mut run, misfit, &mut out));
             match took {
                 Err(_) => return Some(Broken::Panicked),
-                Ok(Ok(Took::Applied)) if ended => return Some(Broken::AfterTheEnd),
-                Ok(Ok(Took::Applied)) => return Some(Broken::Changed),
+                Ok(Ok(StepResult::Applied)) if ended => return Some(Broken::AfterTheEnd),
+                Ok(Ok(StepResult::Applied)) => return Some(Broken::Changed),
                 Ok(_) => {}
             }
         }
@@ -129,7 +129,7 @@ impl<const N: usize> Search<N> {
             return self.breach(from, Broken::Lost);
         };
         let before = Before::of(&run.core, seen);
-        let mut out = Out::default();
+        let mut out = StepOutput::default();
         let entry = (run.core.next, seen.clone());
         let took = self.guarded(&mut run, entry, &mut out);
         let link = Link {
@@ -148,7 +148,9 @@ impl<const N: usize> Search<N> {
         };
         let broken = match took {
             Err(_) => Some(Broken::Panicked),
-            Ok(Ok(Took::Applied)) => inspect::broken(&self.chart, &run.core, &mut node, seen, &out),
+            Ok(Ok(StepResult::Applied)) => {
+                inspect::broken(&self.chart, &run.core, &mut node, seen, &out)
+            }
             Ok(_) => Some(Broken::NotTaken),
         };
         if let Some(broken) = broken {
@@ -157,7 +159,7 @@ impl<const N: usize> Search<N> {
         self.cover(&run.core, &out);
         let cost = before.cost(&run.core, &out);
         let turns = matches!(seen.event, Event::Given { .. } | Event::Cancelled { .. });
-        let turns = turns && self.chart.certificate().per == Per::Turn;
+        let turns = turns && self.chart.certificate().per == CertificateScope::Turn;
         lock(&self.seen.walks).add(from.key, node.key, cost, turns);
         node
     }
@@ -167,12 +169,12 @@ impl<const N: usize> Search<N> {
         &self,
         run: &mut Run<Drawn<N>>,
         entry: (Seq, Observed<()>),
-        out: &mut Out<()>,
-    ) -> std::thread::Result<Result<Took, Rejected>> {
+        out: &mut StepOutput<()>,
+    ) -> std::thread::Result<Result<StepResult, Rejected>> {
         catch_unwind(AssertUnwindSafe(|| planted(self.plant, &self.chart, run, entry, out)))
     }
 
-    fn cover(&self, core: &Core, out: &Out<()>) {
+    fn cover(&self, core: &Core, out: &StepOutput<()>) {
         let mut edges = lock(&self.seen.edges);
         for hop in &out.hops {
             if let Cause::Outcome(outcome) = hop.by {
@@ -265,13 +267,13 @@ struct Before {
 impl Before {
     /// Time passes while a job is under way and nobody is asked.
     fn of(core: &Core, seen: &Observed<()>) -> Self {
-        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
+        let asking = core.items.iter().any(|item| matches!(item.doing, ItemStatus::Asking { .. }));
         let works = !asking && !core.paused && !core.items.is_empty();
         let passed = if works { seen.at.since(core.now) } else { 0 };
         Self { visits: core.visits, passed }
     }
 
-    fn cost(&self, core: &Core, out: &Out<()>) -> Cost {
+    fn cost(&self, core: &Core, out: &StepOutput<()>) -> Cost {
         let (models, tools) = inspect::calls(out);
         [core.visits - self.visits, models, tools, self.passed]
     }

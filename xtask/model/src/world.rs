@@ -2,11 +2,11 @@
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, OrderKind, Reply, ToolCall, ToolResult},
-    chart::{Charge, Chart, Disposition, Does, State},
-    event::{Begun, Event, Observed, Pauser, Scope, Usage},
+    chart::{Charge, Chart, Disposition, State, StateKind},
+    event::{Event, Observed, Pauser, RunConfig, Scope, Usage},
     governor::{Grant, Level, Permissions},
     id::{At, Digest, EffectId, Seq},
-    run::{Core, Doing},
+    run::{Core, ItemStatus},
     tool::ToolDecl,
 };
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ const SCOPES: [Scope; 3] = [Scope::Run, Scope::Turn, Scope::Shutdown];
 /// Returns the first event of a run: calls of one kind are asked for.
 pub(crate) fn begun(chart: &Chart) -> Observed<()> {
     let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["path"]) };
-    let event = Event::Begun(Box::new(Begun {
+    let event = Event::Begun(Box::new(RunConfig {
         chart: chart.name().to_owned(),
         version: chart.version(),
         digest: chart.digest(),
@@ -56,7 +56,7 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
     let mut offer = |at, event| offers.push(Observed { at, event });
     for item in &core.items {
         match item.doing {
-            Doing::Working { effect, kind, .. } => {
+            ItemStatus::Working { effect, kind, .. } => {
                 for (answer, usage) in answers(chart, kind) {
                     offer(core.now, Event::Answered { effect, answer, usage, sent: None });
                 }
@@ -66,7 +66,7 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
                     offer(last, answered(effect, answer));
                 }
             }
-            Doing::Asking { effect, call, .. } => {
+            ItemStatus::Asking { effect, call, .. } => {
                 for (granted, remember) in
                     [(true, None), (true, Some(rule(Level::Allow))), (false, None)]
                 {
@@ -79,7 +79,7 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
     if let Some(wake) = core.wake {
         offer(wake.max(core.now), Event::Woke);
     }
-    if let Some(Does::Await { events, .. }) = chart.state(core.state).map(State::does) {
+    if let Some(StateKind::Await { events, .. }) = chart.state(core.state).map(State::kind) {
         for event in events {
             offer(core.now, Event::Given { event: *event, body: raw(BODY) });
         }
@@ -131,8 +131,8 @@ pub(crate) fn misfits(chart: &Chart, core: &Core, closed: &[EffectId]) -> Vec<(S
     if core.wake.is_none_or(|wake| wake > core.now) {
         misfit(Event::Woke);
     }
-    let awaited = match chart.state(core.state).map(State::does) {
-        Some(Does::Await { events, .. }) => &**events,
+    let awaited = match chart.state(core.state).map(State::kind) {
+        Some(StateKind::Await { events, .. }) => &**events,
         _ => &[],
     };
     for event in 0..4 {
@@ -143,11 +143,11 @@ pub(crate) fn misfits(chart: &Chart, core: &Core, closed: &[EffectId]) -> Vec<(S
     }
     for item in &core.items {
         match item.doing {
-            Doing::Working { effect, kind, .. } => {
+            ItemStatus::Working { effect, kind, .. } => {
                 misfit(answered(effect, misfitting(kind)));
                 misfit(approval(effect, Digest::default(), true, None));
             }
-            Doing::Asking { effect, call, expires, .. } => {
+            ItemStatus::Asking { effect, call, expires, .. } => {
                 misfit(approval(effect, Digest::default(), true, Some(rule(Level::Allow))));
                 misfit(sent_at(approval(effect, call, true, None), expires));
                 misfit(answered(effect, fault(false)));

@@ -27,7 +27,7 @@ use crate::{
 pub use self::{
     debian::is_present,
     npm::{Appium, appium, benches as npm_of_benches, pages as npm_of_pages, tests as npm},
-    python::{Python, benches as python_of_benches, tests as python},
+    python::{Python, benches as python_of_benches, tests as python, typos},
 };
 
 const INSTALL_CAP: Duration = Duration::from_mins(15);
@@ -43,14 +43,25 @@ pub enum Need {
     Sandbox,
     /// Chromium, what drives it, and what pages are written with: React and Vue.
     Browser,
+    /// The spelling checker.
+    Typos,
     /// The server of Appium with two of its drivers, and the browser that one of them drives.
     Appium,
+    /// PostgreSQL, and a pooler before it.
+    Postgres,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Npm, Self::Models, Self::Sandbox, Self::Browser, Self::Appium];
+    pub const ALL: [Self; 7] = [
+        Self::Npm,
+        Self::Models,
+        Self::Sandbox,
+        Self::Browser,
+        Self::Typos,
+        Self::Appium,
+        Self::Postgres,
+    ];
 
     fn install(self) -> Result<()> {
         match self {
@@ -58,7 +69,9 @@ impl Need {
             Self::Models => python().map(drop),
             Self::Sandbox => debian::ensure(&["bubblewrap", "git"]),
             Self::Browser => browser().and_then(|()| npm_of_pages().map(drop)),
+            Self::Typos => typos().map(drop),
             Self::Appium => browser().and_then(|()| appium().map(drop)),
+            Self::Postgres => debian::ensure(&["postgresql", "pgbouncer", "util-linux"]),
         }
     }
 }

@@ -29,6 +29,7 @@ const BROWSER: &str = "browser::";
 const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
 const APPIUM: &str = "appium::";
+pub(super) const POSTGRES: &str = "postgres::";
 
 /// The models' clients and whole runs, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
@@ -97,13 +98,14 @@ mod tests {
     use super::*;
 
     /// Each tier that runs tests which cargo leaves out, and what selects them.
-    const SELECTED: [(&str, &[&str]); 6] = [
+    const SELECTED: [(&str, &[&str]); 7] = [
         ("aimock", &[AIMOCK]),
         ("mcp", &[MCP]),
         ("acp", &[ACP]),
         ("sandbox", &[SANDBOX]),
         ("browser", &[BROWSER, FIELDS, FORM]),
         ("appium", &[APPIUM]),
+        ("fleet", &[POSTGRES]),
     ];
 
     /// A test that says in which tier it runs, and that no tier selects, never runs.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use anyhow::{Context, Result, ensure};
 use pointsman_kernel::{
-    chart::{Chart, State, Way},
+    chart::{Chart, Route, State},
     event::Scope,
     id::StateId,
     simulate::simulate,
@@ -96,7 +96,7 @@ fn lasting(chart: &Chart) -> BTreeSet<StateId> {
     let mut lasting: BTreeSet<StateId> = chart.state_ids().collect();
     loop {
         let goes_on = |from: &StateId| {
-            let mut ways = chart.state(*from).into_iter().flat_map(State::ways);
+            let mut ways = chart.state(*from).into_iter().flat_map(State::routes);
             ways.any(|way| lasting.contains(&way.edge().to))
         };
         let still: BTreeSet<StateId> = lasting.iter().copied().filter(goes_on).collect();
@@ -112,9 +112,9 @@ fn offers(chart: &Chart, from: StateId) -> Vec<(String, StateId)> {
     let Some(state) = chart.state(from).filter(|it| !it.is_final() && !it.is_label()) else {
         return Vec::new();
     };
-    let own = |way: &Way| (way.name().to_owned(), way.edge().to);
-    let mut offers: Vec<_> = state.ways().iter().map(own).collect();
-    if let Some(way) = state.added().timeout.and_then(|outcome| state.way(outcome))
+    let own = |way: &Route| (way.name().to_owned(), way.edge().to);
+    let mut offers: Vec<_> = state.routes().iter().map(own).collect();
+    if let Some(way) = state.kernel_outcomes().timeout.and_then(|outcome| state.route(outcome))
         && state.outcome("timeout").is_none()
     {
         offers.push(("timeout".to_owned(), way.edge().to));
@@ -180,8 +180,8 @@ fn wander(
     draws: &mut SplitMix64,
     coverage: &Coverage,
 ) -> Option<String> {
-    let ways = chart.state(state)?.ways();
-    let on: Vec<&Way> =
+    let ways = chart.state(state)?.routes();
+    let on: Vec<&Route> =
         ways.iter().filter(|way| coverage.lasting.contains(&way.edge().to)).collect();
     let way = if on.is_empty() || draws.one_in(16) {
         draws.one_of(ways)

@@ -2,20 +2,23 @@
 
 use pointsman_kernel::{
     id::{JobId, Outcome},
-    job::{Charges, Filled, Governed, Influence, JobDecl, Param, Shape, Slot, Words, job_id},
+    job::{
+        Charges, Governance, Influence, JobDecl, Param, ParamShape, Slot, SlotSource, TextOrigin,
+        job_id,
+    },
 };
 
-const fn needed(name: &'static str, shape: Shape) -> Param {
+const fn needed(name: &'static str, shape: ParamShape) -> Param {
     Param { name, required: true, shape }
 }
 
 /// A text in which slots are filled.
 const fn template(name: &'static str) -> Param {
-    needed(name, Shape::Template)
+    needed(name, ParamShape::Template)
 }
 
 /// The slot that gets the result, for jobs that may keep it to themselves.
-const INTO: Param = Param { name: "into", required: false, shape: Shape::Into };
+const INTO: Param = Param { name: "into", required: false, shape: ParamShape::Into };
 
 /// A person has a day where the chart says nothing, as with every other question.
 const A_DAY: u64 = 24 * 60 * 60 * 1000;
@@ -26,10 +29,10 @@ const ASKS_MODEL: Charges = Charges { model_calls: 1, ..Charges::NONE };
 /// tool may refuse them.
 const CALLS_TOOL: JobDecl = JobDecl {
     fails: Some(Influence::Proposal),
-    governed: Governed::Calls,
+    governed: Governance::Calls,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     // A call that the chart has fixed is the chart's own doing.
-    words: Words::Parameters,
+    words: TextOrigin::Parameters,
     ..JobDecl::RUN
 };
 
@@ -46,15 +49,19 @@ const CHOOSE: JobDecl = JobDecl {
     // A reply that names nothing on the list is a failed attempt.
     fails: Some(Influence::Choice),
     worst: ASKS_MODEL,
-    with: &[template("prompt"), needed("from", Shape::Choices), needed("into", Shape::Into)],
+    with: &[
+        template("prompt"),
+        needed("from", ParamShape::Choices),
+        needed("into", ParamShape::Into),
+    ],
     ..JobDecl::RUN
 };
 const TOOL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::Proposal)],
     with: &[
-        needed("tool", Shape::Tool),
-        Param { name: "args", required: false, shape: Shape::Arguments },
+        needed("tool", ParamShape::Tool),
+        Param { name: "args", required: false, shape: ParamShape::Arguments },
         INTO,
     ],
     ..CALLS_TOOL
@@ -63,7 +70,7 @@ const ASK: JobDecl = JobDecl {
     name: "ask.person",
     outcomes: &[("yes", Influence::None), ("no", Influence::None)],
     with: &[template("question"), INTO],
-    words: Words::Others,
+    words: TextOrigin::Others,
     usual_timeout: Some(A_DAY),
     person: true,
     ..JobDecl::RUN
@@ -71,7 +78,7 @@ const ASK: JobDecl = JobDecl {
 const SHELL: JobDecl = JobDecl {
     name: "shell",
     outcomes: &[("ok", Influence::Proposal), ("nonzero", Influence::Proposal)],
-    with: &[needed("command", Shape::Command), INTO],
+    with: &[needed("command", ParamShape::Command), INTO],
     calls: Some("shell"),
     ..CALLS_TOOL
 };
@@ -86,15 +93,15 @@ const CHILD: JobDecl = JobDecl {
     name: "agent",
     // How a child ends may be its own model's doing, as far as its chart lets it.
     outcomes: &[("succeeded", Influence::Proposal), ("child_failed", Influence::Proposal)],
-    with: &[needed("chart", Shape::Text), template("goal"), INTO],
+    with: &[needed("chart", ParamShape::Text), template("goal"), INTO],
     ..JobDecl::RUN
 };
 const MATCH: JobDecl = JobDecl {
     name: "match",
     outcomes: &[("other", Influence::Choice)],
     open: Some(Influence::Choice),
-    with: &[needed("slot", Shape::Slot)],
-    words: Words::Parameters,
+    with: &[needed("slot", ParamShape::Slot)],
+    words: TextOrigin::Parameters,
     ..JobDecl::DECIDE
 };
 
@@ -102,9 +109,9 @@ pub(super) const JOBS: &[JobDecl] = &[REPLY, CHOOSE, TOOL, ASK, SHELL, HTTP, CHI
 
 /// The slots that every run has.
 pub(super) const SLOTS: &[Slot] = &[
-    Slot { name: "goal", filled: Filled::Start },
-    Slot { name: "input", filled: Filled::Event },
-    Slot { name: "error", filled: Filled::Error },
+    Slot { name: "goal", filled: SlotSource::Start },
+    Slot { name: "input", filled: SlotSource::Event },
+    Slot { name: "error", filled: SlotSource::Error },
 ];
 
 pub(super) const REPLY_ID: JobId = job_id(JOBS, "model.reply");

@@ -6,6 +6,7 @@
 use alloc::{
     borrow::ToOwned,
     boxed::Box,
+    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -13,46 +14,53 @@ use alloc::{
 use pointsman_kernel::{
     agent::Visit,
     json,
-    template::{self, Piece},
+    template::{self, TemplatePart},
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{Data, words};
+use super::{BuiltinData, words};
 
 /// The parameters that a chart gives a job. `check` knows their names; whatever
 /// their types, they can be read as text or as a list.
-pub(super) struct With(Map<String, Value>);
+pub(super) struct With<'a>(BTreeMap<&'a str, &'a RawValue>);
 
-impl With {
-    pub(super) fn of(visit: &Visit<'_>) -> Self {
+impl<'a> With<'a> {
+    pub(super) fn of(visit: &Visit<'a>) -> Self {
         let with = visit.state.with().and_then(|with| serde_json::from_str(with).ok());
         Self(with.unwrap_or_default())
     }
 
     pub(super) fn text(&self, key: &str) -> String {
-        self.0.get(key).map(text_of).unwrap_or_default()
+        match self.value(key) {
+            Some(Value::String(text)) => text,
+            other => other.map(|value| value.to_string()).unwrap_or_default(),
+        }
+    }
+
+    fn value(&self, key: &str) -> Option<Value> {
+        serde_json::from_str(self.0.get(key)?.get()).ok()
     }
 
     pub(super) fn list(&self, key: &str) -> Vec<String> {
-        match self.0.get(key) {
+        match self.value(key) {
             Some(Value::Array(items)) => items.iter().map(text_of).collect(),
-            Some(one) => [text_of(one)].into(),
+            Some(one) => [text_of(&one)].into(),
             None => Vec::new(),
         }
     }
 
     /// Returns a command as a line for a shell. The program is the chart's alone; slots
     /// fill arguments, and each stays one argument.
-    pub(super) fn command(&self, data: &Data) -> String {
+    pub(super) fn command(&self, data: &BuiltinData) -> String {
         let words = self.list("command").into_iter().enumerate();
         let filled = words.map(|(at, word)| if at == 0 { word } else { fill(&word, data) });
         words::line(&filled.collect::<Vec<_>>())
     }
 
     /// Returns a tool's arguments.
-    pub(super) fn arguments(&self, data: &Data) -> Value {
+    pub(super) fn arguments(&self, data: &BuiltinData) -> Value {
         let empty = || Value::Object(Map::new());
-        fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data)
+        fill_all(self.value("args").unwrap_or_else(empty), data)
     }
 }
 
@@ -70,12 +78,12 @@ pub(super) fn text_of(value: &Value) -> String {
 
 /// Fills placeholders. A slot that is not filled stays as it was written, so that a
 /// mistake is seen and never silently empty.
-pub(super) fn fill(text: &str, data: &Data) -> String {
+pub(super) fn fill(text: &str, data: &BuiltinData) -> String {
     let mut filled = String::with_capacity(text.len());
-    for piece in template::pieces(text) {
+    for piece in template::parts(text) {
         match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Slot { name, written } => match data.slots.get(name) {
+            TemplatePart::Text(text) => filled.push_str(text),
+            TemplatePart::Slot { name, written } => match data.slots.get(name) {
                 Some(value) => filled.push_str(&text_of(value)),
                 None => filled.push_str(written),
             },
@@ -97,7 +105,7 @@ pub(super) fn named(list: &[String], reply: &str) -> Option<String> {
     exact.or(alike).cloned()
 }
 
-fn fill_all(value: Value, data: &Data) -> Value {
+fn fill_all(value: Value, data: &BuiltinData) -> Value {
     match value {
         Value::String(text) => Value::String(fill(&text, data)),
         Value::Array(items) => items.into_iter().map(|item| fill_all(item, data)).collect(),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 mod checked;
 
-use super::{Builtin, Data, MAX_SLOTS, Report, Task, render};
+use super::{BuiltinAgent, BuiltinData, BuiltinReport, BuiltinTask, MAX_SLOTS, render};
 use crate::testing::{Driver, hostile_texts, raw};
 
 /// A chart with these states between the usual ends.
@@ -40,8 +40,8 @@ fn chart(authority: &str, states: &str) -> String {
     )
 }
 
-fn begun(authority: &str, states: &str) -> Driver<Builtin> {
-    let mut driver = Driver::<Builtin>::new(&chart(authority, states), &["search"]);
+fn begun(authority: &str, states: &str) -> Driver<BuiltinAgent> {
+    let mut driver = Driver::<BuiltinAgent>::new(&chart(authority, states), &["search"]);
     driver.begin(json!({"goal": "find it", "slots": {"count": 3}}));
     driver
 }
@@ -153,7 +153,7 @@ fn a_tool_call_is_rendered_judged_and_kept() {
     driver.tool(false, "no such index");
     assert_eq!(driver.state(), "failed");
     assert_eq!(driver.run.data.text("error"), "no such index");
-    let mut driver = Driver::<Builtin>::new(&chart("propose", TOOL), &["search"]);
+    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", TOOL), &["search"]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"goal": "x"}));
     assert!(driver.running().is_empty());
@@ -173,8 +173,11 @@ fn a_person_says_yes_or_no_and_a_word_with_it() {
     "#;
     for (yes, state) in [(true, "done"), (false, "cancelled")] {
         let mut driver = begun("text", states);
-        assert_eq!(*driver.order(), Order::own(Task::Ask { question: "Run find it?".into() }));
-        driver.report(Report::Answered { yes, text: "so be it".into() });
+        assert_eq!(
+            *driver.order(),
+            Order::own(BuiltinTask::Ask { question: "Run find it?".into() })
+        );
+        driver.report(BuiltinReport::Answered { yes, text: "so be it".into() });
         assert_eq!((driver.state(), driver.run.data.text("said")), (state, "so be it".into()));
     }
     let mut driver = begun("text", states);
@@ -202,21 +205,21 @@ const SHELL: &str = r#"
     on.stuck = "failed"
 "#;
 
-fn working() -> Driver<Builtin> {
-    let mut driver = Driver::<Builtin>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+fn working() -> Driver<BuiltinAgent> {
+    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
     driver.begin(json!({"goal": "find it", "slots": {"count": 3}}));
     driver
 }
 
 /// Returns a run whose program has ended badly, so that it fetches a page.
-fn fetching() -> Driver<Builtin> {
+fn fetching() -> Driver<BuiltinAgent> {
     let mut driver = working();
     driver.tool(false, "exit code 2\nno such file");
     assert_eq!(driver.run.data.text("output"), "no such file");
     driver
 }
 
-fn call(id: &str, tool: &str, arguments: &Value) -> Order<Task> {
+fn call(id: &str, tool: &str, arguments: &Value) -> Order<BuiltinTask> {
     Order::Tool(ToolCall { id: id.into(), tool: tool.into(), arguments: raw(arguments) })
 }
 
@@ -261,7 +264,7 @@ fn a_request_that_is_wrong_is_not_repeated() {
     for (status, state) in
         [(400, "failed"), (404, "failed"), (408, "fetching"), (429, "fetching"), (503, "fetching")]
     {
-        let mut driver = Driver::<Builtin>::new(&chart("propose", &states), &["shell"]);
+        let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", &states), &["shell"]);
         driver.begin(json!({"goal": "x"}));
         driver.tool(false, "exit code 1\n");
         driver.tool(false, &alloc::format!("{status} from https://a.test/, text/plain\n"));
@@ -271,7 +274,7 @@ fn a_request_that_is_wrong_is_not_repeated() {
 
 #[test]
 fn a_program_and_a_page_need_permission_and_the_states_leave() {
-    let mut driver = Driver::<Builtin>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"goal": "x"}));
     assert!(driver.running().is_empty());
@@ -298,7 +301,7 @@ fn a_child_run_ends_well_or_not() {
         (Disposition::Stuck, "failed"),
         (Disposition::Cancelled, "failed"),
     ] {
-        let mut driver = Driver::<Builtin>::with_children(&source, &[], &children);
+        let mut driver = Driver::<BuiltinAgent>::with_children(&source, &[], &children);
         driver.begin(json!({"goal": "it"}));
         let Order::Child(child) = driver.order() else { panic!("a child is started") };
         assert_eq!(child.goal, "part of it");
@@ -326,7 +329,7 @@ fn time_and_cancel_end_a_job() {
 
 #[test]
 fn placeholders_are_filled_once() {
-    let mut data = Data::default();
+    let mut data = BuiltinData::default();
     data.put("goal", "{secret}");
     data.put("secret", "hidden");
     let fill = |text: &str| render::fill(text, &data);
@@ -339,7 +342,7 @@ fn placeholders_are_filled_once() {
 
 #[test]
 fn the_prompt_is_the_template_and_the_list() {
-    let prompt = |driver: &Driver<Builtin>| {
+    let prompt = |driver: &Driver<BuiltinAgent>| {
         let state = driver.chart.state(driver.run.core.state).unwrap();
         let (job, at) = (super::REPLY_ID, driver.now);
         let visit = Visit { state, job, item: 0, attempt: 1, held: false, entered: at, now: at };
@@ -360,18 +363,18 @@ fn a_choice_is_read_past_quotes_and_case() {
 
 #[test]
 fn a_configuration_that_cannot_be_read_changes_nothing() {
-    let mut data = Data::default();
+    let mut data = BuiltinData::default();
     data.put("goal", "kept");
     let many: serde_json::Map<String, Value> =
         (0..MAX_SLOTS).map(|at| (alloc::format!("s{at}"), json!(at))).collect();
     for body in [json!("x"), json!({"gaol": "x"}), json!({"goal": 1}), json!({"slots": many})] {
-        assert!(Builtin::begin(&mut data, &raw(&body)).is_err());
+        assert!(BuiltinAgent::begin(&mut data, &raw(&body)).is_err());
         assert_eq!(data.text("goal"), "kept");
     }
 }
 
 fn refused(authority: &str, states: &str) -> bool {
     let tools = &["search", "shell", "http_get"].map(ToolShape::named);
-    let registry = Registry { agents: &[Builtin::DECL], tools, children: &[] };
+    let registry = Registry { agents: &[BuiltinAgent::DECL], tools, children: &[] };
     verify(&chart(authority, states), &registry).is_err()
 }

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{BadBody, Fault, FaultClass, Forgone, Reply},
+    agent::{Abandoned, BadBody, Fault, FaultClass, Reply},
     chart::Budget,
     governor::{Level, Verdict},
     turn::TurnError,
@@ -23,7 +23,7 @@ const MAX_MESSAGES: usize = 2_000;
 
 /// The data of a run of `chat`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Data {
+pub struct ChatData {
     /// How the conversation is set up.
     #[serde(default)]
     pub setup: Setup,
@@ -64,7 +64,7 @@ struct UserInput {
     text: String,
 }
 
-impl Data {
+impl ChatData {
     pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
         let setup: Option<Setup> = serde_json::from_str(config.get())?;
         self.setup = setup.unwrap_or_default().checked()?;
@@ -103,19 +103,21 @@ impl Data {
 
     /// Takes that a call came to nothing. One that fails is for the model to read; some
     /// ends are the end of the turn.
-    pub(super) fn forgo(&mut self, item: u16, why: &Forgone) {
+    pub(super) fn forgo(&mut self, item: u16, why: &Abandoned) {
         self.transcript.record(item, transcript::forgone(why));
-        let broken = matches!(why, Forgone::Failed(it) if it.class == FaultClass::Resource);
+        let broken = matches!(why, Abandoned::Failed(it) if it.class == FaultClass::Resource);
         self.broken |= broken;
-        if broken || matches!(why, Forgone::Stuck { .. } | Forgone::Budget | Forgone::Cancelled) {
+        if broken
+            || matches!(why, Abandoned::Stuck { .. } | Abandoned::Budget | Abandoned::Cancelled)
+        {
             self.fail(why);
         }
     }
 
     /// Takes that the hook came to nothing. One that fails does not stop the conversation.
-    pub(super) fn forgo_hook(&mut self, why: &Forgone) {
+    pub(super) fn forgo_hook(&mut self, why: &Abandoned) {
         (self.hook_acted, self.hook_actions) = (Some(false), Vec::new());
-        if matches!(why, Forgone::Budget | Forgone::Cancelled) {
+        if matches!(why, Abandoned::Budget | Abandoned::Cancelled) {
             self.fail(why);
         }
     }
@@ -129,12 +131,12 @@ impl Data {
     pub(super) fn advise(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level == Level::Halt {
-            self.fail(&Forgone::Stuck { reason: verdict.reason.clone() });
+            self.fail(&Abandoned::Stuck { reason: verdict.reason.clone() });
         }
     }
 
     /// Records why the turn has no answer. The first reason is the one to show.
-    pub(super) fn fail(&mut self, why: &Forgone) {
+    pub(super) fn fail(&mut self, why: &Abandoned) {
         self.error.get_or_insert_with(|| answer::turn_error(why));
     }
 

@@ -2,10 +2,10 @@
 
 use pointsman_kernel::{
     agent::Visit,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 
-use super::data::Data;
+use super::data::ChatData;
 use crate::dialogue::{self, SUMMARY};
 
 const SYSTEM: &str = "\
@@ -27,15 +27,15 @@ Some calls need the person's permission; they are asked for you, so do not ask f
 turn with a short answer in plain words: what you did, what you found, what is open.";
 
 /// Renders the prompt of a reply, or of a summary of what is old.
-pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
-    let Data { setup, transcript, context, .. } = data;
+pub(super) fn render(data: &ChatData, visit: &Visit<'_>) -> Prompt {
+    let ChatData { setup, transcript, context, .. } = data;
     if visit.item == SUMMARY {
         return context.summary_prompt(setup, transcript);
     }
     let shown = context.shown(setup, transcript, visit.attempt);
     let mut messages = dialogue::instructions(setup);
     messages.extend(dialogue::messages(shown.messages()));
-    messages.extend(dialogue::advice(&data.advice).map(Message::User));
+    messages.extend(dialogue::advice(&data.advice).map(PromptMessage::User));
     Prompt {
         system: setup.system_or(SYSTEM),
         messages,

@@ -10,16 +10,16 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 use pointsman_kernel::{
     Rejected,
     agent::{Agent, Answer, Fault, FaultClass, Order, Reply, ToolCall, ToolResult},
-    chart::{Disposition, Per},
+    chart::{CertificateScope, Disposition},
     event::Scope,
     governor::{Grant, Level, Permissions},
 };
 use serde_json::json;
 
-use super::{CHART, Chat, CompletedTool, Report, Task, TurnErrorKind};
+use super::{CHART, ChatAgent, ChatReport, ChatTask, CompletedTool, TurnErrorKind};
 use crate::{
     testing::{Driver, hostile_texts, raw, unlimited},
-    transcript::Message,
+    transcript::TranscriptMessage,
 };
 
 const WAITING: &str = "waiting_for_user_input";
@@ -29,28 +29,28 @@ fn call(id: &str, tool: &str) -> ToolCall {
     ToolCall { id: id.into(), tool: tool.into(), arguments: raw(&json!({"path": id})) }
 }
 
-fn proposes(driver: &mut Driver<Chat>, calls: Vec<ToolCall>) {
+fn proposes(driver: &mut Driver<ChatAgent>, calls: Vec<ToolCall>) {
     driver.answer_last(Answer::Model(Reply { text: "let me see".into(), calls }));
 }
 
-fn result(ok: bool, mutated: bool, output: &str) -> Answer<Report> {
+fn result(ok: bool, mutated: bool, output: &str) -> Answer<ChatReport> {
     Answer::Tool(ToolResult { ok, output: output.into(), mutated })
 }
 
-fn ready() -> Driver<Chat> {
-    let mut driver = Driver::<Chat>::new(CHART, &["read", "edit"]);
+fn ready() -> Driver<ChatAgent> {
+    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(json!({"system": "be brief"}));
     driver
 }
 
-fn asked() -> Driver<Chat> {
+fn asked() -> Driver<ChatAgent> {
     let mut driver = ready();
     driver.give("user_input", json!({"text": "hello"}));
     driver
 }
 
 /// Returns a conversation with these calls under way; only those that began are listed.
-fn calling(calls: &[(&str, &str)]) -> Driver<Chat> {
+fn calling(calls: &[(&str, &str)]) -> Driver<ChatAgent> {
     let mut driver = asked();
     proposes(&mut driver, calls.iter().map(|(id, tool)| call(id, tool)).collect());
     driver.forget_states();
@@ -58,15 +58,15 @@ fn calling(calls: &[(&str, &str)]) -> Driver<Chat> {
 }
 
 /// Returns the outputs of the last reply's calls, and fails if one has none.
-fn outputs(driver: &Driver<Chat>) -> Vec<String> {
+fn outputs(driver: &Driver<ChatAgent>) -> Vec<String> {
     let calls = driver.run.data.transcript.calls();
     calls.iter().map(|it| it.result.as_ref().expect("a result").output.clone()).collect()
 }
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_turn() {
-    let driver = Driver::<Chat>::new(CHART, &[]);
-    assert_eq!(driver.chart.certificate().per, Per::Turn);
+    let driver = Driver::<ChatAgent>::new(CHART, &[]);
+    assert_eq!(driver.chart.certificate().per, CertificateScope::Turn);
     let influenced: Vec<_> =
         driver.chart.authority_report().edges.iter().map(|edge| &*edge.outcome).collect();
     assert_eq!(influenced, ["failed", "tool_calls", "text_only", "stuck"]);
@@ -80,8 +80,8 @@ fn a_text_reply_ends_the_turn() {
     assert_eq!(
         driver.run.data.transcript.messages(),
         [
-            Message::User { text: "hello".into() },
-            Message::Assistant { text: "hi".into(), calls: vec![] },
+            TranscriptMessage::User { text: "hello".into() },
+            TranscriptMessage::Assistant { text: "hi".into(), calls: vec![] },
         ]
     );
     driver.give("input_closed", json!(null));
@@ -110,9 +110,9 @@ fn a_mutation_runs_the_hook_with_every_tool_of_the_batch() {
         let completed_tools = [("read", true), ("edit", ok)]
             .map(|(name, succeeded)| CompletedTool { name: name.into(), succeeded })
             .into();
-        assert_eq!(*driver.order(), Order::own(Task::PostTools { completed_tools }));
+        assert_eq!(*driver.order(), Order::own(ChatTask::PostTools { completed_tools }));
         let actions: Vec<String> = ["committed 1 file".into()].into();
-        driver.report(Report::PostTools { action_taken: ok, actions: actions.clone() });
+        driver.report(ChatReport::PostTools { action_taken: ok, actions: actions.clone() });
         assert_eq!(driver.state(), "calling_llm");
         assert_eq!(driver.run.data.hook_acted, Some(ok));
         assert_eq!(driver.run.data.hook_actions, actions);
@@ -204,7 +204,7 @@ fn a_cancelled_turn_leaves_a_result_for_every_call() {
 
 #[test]
 fn shutdown_and_cancel_work_from_every_state() {
-    let states: [fn() -> Driver<Chat>; 5] =
+    let states: [fn() -> Driver<ChatAgent>; 5] =
         [ready, asked, || calling(&[("a", "read")]), hooked, backing_off];
     for state in states {
         let mut driver = state();
@@ -217,13 +217,13 @@ fn shutdown_and_cancel_work_from_every_state() {
     }
 }
 
-fn hooked() -> Driver<Chat> {
+fn hooked() -> Driver<ChatAgent> {
     let mut driver = calling(&[("a", "edit")]);
     driver.answer_last(result(true, true, "x"));
     driver
 }
 
-fn backing_off() -> Driver<Chat> {
+fn backing_off() -> Driver<ChatAgent> {
     let mut driver = asked();
     driver.fault(FaultClass::RateLimited, true);
     driver
@@ -231,7 +231,7 @@ fn backing_off() -> Driver<Chat> {
 
 #[test]
 fn refused_calls_are_results_and_the_turn_goes_on() {
-    let mut driver = Driver::<Chat>::new(CHART, &["read"]);
+    let mut driver = Driver::<ChatAgent>::new(CHART, &["read"]);
     let grant = Grant { tool: "edit".into(), arguments: vec![], level: Level::Ask, until: None };
     driver.permissions = Permissions { rules: vec![grant], ..Permissions::allow_all() };
     driver.begin(json!(null));
@@ -245,7 +245,7 @@ fn refused_calls_are_results_and_the_turn_goes_on() {
 #[test]
 fn a_turn_of_the_same_call_over_and_over_is_stopped() {
     let chart = CHART.replace("[any]", "[stuck]\nidentical_call = 3\n\n[any]");
-    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     for _ in 0..2 {
@@ -259,7 +259,7 @@ fn a_turn_of_the_same_call_over_and_over_is_stopped() {
 }
 
 /// Looks at the same thing over and over, until the governor ends the turn.
-fn halted() -> Driver<Chat> {
+fn halted() -> Driver<ChatAgent> {
     let mut driver = asked();
     for _ in 0..20 {
         if driver.state() == WAITING {
@@ -306,7 +306,7 @@ fn a_run_that_was_halted_and_then_ends_is_no_success() {
 #[test]
 fn a_halt_by_a_result_is_why_the_turn_ends() {
     let chart = CHART.replace("[any]", "[stuck]\nsame_error = 2\n\n[any]");
-    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     for _ in 0..2 {
@@ -322,7 +322,7 @@ fn a_halt_by_a_result_is_why_the_turn_ends() {
 
 #[test]
 fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
-    let mut driver = Driver::<Chat>::new(&unlimited(CHART), &["read"]);
+    let mut driver = Driver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "hello"}));
     for turn in 0..2 {
@@ -332,7 +332,7 @@ fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
             driver.answer_last(result(true, false, "x"));
         }
         assert_eq!(driver.state(), WAITING);
-        let error = Chat::turn_error(&driver.run.data).expect("the person is told");
+        let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
         assert_eq!(error.kind, TurnErrorKind::Budget);
         assert!(error.message.contains("50 for `rounds`"), "{}", error.message);
         if turn == 0 {

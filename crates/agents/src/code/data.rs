@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    plan::{Phase, Plan, Work},
-    progress::Progress,
-    recovery::{Recovery, Trouble},
+    plan::{Phase, PhaseWork, Plan},
+    progress::WorkProgress,
+    recovery::{RecoveryAction, Trouble},
 };
 use crate::{
     advice::Advice,
-    dialogue::{Context, Instruction, Limits, Setup},
+    dialogue::{Context, ConversationLimits, Instruction, Setup},
     transcript::Transcript,
 };
 
 /// The data of a run of `code`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Data {
+pub struct CodeData {
     /// How the conversation is set up.
     #[serde(default)]
     pub setup: Setup,
@@ -43,15 +43,15 @@ pub struct Data {
     /// The phases.
     pub plan: Plan,
     /// What was done since the last phase ended.
-    pub work: Work,
+    pub work: PhaseWork,
     /// What the last calls came to.
-    pub progress: Progress,
+    pub progress: WorkProgress,
     /// What has to be recovered from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<Trouble>,
     /// The recoveries that were used since the last phase or prompt began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub used: Vec<Recovery>,
+    pub used: Vec<RecoveryAction>,
     /// What was recovered from last, to be shown if the chart allows no further recovery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered: Option<TurnError>,
@@ -62,28 +62,28 @@ pub struct Data {
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Config {
+struct CodeConfig {
     system: String,
     instructions: Vec<Instruction>,
     tools: Vec<Box<str>>,
-    limits: Limits,
+    limits: ConversationLimits,
     phases: Vec<Phase>,
     tests: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Prompt {
+struct PromptBody {
     text: String,
     #[serde(default)]
     phases: Vec<Phase>,
 }
 
-impl Data {
+impl CodeData {
     pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
-        let config: Option<Config> = serde_json::from_str(config.get())?;
+        let config: Option<CodeConfig> = serde_json::from_str(config.get())?;
         let config = config.unwrap_or_default();
-        let Config { system, instructions, tools, limits, phases, tests } = config;
+        let CodeConfig { system, instructions, tools, limits, phases, tests } = config;
         if let Some(at) = tests.iter().position(|test| test.trim().is_empty()) {
             return Err(BadBody(format!("`tests` has an empty command at place {at}")));
         }
@@ -95,7 +95,7 @@ impl Data {
 
     /// Takes a person's prompt, with which everything may be tried once more.
     pub(super) fn hear(&mut self, body: &RawValue) -> Result<(), BadBody> {
-        let Prompt { text, phases } = serde_json::from_str(body.get())?;
+        let PromptBody { text, phases } = serde_json::from_str(body.get())?;
         if text.trim().is_empty() {
             return Err(BadBody("the prompt is empty".into()));
         }
@@ -127,7 +127,7 @@ impl Data {
 
     /// Forgets errors and recoveries: a phase or a prompt begins.
     pub(super) fn start_afresh(&mut self) {
-        self.progress = Progress::default();
+        self.progress = WorkProgress::default();
         self.trouble = None;
         self.recovered = None;
         self.advice.clear();

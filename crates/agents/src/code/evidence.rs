@@ -16,7 +16,7 @@ use pointsman_kernel::agent::{ToolCall, ToolResult};
 
 use super::progress;
 use crate::{EXITED, transcript::NOT_DONE};
-use command::Ran;
+use command::TestRun;
 
 /// Returns whether the tests that a call ran have passed; nothing if it ran none.
 pub(super) fn of(call: &ToolCall, result: &ToolResult, named: &[String]) -> Option<bool> {
@@ -33,15 +33,15 @@ pub(super) fn of(call: &ToolCall, result: &ToolResult, named: &[String]) -> Opti
     let told = tally.told();
     match command::ran(&line, named) {
         // The exit status is the tests' own.
-        Some(Ran::Decides) if tally.is_empty_run() && (passed || tally.failed == 0) => None,
-        Some(Ran::Decides) => Some(passed && told != Some(false)),
+        Some(TestRun::Decides) if tally.is_empty_run() && (passed || tally.failed == 0) => None,
+        Some(TestRun::Decides) => Some(passed && told != Some(false)),
         // Something else decided over the exit status, or may have: only where all of it
         // went well can it be relied on.
-        Some(Ran::Chained) if passed && tally.is_empty_run() => None,
-        Some(Ran::Chained) if passed => Some(told != Some(false)),
-        Some(Ran::Chained | Ran::Hidden) => tally.told_by_runner(),
+        Some(TestRun::Chained) if passed && tally.is_empty_run() => None,
+        Some(TestRun::Chained) if passed => Some(told != Some(false)),
+        Some(TestRun::Chained | TestRun::Hidden) => tally.told_by_runner(),
         // A script that nobody knows, which printed what only a runner prints.
-        Some(Ran::Unknown) => tally.counted().map(|told| told && passed),
+        Some(TestRun::Unknown) => tally.counted().map(|told| told && passed),
         None => None,
     }
 }

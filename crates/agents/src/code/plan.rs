@@ -67,7 +67,7 @@ pub struct Claim {
 
 /// What was done since a phase or a session was started.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Work {
+pub struct PhaseWork {
     /// Tool calls.
     pub calls: u32,
     /// Files changed.
@@ -162,7 +162,7 @@ impl Plan {
     }
 
     /// Takes a claim that the open phase is over, and returns the answer to it.
-    pub(super) fn take_claim(&mut self, arguments: &RawValue, work: &Work) -> ToolResult {
+    pub(super) fn take_claim(&mut self, arguments: &RawValue, work: &PhaseWork) -> ToolResult {
         let refuse = |output: String| ToolResult { ok: false, output, mutated: false };
         let claim: Claim = match serde_json::from_str(arguments.get()) {
             Ok(claim) => claim,
@@ -185,7 +185,7 @@ impl Plan {
 
     /// Ends the phase that was claimed to be over, and says where to go. Without a
     /// claim nothing ends: then a plan that is not through is blocked.
-    pub(super) fn advance(&mut self, work: &mut Work, now: At) -> Advance {
+    pub(super) fn advance(&mut self, work: &mut PhaseWork, now: At) -> Advance {
         if let (Some(claim), Some(number)) = (self.claim.take(), self.current()) {
             let work = core::mem::take(work);
             self.records.push(PhaseRecord {
@@ -209,7 +209,7 @@ impl Plan {
     }
 
     /// Returns what all phases come to, the open one included.
-    pub fn totals(&self, work: &Work) -> Totals {
+    pub fn totals(&self, work: &PhaseWork) -> Totals {
         let open = Totals {
             planned: self.phases.len(),
             succeeded: 0,
@@ -230,7 +230,7 @@ pub(super) fn is_claim(tool: &str) -> bool {
     tool == PHASE_COMPLETE || tool == PHASE_COMPLETE_DOTTED
 }
 
-impl Work {
+impl PhaseWork {
     pub(super) fn changed(&mut self, file: &str) {
         if self.files.len() < MAX_FILES && !self.files.contains(file) {
             self.files.insert(file.into());

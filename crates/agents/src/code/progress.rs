@@ -19,10 +19,10 @@ const MAX_IDLE_REPLIES: u8 = 2;
 
 /// What the last calls came to.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Progress {
+pub struct WorkProgress {
     /// Calls that failed since something was last changed, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CallFailure>,
     /// Replies in a row that said something and left the phase open.
     #[serde(default)]
     pub idle_replies: u8,
@@ -30,7 +30,7 @@ pub struct Progress {
 
 /// A call that failed.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Failure {
+pub struct CallFailure {
     /// The tool.
     pub tool: String,
     /// What it was about.
@@ -47,7 +47,7 @@ pub(super) enum Judgement {
     PhaseComplete,
 }
 
-impl Progress {
+impl WorkProgress {
     /// Takes the result of a call. Whatever changed something may have removed the
     /// cause of what failed before; a mere look at something has not.
     pub(super) fn record(&mut self, call: &ToolCall, result: &ToolResult) {
@@ -60,11 +60,11 @@ impl Progress {
         if self.failures.len() >= MAX_FAILURES {
             self.failures.remove(0);
         }
-        self.failures.push(Failure::of(call, result));
+        self.failures.push(CallFailure::of(call, result));
     }
 
     /// Returns how a call failed the last time, if it did.
-    pub(super) fn failure_of(&self, call: &ToolCall) -> Option<&Failure> {
+    pub(super) fn failure_of(&self, call: &ToolCall) -> Option<&CallFailure> {
         let target = target(call);
         self.failures.iter().rfind(|known| known.tool == call.tool && known.target == target)
     }
@@ -76,7 +76,7 @@ impl Progress {
     }
 }
 
-impl Failure {
+impl CallFailure {
     pub(super) fn of(call: &ToolCall, result: &ToolResult) -> Self {
         let end = result.output.floor_char_boundary(MAX_ERROR);
         let error = result.output.get(..end).unwrap_or_default().into();

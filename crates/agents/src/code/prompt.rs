@@ -5,10 +5,10 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::Visit,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 
-use super::{PHASE_COMPLETE, data::Data, recovery::Recovery, report};
+use super::{PHASE_COMPLETE, data::CodeData, recovery::RecoveryAction, report};
 use crate::{
     PLAN_TOOL,
     dialogue::{self, SUMMARY},
@@ -44,15 +44,15 @@ call `phase_complete`: with `success: true` when it did what it was for and the 
 `success: false` and `blockers` when something stands in the way. Nothing else ends a phase.";
 
 /// Renders the prompt of a turn, or of a summary of what is old.
-pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
-    let Data { setup, transcript, context, .. } = data;
+pub(super) fn render(data: &CodeData, visit: &Visit<'_>) -> Prompt {
+    let CodeData { setup, transcript, context, .. } = data;
     if visit.item == SUMMARY {
         return context.summary_prompt(setup, transcript);
     }
     let shown = context.shown(setup, transcript, visit.attempt);
     let mut messages = dialogue::instructions(setup);
     messages.extend(dialogue::messages(shown.messages()));
-    messages.extend(state(data).map(Message::User));
+    messages.extend(state(data).map(PromptMessage::User));
     let tools = tools(data, visit);
     let mut system = setup.system_or(SYSTEM);
     let planned = !data.plan.phases.is_empty();
@@ -65,7 +65,7 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
 }
 
 /// Returns the tools to offer: a plan while there is none, its end while a phase is open.
-fn tools(data: &Data, visit: &Visit<'_>) -> Vec<Box<str>> {
+fn tools(data: &CodeData, visit: &Visit<'_>) -> Vec<Box<str>> {
     let mut tools = data.setup.offered(visit.state.tools());
     if !data.plan.phases.is_empty() {
         tools.retain(|name| **name != *PLAN_TOOL);
@@ -78,7 +78,7 @@ fn tools(data: &Data, visit: &Visit<'_>) -> Vec<Box<str>> {
 }
 
 /// Returns where the work stands, if there is something to say of it.
-fn state(data: &Data) -> Option<String> {
+fn state(data: &CodeData) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let advice = dialogue::advice(&data.advice);
     if !data.plan.phases.is_empty() || !data.work.files.is_empty() {
@@ -93,12 +93,12 @@ fn state(data: &Data) -> Option<String> {
     (!parts.is_empty()).then(|| format!("## State of the work\n{}", parts.join("\n")))
 }
 
-const fn words(rule: Recovery) -> &'static str {
+const fn words(rule: RecoveryAction) -> &'static str {
     match rule {
-        Recovery::ReRead => "reading the file again",
-        Recovery::WriteInstead => "writing the whole file in place of an edit",
-        Recovery::LongerTime => "more time, or smaller pieces",
-        Recovery::Wait => "waiting",
-        Recovery::OtherWay => "going another way",
+        RecoveryAction::ReRead => "reading the file again",
+        RecoveryAction::WriteInstead => "writing the whole file in place of an edit",
+        RecoveryAction::LongerTime => "more time, or smaller pieces",
+        RecoveryAction::Wait => "waiting",
+        RecoveryAction::OtherWay => "going another way",
     }
 }

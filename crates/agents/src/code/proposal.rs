@@ -15,12 +15,12 @@ const MAX_DESCRIPTION: usize = 2_000;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Proposal {
-    phases: Vec<Step>,
+    phases: Vec<ProposedPhase>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct ProposedPhase {
     description: String,
     #[serde(default)]
     expected_minutes: Option<f64>,
@@ -47,8 +47,8 @@ pub(super) fn read(plan: &Plan, beside: bool, arguments: &RawValue) -> Result<Ve
     (1_usize..).zip(phases).map(|(number, step)| phase(number, step)).collect()
 }
 
-fn phase(number: usize, step: Step) -> Result<Phase, String> {
-    let Step { description, expected_minutes } = step;
+fn phase(number: usize, step: ProposedPhase) -> Result<Phase, String> {
+    let ProposedPhase { description, expected_minutes } = step;
     let length = description.trim().len();
     if length == 0 {
         return Err(format!("phase {number} has an empty description: say what it is for"));

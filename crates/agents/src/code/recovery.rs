@@ -3,13 +3,13 @@
 use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{FaultClass, Forgone},
+    agent::{Abandoned, FaultClass},
     governor::{Rule, Verdict},
     turn::{TurnError, TurnErrorKind},
 };
 use serde::{Deserialize, Serialize};
 
-use super::progress::Failure;
+use super::progress::CallFailure;
 use crate::answer;
 
 /// What has to be recovered from.
@@ -27,7 +27,7 @@ pub enum Trouble {
         advice: String,
         /// The failure that it is about, where it is about one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<CallFailure>,
     },
     /// The model gave no reply.
     NoReply {
@@ -47,7 +47,7 @@ pub enum Trouble {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Recovery {
+pub enum RecoveryAction {
     /// Look at the file again: it is not as it was.
     ReRead,
     /// Write the whole file where an edit does not fit.
@@ -62,8 +62,8 @@ pub enum Recovery {
 
 /// What recovery comes to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Choice {
-    Recover(Recovery),
+pub(super) enum RecoveryChoice {
+    Recover(RecoveryAction),
     GiveUp,
     Broken,
 }
@@ -77,38 +77,40 @@ impl Trouble {
     }
 
     /// Returns the trouble of a model that gave no reply; a person's cancel is none.
-    pub(super) fn no_reply(why: &Forgone) -> Option<Self> {
+    pub(super) fn no_reply(why: &Abandoned) -> Option<Self> {
         match why {
             // Trying a request again that makes no sense is no use; a reply may be better.
-            Forgone::Failed(fault) if fault.class == FaultClass::Invalid && fault.repeatable => {
+            Abandoned::Failed(fault) if fault.class == FaultClass::Invalid && fault.repeatable => {
                 Some(Self::Unusable { message: fault.message.clone() })
             }
-            Forgone::Failed(fault) => {
+            Abandoned::Failed(fault) => {
                 Some(Self::NoReply { class: fault.class, message: fault.message.clone() })
             }
-            Forgone::TimedOut { .. } => {
+            Abandoned::TimedOut { .. } => {
                 Some(Self::NoReply { class: FaultClass::Timeout, message: answer::reason(why) })
             }
-            Forgone::Denied { .. }
-            | Forgone::Stuck { .. }
-            | Forgone::Budget
-            | Forgone::Cancelled
+            Abandoned::Denied { .. }
+            | Abandoned::Stuck { .. }
+            | Abandoned::Budget
+            | Abandoned::Cancelled
             | _ => None,
         }
     }
 
     /// Returns the rules that fit, the best first; none where trying again is no use.
-    fn rules(&self) -> &'static [Recovery] {
+    fn rules(&self) -> &'static [RecoveryAction] {
         match self {
             Self::Stuck { failure: Some(failure), .. } => failure.rules(),
-            Self::Stuck { failure: None, .. } | Self::Unusable { .. } => &[Recovery::OtherWay],
+            Self::Stuck { failure: None, .. } | Self::Unusable { .. } => {
+                &[RecoveryAction::OtherWay]
+            }
             Self::NoReply { class, .. } => match class {
-                FaultClass::Timeout => &[Recovery::LongerTime],
+                FaultClass::Timeout => &[RecoveryAction::LongerTime],
                 FaultClass::RateLimited | FaultClass::Unavailable | FaultClass::Resource => {
-                    &[Recovery::Wait]
+                    &[RecoveryAction::Wait]
                 }
-                FaultClass::Gone => &[Recovery::ReRead],
-                FaultClass::Other => &[Recovery::OtherWay],
+                FaultClass::Gone => &[RecoveryAction::ReRead],
+                FaultClass::Other => &[RecoveryAction::OtherWay],
                 FaultClass::Forbidden
                 | FaultClass::Invalid
                 | FaultClass::TooLong
@@ -120,12 +122,12 @@ impl Trouble {
     }
 
     /// Chooses the first rule that was not used yet.
-    pub(super) fn choose(&self, used: &[Recovery]) -> Choice {
+    pub(super) fn choose(&self, used: &[RecoveryAction]) -> RecoveryChoice {
         let rules = self.rules();
         match rules.iter().find(|rule| !used.contains(rule)) {
-            Some(rule) => Choice::Recover(*rule),
-            None if rules.is_empty() => Choice::Broken,
-            None => Choice::GiveUp,
+            Some(rule) => RecoveryChoice::Recover(*rule),
+            None if rules.is_empty() => RecoveryChoice::Broken,
+            None => RecoveryChoice::GiveUp,
         }
     }
 
@@ -150,22 +152,22 @@ impl Trouble {
     }
 
     /// Returns what to tell the model.
-    pub(super) fn advice(&self, rule: Recovery) -> String {
+    pub(super) fn advice(&self, rule: RecoveryAction) -> String {
         let what = self.what();
-        if let (Recovery::OtherWay, Self::Stuck { advice, .. }) = (rule, self)
+        if let (RecoveryAction::OtherWay, Self::Stuck { advice, .. }) = (rule, self)
             && !advice.is_empty()
         {
             return format!("This did not work: {what}. Do not repeat it: {advice}.");
         }
         let instead = match rule {
-            Recovery::ReRead => "Read it again before you change it.",
-            Recovery::WriteInstead => "Do not edit it again: write the whole file.",
-            Recovery::LongerTime => "Do it in smaller pieces, or allow a longer time.",
-            Recovery::Wait if matches!(self, Self::Stuck { .. }) => {
+            RecoveryAction::ReRead => "Read it again before you change it.",
+            RecoveryAction::WriteInstead => "Do not edit it again: write the whole file.",
+            RecoveryAction::LongerTime => "Do it in smaller pieces, or allow a longer time.",
+            RecoveryAction::Wait if matches!(self, Self::Stuck { .. }) => {
                 "Wait before you try it again: do first what needs less, or free what you used."
             }
-            Recovery::Wait => "Go on where you were.",
-            Recovery::OtherWay => "Do not repeat it: go another way.",
+            RecoveryAction::Wait => "Go on where you were.",
+            RecoveryAction::OtherWay => "Do not repeat it: go another way.",
         };
         format!("This did not work: {what}. {instead}")
     }
@@ -203,30 +205,30 @@ const USED_UP: &[&str] = &[
     "resource limit",
 ];
 /// How the host says that a tool broke down, and how programs say it themselves.
-const BROKE: &[&str] = &["the program broke off", "panicked at"];
+const BROKE: &[&str] = &["internal error (panic)", "the program broke off", "panicked at"];
 
-impl Failure {
+impl CallFailure {
     /// Returns the rules that fit what the tool said, the best first.
-    fn rules(&self) -> &'static [Recovery] {
+    fn rules(&self) -> &'static [RecoveryAction] {
         let error = self.own_words().to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
         if says(BROKE) {
-            return &[Recovery::OtherWay];
+            return &[RecoveryAction::OtherWay];
         }
         if says(USED_UP) {
-            return &[Recovery::Wait];
+            return &[RecoveryAction::Wait];
         }
         if says(SLOW) {
-            return &[Recovery::LongerTime];
+            return &[RecoveryAction::LongerTime];
         }
         if says(STALE) {
-            return &[Recovery::ReRead, Recovery::WriteInstead];
+            return &[RecoveryAction::ReRead, RecoveryAction::WriteInstead];
         }
         // What an edit says holds the nearest lines already.
         if self.tool.contains("edit") {
-            return &[Recovery::WriteInstead, Recovery::ReRead];
+            return &[RecoveryAction::WriteInstead, RecoveryAction::ReRead];
         }
-        &[Recovery::OtherWay]
+        &[RecoveryAction::OtherWay]
     }
 
     /// Returns what the tool said itself: neither the numbered lines that it quotes from a
@@ -248,8 +250,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(tool: &str, target: &str, error: &str, first: Recovery) {
-        let failure = Failure { tool: tool.into(), target: target.into(), error: error.into() };
+    fn check(tool: &str, target: &str, error: &str, first: RecoveryAction) {
+        let failure = CallFailure { tool: tool.into(), target: target.into(), error: error.into() };
         assert_eq!(failure.rules().first(), Some(&first), "{error}");
     }
 
@@ -258,13 +260,13 @@ mod tests {
         let missing = "`old` was not found in `a.rs`: it must match to the letter, spaces too";
         for quoted in ["let timeout = 5;", "// has changed", "panicked at", "no space left"] {
             let error = format!("{missing}\nthe nearest lines are 7 to 7:\n     7\t{quoted}");
-            check("edit", "a.rs", &error, Recovery::WriteInstead);
+            check("edit", "a.rs", &error, RecoveryAction::WriteInstead);
         }
         let named = missing.replace("a.rs", "src/timeout.rs");
-        check("edit", "src/timeout.rs", &named, Recovery::WriteInstead);
-        check("edit", "a.rs", "`a.rs` has changed since", Recovery::ReRead);
+        check("edit", "src/timeout.rs", &named, RecoveryAction::WriteInstead);
+        check("edit", "a.rs", "`a.rs` has changed since", RecoveryAction::ReRead);
         let stopped = "     1\tone\n[it was stopped after 100 ms, its time limit]";
-        check("shell", "cat -n a.rs", stopped, Recovery::LongerTime);
-        check("shell", "make", "exit code 2:\nerror: timed out", Recovery::LongerTime);
+        check("shell", "cat -n a.rs", stopped, RecoveryAction::LongerTime);
+        check("shell", "make", "exit code 2:\nerror: timed out", RecoveryAction::LongerTime);
     }
 }

@@ -3,8 +3,8 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{
-    data::Data,
-    plan::{PhaseRecord, Work},
+    data::CodeData,
+    plan::{PhaseRecord, PhaseWork},
 };
 use crate::dialogue::first_line;
 
@@ -14,7 +14,7 @@ const MAX_LINE: usize = 200;
 const MAX_NAMED: usize = 20;
 
 /// Reports: the goal, what was done in each phase, the last words, what is left.
-pub(super) fn of(data: &Data) -> Option<String> {
+pub(super) fn of(data: &CodeData) -> Option<String> {
     if data.prompt.is_empty() {
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn of(data: &Data) -> Option<String> {
 }
 
 /// Returns a paragraph for each phase that was begun, or one for work without a plan.
-pub(super) fn phases(data: &Data) -> Vec<String> {
+pub(super) fn phases(data: &CodeData) -> Vec<String> {
     let mut parts: Vec<String> = data.plan.records.iter().map(|it| ended(data, it)).collect();
     let begun = data.work.calls > 0 || data.work.tests_passed.is_some();
     match data.plan.current() {
@@ -52,7 +52,7 @@ pub(super) fn phases(data: &Data) -> Vec<String> {
     parts
 }
 
-fn ended(data: &Data, record: &PhaseRecord) -> String {
+fn ended(data: &CodeData, record: &PhaseRecord) -> String {
     let how = if record.succeeded { "succeeded" } else { "did not succeed" };
     let mut lines: Vec<String> = [format!("{}: {how}", title(data, record.number))].into();
     let files = count(record.files_changed, "file");
@@ -62,7 +62,7 @@ fn ended(data: &Data, record: &PhaseRecord) -> String {
     lines.join("\n")
 }
 
-fn done(work: &Work) -> String {
+fn done(work: &PhaseWork) -> String {
     let calls = count(work.calls as usize, "call");
     let files = count(work.files.len(), "file");
     let line = format!("- {calls}, {files} changed, {}", tests(work.tests_passed));
@@ -75,7 +75,7 @@ fn done(work: &Work) -> String {
     format!("{line}\n- changed: {}{more}", named.join(", "))
 }
 
-fn left(data: &Data) -> Vec<String> {
+fn left(data: &CodeData) -> Vec<String> {
     let open = data.plan.current().unwrap_or(usize::MAX);
     let failed = data.plan.records.iter().filter(|record| !record.succeeded);
     let failed = failed.map(|record| format!("- {}", title(data, record.number)));
@@ -83,7 +83,7 @@ fn left(data: &Data) -> Vec<String> {
     failed.chain(rest).collect()
 }
 
-pub(super) fn title(data: &Data, number: usize) -> String {
+pub(super) fn title(data: &CodeData, number: usize) -> String {
     let phase = data.plan.phases.get(number.saturating_sub(1));
     let what = phase.map_or("", |phase| phase.description.as_str());
     format!("Phase {number} of {}, {}", data.plan.phases.len(), first_line(what, MAX_LINE))

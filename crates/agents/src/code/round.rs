@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{Fault, FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    agent::{Abandoned, Fault, FaultClass, Reply, ToolCall, ToolResult},
     chart::Budget,
     governor::{Level, Verdict},
     id::At,
@@ -11,12 +11,12 @@ use pointsman_kernel::{
 };
 
 use super::{
-    data::Data,
+    data::CodeData,
     evidence,
     plan::{Advance, is_claim},
-    progress::{self, Failure, Judgement, Progress},
+    progress::{self, CallFailure, Judgement, WorkProgress},
     proposal,
-    recovery::{Choice, Trouble},
+    recovery::{RecoveryChoice, Trouble},
 };
 use crate::{PLAN_TOOL, answer, dialogue, transcript};
 
@@ -26,7 +26,7 @@ const MAX_MESSAGES: usize = 400;
 /// What is said of a reply in which nothing can be read.
 const UNREADABLE: &str = "a call needs the name of a tool and a JSON object";
 
-impl Data {
+impl CodeData {
     /// Takes a reply. Its calls are to be run, but for those that end a phase.
     pub(super) fn propose(&mut self, reply: Reply) -> Result<(), Fault> {
         self.advice.used();
@@ -80,7 +80,7 @@ impl Data {
     pub(super) fn record(&mut self, item: u16, result: ToolResult) {
         // A halt is told just before the result that it is about.
         if !result.ok {
-            self.blame(Failure::of(&self.call(item), &result));
+            self.blame(CallFailure::of(&self.call(item), &result));
         }
         self.keep(item, result);
     }
@@ -89,7 +89,7 @@ impl Data {
         self.transcript.record(self.place(item), result);
     }
 
-    pub(super) fn model_forgone(&mut self, why: &Forgone) {
+    pub(super) fn model_forgone(&mut self, why: &Abandoned) {
         self.context.close();
         self.fail(why);
         // A turn that was halted is told as such before.
@@ -98,9 +98,9 @@ impl Data {
         }
     }
 
-    pub(super) fn call_forgone(&mut self, item: u16, why: &Forgone) {
+    pub(super) fn call_forgone(&mut self, item: u16, why: &Abandoned) {
         // The call that was halted, and not those that end with it.
-        if let (Forgone::Stuck { reason }, Some(Trouble::Stuck { reason: halted, .. })) =
+        if let (Abandoned::Stuck { reason }, Some(Trouble::Stuck { reason: halted, .. })) =
             (why, &self.trouble)
             && reason == halted
             && let Some(failure) = self.progress.failure_of(&self.call(item)).cloned()
@@ -113,8 +113,8 @@ impl Data {
 
     /// Records why the turn has no answer, where this ends it; the first reason is the
     /// one to show.
-    fn fail(&mut self, why: &Forgone) {
-        if matches!(why, Forgone::Cancelled | Forgone::Budget) {
+    fn fail(&mut self, why: &Abandoned) {
+        if matches!(why, Abandoned::Cancelled | Abandoned::Budget) {
             self.error.get_or_insert_with(|| answer::turn_error(why));
         }
     }
@@ -127,7 +127,7 @@ impl Data {
         self.error.get_or_insert(error);
     }
 
-    fn blame(&mut self, failed: Failure) {
+    fn blame(&mut self, failed: CallFailure) {
         if let Some(Trouble::Stuck { failure, .. }) = &mut self.trouble {
             failure.get_or_insert(failed);
         }
@@ -189,21 +189,21 @@ impl Data {
     }
 
     /// Chooses how to go on, and tells the model.
-    pub(super) fn choose(&mut self, now: At) -> Choice {
+    pub(super) fn choose(&mut self, now: At) -> RecoveryChoice {
         // A batch that was halted comes here unjoined, and may have changed files.
         self.join(Some(now));
         self.transcript.seal();
         self.drop_claim();
-        let Some(trouble) = &self.trouble else { return Choice::Broken };
+        let Some(trouble) = &self.trouble else { return RecoveryChoice::Broken };
         let choice = trouble.choose(&self.used);
         let error = trouble.turn_error();
-        if let Choice::Recover(rule) = choice {
+        if let RecoveryChoice::Recover(rule) = choice {
             self.recovered = Some(error);
             self.transcript.note(trouble.advice(rule));
             self.used.push(rule);
             self.trouble = None;
             self.advice.clear();
-            self.progress = Progress::default();
+            self.progress = WorkProgress::default();
         } else {
             self.error = Some(error);
         }

@@ -12,7 +12,7 @@ use alloc::{format, string::String, vec, vec::Vec};
 use pointsman_kernel::{
     Rejected,
     agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, ToolResult},
-    chart::{Disposition, Per},
+    chart::{CertificateScope, Disposition},
     event::Scope,
     governor::Permissions,
     run::Run,
@@ -20,10 +20,10 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{CHART, Code, Data, Never, PHASE_COMPLETE, Recovery, Totals, Trouble};
+use super::{CHART, CodeAgent, CodeData, NoTask, PHASE_COMPLETE, RecoveryAction, Totals, Trouble};
 use crate::{
     testing::{Driver, hostile_texts, raw, unlimited},
-    transcript::Message,
+    transcript::TranscriptMessage,
 };
 
 fn call(tool: &str, arguments: Value) -> ToolCall {
@@ -38,45 +38,45 @@ fn over(success: bool) -> ToolCall {
     call(PHASE_COMPLETE, json!({"success": success}))
 }
 
-fn proposes(driver: &mut Driver<Code>, calls: Vec<ToolCall>) {
+fn proposes(driver: &mut Driver<CodeAgent>, calls: Vec<ToolCall>) {
     driver.answer_last(Answer::Model(Reply { text: String::new(), calls }));
 }
 
-fn result(ok: bool, mutated: bool, output: &str) -> Answer<Never> {
+fn result(ok: bool, mutated: bool, output: &str) -> Answer<NoTask> {
     Answer::Tool(ToolResult { ok, output: output.into(), mutated })
 }
 
 /// One round: a call, its result, and the judgement.
-fn round(driver: &mut Driver<Code>, call: ToolCall, ok: bool, output: &str) {
+fn round(driver: &mut Driver<CodeAgent>, call: ToolCall, ok: bool, output: &str) {
     let mutates = ok && matches!(call.tool.as_str(), "edit" | "write");
     proposes(driver, vec![call]);
     driver.answer_last(result(ok, mutates, output));
 }
 
-fn begun(config: Value) -> Driver<Code> {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+fn begun(config: Value) -> Driver<CodeAgent> {
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.begin(config);
     driver.give("prompt", json!({"text": "make it so"}));
     driver
 }
 
-fn phased(count: usize) -> Driver<Code> {
+fn phased(count: usize) -> Driver<CodeAgent> {
     let phases: Vec<_> = (1..=count).map(|n| json!({"description": format!("part {n}")})).collect();
-    let mut driver = Driver::<Code>::new(&unlimited(CHART), &[]);
+    let mut driver = Driver::<CodeAgent>::new(&unlimited(CHART), &[]);
     driver.begin(json!({ "phases": phases }));
     driver.give("prompt", json!({"text": "make it so"}));
     driver
 }
 
-fn edit_loop(driver: &mut Driver<Code>) {
+fn edit_loop(driver: &mut Driver<CodeAgent>) {
     for _ in 0..3 {
         round(driver, edit("main.rs"), false, "old_string not found");
     }
 }
 
-fn notes(data: &Data) -> Vec<&str> {
+fn notes(data: &CodeData) -> Vec<&str> {
     let notes = data.transcript.messages().iter().filter_map(|message| match message {
-        Message::Note { text } => Some(text.as_str()),
+        TranscriptMessage::Note { text } => Some(text.as_str()),
         _ => None,
     });
     notes.collect()
@@ -84,8 +84,8 @@ fn notes(data: &Data) -> Vec<&str> {
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_turn() {
-    let driver = Driver::<Code>::new(CHART, &[]);
-    assert_eq!(driver.chart.certificate().per, Per::Turn);
+    let driver = Driver::<CodeAgent>::new(CHART, &[]);
+    assert_eq!(driver.chart.certificate().per, CertificateScope::Turn);
     let mut seeds = driver.chart.states().iter().map(pointsman_kernel::chart::State::name);
     assert!(seeds.any(|name| name == "awaiting_permission"));
 }
@@ -138,12 +138,12 @@ fn three_same_errors_are_recovered_from_and_then_halted() {
     edit_loop(&mut driver);
     assert_eq!(driver.state(), "streaming_response");
     assert!(driver.states().contains(&"error_recovery"));
-    assert_eq!(driver.run.data.used, [Recovery::WriteInstead]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::WriteInstead]);
     assert!(notes(&driver.run.data)[0].contains("write the whole file"));
     round(&mut driver, call("write", json!({"path": "main.rs"})), true, "written");
     assert_eq!(driver.state(), "streaming_response", "work that moves goes on");
     edit_loop(&mut driver);
-    assert_eq!(driver.run.data.used, [Recovery::WriteInstead, Recovery::ReRead]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::WriteInstead, RecoveryAction::ReRead]);
     // Sooner or later the call is refused where it stands, and then it is one too many.
     for _ in 0..10 {
         if driver.ended().is_none() {
@@ -166,7 +166,7 @@ fn a_look_in_between_does_not_hide_a_loop() {
         round(&mut driver, look, true, &format!("line {from}"));
         round(&mut driver, edit("main.rs"), false, "not found");
     }
-    assert_eq!(driver.run.data.used, [Recovery::WriteInstead]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::WriteInstead]);
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn what_cannot_be_recovered_from_is_a_failure() {
         driver.fault(class, false);
         assert_eq!(driver.ended(), Some(Disposition::Failed));
         assert_eq!(driver.state(), "halted_failed");
-        assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Failed);
+        assert_eq!(CodeAgent::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Failed);
     }
 }
 
 #[test]
 fn a_phase_has_three_recoveries_and_the_next_has_three_more() {
     let mut driver = phased(2);
-    let trouble = |driver: &mut Driver<Code>| {
+    let trouble = |driver: &mut Driver<CodeAgent>| {
         driver.fault(FaultClass::Timeout, false);
         driver.fault(FaultClass::Unavailable, false);
         driver.fault(FaultClass::Gone, false);
@@ -218,7 +218,8 @@ fn a_phase_ends_by_word_and_only_once() {
     let mut driver = phased(2);
     proposes(&mut driver, vec![over(true), over(true)]);
     let results: Vec<_> = {
-        let Some(Message::Assistant { calls, .. }) = driver.run.data.transcript.messages().get(2)
+        let Some(TranscriptMessage::Assistant { calls, .. }) =
+            driver.run.data.transcript.messages().get(2)
         else {
             panic!("the reply stands after the prompt and the phase")
         };
@@ -266,7 +267,7 @@ fn a_plan_that_is_not_through_is_no_success() {
     assert_eq!(driver.state(), "streaming_response", "it is told that the phase is open");
     driver.say("Really done.");
     assert_eq!(driver.state(), "idle", "then a person must look");
-    assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Stuck);
+    assert_eq!(CodeAgent::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Stuck);
     driver.give("input_closed", json!(null));
     assert_eq!(driver.ended(), Some(Disposition::Failed));
 }
@@ -283,7 +284,7 @@ fn empty_replies_are_a_loop_too() {
 
 #[test]
 fn a_person_is_asked_and_a_no_is_a_result() {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -303,12 +304,12 @@ fn a_person_is_asked_and_a_no_is_a_result() {
 #[test]
 fn a_call_that_the_governor_halts_is_recovered_from_first() {
     let chart = CHART.replace("[stuck]", "[stuck]\nidentical_call = 2");
-    let mut driver = Driver::<Code>::new(&chart, &[]);
+    let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
     round(&mut driver, edit("a.rs"), true, "edited");
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
-    assert_eq!(driver.run.data.used, [Recovery::OtherWay]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::OtherWay]);
     assert!(driver.run.data.transcript.calls().iter().all(|it| it.result.is_some()));
     proposes(&mut driver, vec![call("read", json!({}))]);
     driver.answer_last(result(true, false, "x"));
@@ -323,9 +324,9 @@ fn a_cancelled_turn_waits_for_the_next_prompt() {
     driver.cancel(Scope::Turn);
     assert_eq!(driver.state(), "idle");
     assert!(driver.run.data.transcript.calls().iter().all(|it| it.result.is_some()));
-    assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Cancelled);
+    assert_eq!(CodeAgent::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Cancelled);
     driver.give("prompt", json!({"text": "something else"}));
-    assert_eq!(Code::turn_error(&driver.run.data), None);
+    assert_eq!(CodeAgent::turn_error(&driver.run.data), None);
     assert_eq!(driver.run.data.work.files.len(), 1, "what was changed is not forgotten");
     assert_eq!(driver.state(), "streaming_response");
     driver.cancel(Scope::Run);
@@ -334,7 +335,7 @@ fn a_cancelled_turn_waits_for_the_next_prompt() {
 
 #[test]
 fn a_body_that_cannot_be_read_changes_nothing() {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({"phases": [{"description": "one"}]}));
     let before = driver.run.data.clone();
     for body in [
@@ -345,7 +346,7 @@ fn a_body_that_cannot_be_read_changes_nothing() {
         assert!(matches!(driver.try_give("prompt", body), Err(Rejected::Body(_))));
     }
     assert_eq!(driver.run.data, before);
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go", "phases": [{"description": "one"}]}));
     assert_eq!(driver.run.data.plan.current(), Some(1));
@@ -372,7 +373,7 @@ fn a_snapshot_in_the_middle_is_the_same_run() {
     proposes(&mut driver, vec![over(true)]);
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
     let text = serde_json::to_string(&driver.run).unwrap();
-    let run: Run<Code> = serde_json::from_str(&text).unwrap();
+    let run: Run<CodeAgent> = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&run).unwrap(), text);
     assert_eq!(run.data, driver.run.data);
 }

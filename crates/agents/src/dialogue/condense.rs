@@ -18,7 +18,7 @@ use pointsman_kernel::{
 use serde_json::{Map, Value};
 
 use super::render::{cut, first_line};
-use crate::transcript::{Message, Transcript};
+use crate::transcript::{Transcript, TranscriptMessage};
 
 const SYSTEM: &str = "\
 You condense a conversation between a person and an assistant that works with tools, so that the \
@@ -47,7 +47,8 @@ pub(super) fn boundary(transcript: &Transcript, keep: usize, room: usize) -> usi
     let (mut at, mut kept, mut size, mut pending) = (messages.len(), 0_usize, 0_usize, 0_usize);
     for (place, message) in messages.iter().enumerate().rev() {
         pending = pending.saturating_add(message.size());
-        if !matches!(message, Message::User { .. } | Message::Assistant { .. }) {
+        if !matches!(message, TranscriptMessage::User { .. } | TranscriptMessage::Assistant { .. })
+        {
             continue;
         }
         let whole = size.saturating_add(pending);
@@ -63,14 +64,15 @@ pub(super) fn boundary(transcript: &Transcript, keep: usize, room: usize) -> usi
 pub(super) fn is_worth(transcript: &Transcript, at: usize) -> bool {
     let asked = transcript.last_asked().map(|(place, _)| place);
     let mut before = transcript.messages().iter().enumerate().take(at);
-    before
-        .any(|(place, message)| !matches!(message, Message::Summary { .. }) && asked != Some(place))
+    before.any(|(place, message)| {
+        !matches!(message, TranscriptMessage::Summary { .. }) && asked != Some(place)
+    })
 }
 
 /// Returns whether outputs can be cut.
 pub(super) fn can_shrink(transcript: &Transcript) -> bool {
     let messages = transcript.messages().iter();
-    let mut results = messages.flat_map(Message::results);
+    let mut results = messages.flat_map(TranscriptMessage::results);
     results.any(|result| result.output.len() > SHRUNK.saturating_mul(2))
 }
 
@@ -92,8 +94,8 @@ pub(super) fn replace(transcript: &mut Transcript, at: usize, written: Option<St
     let dropped = transcript.messages().get(..at).unwrap_or_default();
     let text = written.unwrap_or_else(|| mechanical(dropped));
     let asked = transcript.last_asked().filter(|(place, _)| *place < at);
-    let asked = asked.map(|(_, text)| Message::User { text: text.into() });
-    let mut with = vec![Message::Summary { text }];
+    let asked = asked.map(|(_, text)| TranscriptMessage::User { text: text.into() });
+    let mut with = vec![TranscriptMessage::Summary { text }];
     with.extend(asked);
     transcript.replace_first(at, with);
 }
@@ -113,7 +115,7 @@ pub(super) fn usable(reply: &Reply, most: usize) -> Option<String> {
 }
 
 /// Returns the prompt by which the model is asked for a summary.
-pub(super) fn prompt(dropped: &[Message], room: usize) -> Prompt {
+pub(super) fn prompt(dropped: &[TranscriptMessage], room: usize) -> Prompt {
     let told: Vec<String> = dropped.iter().map(told).collect();
     let mut told = told.join("\n");
     if told.len() > room {
@@ -121,21 +123,21 @@ pub(super) fn prompt(dropped: &[Message], room: usize) -> Prompt {
         told = format!("…{}", told.get(from..).unwrap_or_default());
     }
     let asked = format!("The conversation:\n{told}\n\nNow write the summary of it.");
-    let messages = vec![prompt::Message::User(asked)];
+    let messages = vec![prompt::PromptMessage::User(asked)];
     Prompt { system: SYSTEM.into(), messages, ..Prompt::default() }
 }
 
-fn told(message: &Message) -> String {
+fn told(message: &TranscriptMessage) -> String {
     let short = |text: &str, max| {
         let mut text = text.to_string();
         cut(&mut text, max);
         text
     };
     match message {
-        Message::User { text } => format!("Person: {}", short(text, MAX_SHOWN)),
-        Message::Note { text } => format!("Host: {}", short(text, MAX_SHOWN)),
-        Message::Summary { text } => format!("Before: {text}"),
-        Message::Assistant { text, calls } => {
+        TranscriptMessage::User { text } => format!("Person: {}", short(text, MAX_SHOWN)),
+        TranscriptMessage::Note { text } => format!("Host: {}", short(text, MAX_SHOWN)),
+        TranscriptMessage::Summary { text } => format!("Before: {text}"),
+        TranscriptMessage::Assistant { text, calls } => {
             let mut lines = vec![format!("Assistant: {}", short(text, MAX_SHOWN))];
             for called in calls {
                 let ToolCall { tool, arguments, .. } = &called.call;
@@ -149,18 +151,20 @@ fn told(message: &Message) -> String {
 }
 
 /// Returns the first line of everything, and the files that were touched.
-fn mechanical(dropped: &[Message]) -> String {
+fn mechanical(dropped: &[TranscriptMessage]) -> String {
     let mut before = String::new();
     let mut lines: Vec<String> = Vec::new();
     let mut files: BTreeSet<String> = BTreeSet::new();
     for message in dropped {
         match message {
-            Message::Summary { text } => before.clone_from(text),
-            Message::User { text } => {
+            TranscriptMessage::Summary { text } => before.clone_from(text),
+            TranscriptMessage::User { text } => {
                 lines.push(format!("- asked: {}", first_line(text, MAX_LINE)));
             }
-            Message::Note { text } => lines.push(format!("- told: {}", first_line(text, MAX_LINE))),
-            Message::Assistant { text, calls } => {
+            TranscriptMessage::Note { text } => {
+                lines.push(format!("- told: {}", first_line(text, MAX_LINE)));
+            }
+            TranscriptMessage::Assistant { text, calls } => {
                 if !text.trim().is_empty() {
                     lines.push(format!("- said: {}", first_line(text, MAX_LINE)));
                 }

@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Reply, Visit},
-    chart::Does,
+    chart::StateKind,
     prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
@@ -36,12 +36,12 @@ pub struct Context {
     pub too_long: Option<usize>,
     /// What the attempt under way has asked so far, beyond its first question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asking: Option<Asking>,
+    pub asking: Option<AttemptQuestions>,
 }
 
 /// The questions of one attempt.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Asking {
+pub struct AttemptQuestions {
     /// The attempt.
     pub attempt: u16,
     /// The questions that were put.
@@ -52,7 +52,7 @@ pub struct Asking {
 
 /// What an answer comes to.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum ReplyOutcome {
     /// The model replied.
     Reply(Reply),
     /// The model is asked once more, for this item.
@@ -93,7 +93,7 @@ impl Context {
         transcript: &mut Transcript,
         visit: &Visit<'_>,
         answer: Answer<R>,
-    ) -> Heard {
+    ) -> ReplyOutcome {
         let attempt = visit.attempt;
         let orders = self.put(attempt).map_or(1, |asking| asking.orders);
         if self.is_summary(setup, transcript, attempt) {
@@ -104,8 +104,8 @@ impl Context {
                 }
                 Err(fault) if fault.repeatable && !is_last(visit) => {
                     let attempt = attempt.saturating_add(1);
-                    self.asking = Some(Asking { attempt, orders: 1, summarising: true });
-                    return Heard::Failed(fault);
+                    self.asking = Some(AttemptQuestions { attempt, orders: 1, summarising: true });
+                    return ReplyOutcome::Failed(fault);
                 }
                 Err(_) => None,
             };
@@ -119,14 +119,14 @@ impl Context {
         match answer::model(answer) {
             Ok(reply) => {
                 self.asking = None;
-                Heard::Reply(reply)
+                ReplyOutcome::Reply(reply)
             }
             Err(fault) if fault.class == FaultClass::TooLong => {
                 self.refused(setup, transcript, attempt, orders, fault)
             }
             Err(fault) => {
                 self.asking = None;
-                Heard::Failed(fault)
+                ReplyOutcome::Failed(fault)
             }
         }
     }
@@ -139,13 +139,13 @@ impl Context {
         attempt: u16,
         orders: u8,
         fault: Fault,
-    ) -> Heard {
+    ) -> ReplyOutcome {
         let used = used(setup, transcript).max(LEAST_LEARNT);
         self.too_long = Some(self.too_long.map_or(used, |known| known.min(used)));
         let remedy = self.remedy(setup, transcript);
         if remedy.is_none() || orders >= MAX_ORDERS {
             self.asking = None;
-            return Heard::Failed(fault);
+            return ReplyOutcome::Failed(fault);
         }
         let summarise = matches!(remedy, Some(Remedy::Summarise(_)));
         if summarise && attempt <= 1 && orders == 1 {
@@ -185,14 +185,14 @@ impl Context {
         condense::prompt(dropped, self.limit(setup).div_euclid(2))
     }
 
-    const fn again(&mut self, attempt: u16, orders: u8, summarising: bool) -> Heard {
+    const fn again(&mut self, attempt: u16, orders: u8, summarising: bool) -> ReplyOutcome {
         let orders = orders.saturating_add(1);
-        self.asking = Some(Asking { attempt, orders, summarising });
-        Heard::Again(if summarising { SUMMARY } else { REPLY })
+        self.asking = Some(AttemptQuestions { attempt, orders, summarising });
+        ReplyOutcome::Again(if summarising { SUMMARY } else { REPLY })
     }
 
     /// Returns what this attempt has asked beyond its first question.
-    fn put(&self, attempt: u16) -> Option<Asking> {
+    fn put(&self, attempt: u16) -> Option<AttemptQuestions> {
         self.asking.filter(|asking| asking.attempt == attempt)
     }
 
@@ -236,7 +236,7 @@ impl Context {
 
 /// Returns whether no attempt comes after this one.
 const fn is_last(visit: &Visit<'_>) -> bool {
-    if let Does::Run(work) = visit.state.does() {
+    if let StateKind::Run(work) = visit.state.kind() {
         return visit.attempt >= work.attempts.max;
     }
     true

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use pointsman_kernel::{agent::BadBody, chart::Tools};
+use pointsman_kernel::{agent::BadBody, chart::AllowedTools};
 use serde::{Deserialize, Serialize};
 
 /// Tools that a configuration may name.
@@ -32,7 +32,7 @@ pub struct Setup {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Box<str>>,
     /// How long a conversation may grow before its oldest part is summed up.
-    pub limits: Limits,
+    pub limits: ConversationLimits,
 }
 
 /// What a file says to whoever works in its folder.
@@ -48,7 +48,7 @@ pub struct Instruction {
 /// How long a conversation may grow.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct ConversationLimits {
     /// Tokens that the model can read at once, at four bytes each.
     pub context_tokens: u32,
     /// Exchanges at the end that stay word for word when the rest is summed up: a
@@ -56,7 +56,7 @@ pub struct Limits {
     pub keep_turns: u16,
 }
 
-impl Default for Limits {
+impl Default for ConversationLimits {
     fn default() -> Self {
         Self { context_tokens: 100_000, keep_turns: 8 }
     }
@@ -65,7 +65,7 @@ impl Default for Limits {
 impl Setup {
     /// Refuses a configuration that no conversation can be held with.
     pub(crate) fn checked(self) -> Result<Self, BadBody> {
-        let Limits { context_tokens, keep_turns } = self.limits;
+        let ConversationLimits { context_tokens, keep_turns } = self.limits;
         if !(LEAST_TOKENS..=MOST_TOKENS).contains(&context_tokens) {
             return Err(BadBody(format!(
                 "`limits.context_tokens` is {context_tokens}: say how many tokens the model reads \
@@ -118,7 +118,7 @@ impl Setup {
     }
 
     /// Returns the tools to offer where only some are allowed.
-    pub(crate) fn offered(&self, allowed: &Tools) -> Vec<Box<str>> {
+    pub(crate) fn offered(&self, allowed: &AllowedTools) -> Vec<Box<str>> {
         self.tools.iter().filter(|name| allowed.allow(name)).cloned().collect()
     }
 }

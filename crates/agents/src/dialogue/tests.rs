@@ -2,18 +2,18 @@
 
 use alloc::{string::String, vec::Vec};
 
-use pointsman_kernel::prompt::{Message, Prompt};
+use pointsman_kernel::prompt::{Prompt, PromptMessage};
 
 /// Fails unless every call is followed by its result, in request order, and by no other.
 pub(crate) fn well_formed(prompt: &Prompt) {
     let mut open: Vec<String> = Vec::new();
     for message in &prompt.messages {
         match message {
-            Message::Tool { id, .. } => {
+            PromptMessage::Tool { id, .. } => {
                 assert!(!open.is_empty(), "a result without a call: {id}");
                 assert_eq!(open.remove(0), *id, "results stand in request order");
             }
-            Message::Assistant { calls, .. } => {
+            PromptMessage::Assistant { calls, .. } => {
                 assert_eq!(open, Vec::<String>::new(), "calls without a result");
                 open.extend(calls.iter().map(|call| call.id.clone()));
                 let mut ids = open.clone();
@@ -38,15 +38,15 @@ mod histories {
     use pointsman_kernel::{
         agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, ToolResult},
         event::Scope,
-        run::Doing,
+        run::ItemStatus,
     };
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::well_formed;
     use crate::{
-        chat::Chat,
-        code::Code,
+        chat::ChatAgent,
+        code::CodeAgent,
         testing::{Driver, raw},
     };
 
@@ -72,7 +72,8 @@ mod histories {
         if driver.ended().is_some() {
             return;
         }
-        let asks = driver.run.core.items.iter().any(|it| matches!(it.doing, Doing::Asking { .. }));
+        let asks =
+            driver.run.core.items.iter().any(|it| matches!(it.doing, ItemStatus::Asking { .. }));
         let running = driver.running().last().map(|(id, order)| (*id, (*order).clone()));
         match (what % 8, running) {
             (0, _) => driver.cancel(Scope::Turn),
@@ -112,7 +113,7 @@ mod histories {
 
         #[test]
         fn of_chat_are_well_formed(script in script()) {
-            let mut driver = Driver::<Chat>::new(crate::chat::CHART, &[]);
+            let mut driver = Driver::<ChatAgent>::new(crate::chat::CHART, &[]);
             driver.begin(config());
             for it in script {
                 happens(&mut driver, "user_input", it);
@@ -121,7 +122,7 @@ mod histories {
 
         #[test]
         fn of_code_are_well_formed(script in script()) {
-            let mut driver = Driver::<Code>::new(crate::code::CHART, &[]);
+            let mut driver = Driver::<CodeAgent>::new(crate::code::CHART, &[]);
             driver.begin(config());
             for it in script {
                 happens(&mut driver, "prompt", it);

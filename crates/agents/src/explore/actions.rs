@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    screen::{Field, Screen, Widget},
+    screen::{Screen, TextFieldKind, Widget},
     task::Target,
 };
 
@@ -14,11 +14,11 @@ pub const MAX_CANDIDATES: usize = 20;
 
 /// One thing that could be done.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct CandidateAction {
     /// Known by this on its screen, whatever else the screen shows.
     pub key: String,
     /// What to do.
-    pub act: Act,
+    pub act: DeviceAction,
     /// Which way to swipe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -37,7 +37,7 @@ pub struct Candidate {
     pub row: u32,
     /// What its text field takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<Field>,
+    pub field: Option<TextFieldKind>,
     /// Whether nothing says that the element can be tapped.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub weak: bool,
@@ -46,8 +46,8 @@ pub struct Candidate {
     pub listed: bool,
 }
 
-impl Candidate {
-    fn plain(act: Act) -> Self {
+impl CandidateAction {
+    fn plain(act: DeviceAction) -> Self {
         Self { key: act.name().into(), act, group: act.name().into(), row: 1, ..Self::default() }
     }
 
@@ -76,7 +76,7 @@ impl Candidate {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Act {
+pub enum DeviceAction {
     /// Tap it.
     Tap,
     /// Type into it.
@@ -96,7 +96,7 @@ pub enum Act {
     Restart,
 }
 
-impl Act {
+impl DeviceAction {
     /// Returns its name in output.
     pub const fn name(self) -> &'static str {
         match self {
@@ -142,22 +142,22 @@ impl Direction {
 }
 
 /// Returns all that a screen offers, in the order of its hierarchy, `back` last.
-pub fn offers(screen: &Screen) -> Vec<Candidate> {
-    let mut offers: Vec<Candidate> = screen.widgets.iter().flat_map(of_widget).collect();
-    offers.push(Candidate::plain(Act::Back));
+pub fn offers(screen: &Screen) -> Vec<CandidateAction> {
+    let mut offers: Vec<CandidateAction> = screen.widgets.iter().flat_map(of_widget).collect();
+    offers.push(CandidateAction::plain(DeviceAction::Back));
     if screen.widgets.iter().all(|it| it.weak) {
-        offers.push(Candidate::plain(Act::Wait));
+        offers.push(CandidateAction::plain(DeviceAction::Wait));
     }
     offers
 }
 
 /// Returns what can be done in another app: go back, or bring the explored one to the front.
-pub(super) fn outside() -> Vec<Candidate> {
-    [Act::Back, Act::Launch].map(Candidate::plain).into()
+pub(super) fn outside() -> Vec<CandidateAction> {
+    [DeviceAction::Back, DeviceAction::Launch].map(CandidateAction::plain).into()
 }
 
 /// Reads which candidate a text names: by number from 1, or by its whole label.
-pub(super) fn named(candidates: &[Candidate], text: &str) -> Option<usize> {
+pub(super) fn named(candidates: &[CandidateAction], text: &str) -> Option<usize> {
     let text = text.trim().trim_end_matches('.');
     if let Ok(number) = text.parse::<usize>() {
         let at = number.checked_sub(1)?;
@@ -173,7 +173,7 @@ pub(super) fn named(candidates: &[Candidate], text: &str) -> Option<usize> {
     }
 }
 
-fn of_widget(widget: &Widget) -> impl Iterator<Item = Candidate> {
+fn of_widget(widget: &Widget) -> impl Iterator<Item = CandidateAction> {
     widget.acts.iter().flat_map(move |act| {
         const WAYS: [Option<Direction>; 4] = [
             Some(Direction::Up),
@@ -181,15 +181,15 @@ fn of_widget(widget: &Widget) -> impl Iterator<Item = Candidate> {
             Some(Direction::Left),
             Some(Direction::Right),
         ];
-        let ways: &[Option<Direction>] = if *act == Act::Swipe { &WAYS } else { &[None] };
+        let ways: &[Option<Direction>] = if *act == DeviceAction::Swipe { &WAYS } else { &[None] };
         ways.iter().map(move |way| candidate(widget, *act, *way))
     })
 }
 
-fn candidate(widget: &Widget, act: Act, direction: Option<Direction>) -> Candidate {
+fn candidate(widget: &Widget, act: DeviceAction, direction: Option<Direction>) -> CandidateAction {
     let way = direction.map_or("", Direction::name);
     let row = widget.row;
-    Candidate {
+    CandidateAction {
         key: format!("{} {}~{row} {way}", act.name(), widget.key).trim_end().into(),
         group: format!("{} {} {way}", act.name(), widget.key).trim_end().into(),
         row,

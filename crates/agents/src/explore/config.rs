@@ -5,7 +5,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{Act, Direction},
+    actions::{DeviceAction, Direction},
     policy::Policy,
     task::App,
 };
@@ -13,7 +13,7 @@ use super::{
 /// What a person sets.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct ExploreConfig {
     /// The app.
     pub app: App,
     /// What to look for, in the person's words.
@@ -30,10 +30,10 @@ pub struct Config {
     pub policy: Option<Policy>,
     /// What to do with questions for permission.
     #[serde(default)]
-    pub permissions: Permissions,
+    pub permissions: PermissionPolicy,
     /// Steps to take before exploring, and after every restart.
     #[serde(default)]
-    pub setup: Vec<Preset>,
+    pub setup: Vec<SetupStep>,
     /// Whether to go on to the budget when nothing is left to try.
     #[serde(default)]
     pub exhaust: bool,
@@ -42,13 +42,13 @@ pub struct Config {
     pub seed: u64,
     /// Where it is explored. The agent does not look at it.
     #[serde(default)]
-    pub device: Place,
+    pub device: DeviceLocation,
 }
 
 /// Where an app is explored: on a device behind a server, or in a recording.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Place {
+pub struct DeviceLocation {
     /// The address of an Appium server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub appium: Option<String>,
@@ -64,7 +64,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Permissions {
+pub enum PermissionPolicy {
     /// Allow it.
     Allow,
     /// Deny it.
@@ -77,9 +77,9 @@ pub enum Permissions {
 /// A step of the set-up. The element is found by what is given of it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preset {
+pub struct SetupStep {
     /// What to do.
-    pub act: Act,
+    pub act: DeviceAction,
     /// The identifier that the app gives the element, with or without its package.
     #[serde(default)]
     pub resource: Option<String>,

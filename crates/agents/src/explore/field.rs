@@ -2,27 +2,27 @@
 
 use alloc::string::String;
 
-use super::{screen::Field, tree::Element};
+use super::{screen::TextFieldKind, tree::Element};
 
 /// Words that tell a kind of field, the more telling first.
-const WORDS: &[(Field, &[&str])] = &[
-    (Field::Password, &["password", "passwd", "passcode", "pin"]),
-    (Field::Email, &["email", "e-mail", "mail"]),
-    (Field::Phone, &["phone", "mobile", "tel"]),
-    (Field::Url, &["url", "website", "link", "http"]),
-    (Field::Date, &["date", "birthday", "dob"]),
-    (Field::Search, &["search", "query", "find", "filter"]),
+const WORDS: &[(TextFieldKind, &[&str])] = &[
+    (TextFieldKind::Password, &["password", "passwd", "passcode", "pin"]),
+    (TextFieldKind::Email, &["email", "e-mail", "mail"]),
+    (TextFieldKind::Phone, &["phone", "mobile", "tel"]),
+    (TextFieldKind::Url, &["url", "website", "link", "http"]),
+    (TextFieldKind::Date, &["date", "birthday", "dob"]),
+    (TextFieldKind::Search, &["search", "query", "find", "filter"]),
     (
-        Field::Number,
+        TextFieldKind::Number,
         &["amount", "number", "age", "price", "count", "quantity", "zip", "postcode", "code"],
     ),
-    (Field::Name, &["name", "user", "login", "account"]),
+    (TextFieldKind::Name, &["name", "user", "login", "account"]),
 ];
 
 /// Returns what a field takes, by what the platform and the words around it say.
-pub(super) fn kind(element: &Element, label: &str) -> Field {
+pub(super) fn kind(element: &Element, label: &str) -> TextFieldKind {
     if element.password {
-        return Field::Password;
+        return TextFieldKind::Password;
     }
     let text = alloc::format!("{} {} {label}", element.resource, element.hint).to_lowercase();
     let parts = || text.split(|it: char| !it.is_alphanumeric() && it != '-');
@@ -31,21 +31,21 @@ pub(super) fn kind(element: &Element, label: &str) -> Field {
         if word.len() < 5 { parts().any(|part| part == word) } else { text.contains(word) }
     };
     let known = WORDS.iter().find(|(_, words)| words.iter().any(|word| says(word)));
-    known.map_or(Field::Text, |(field, _)| *field)
+    known.map_or(TextFieldKind::Text, |(field, _)| *field)
 }
 
 /// Returns a text that a field of this kind is likely to accept.
-pub fn sample(field: Field) -> &'static str {
+pub fn sample(field: TextFieldKind) -> &'static str {
     match field {
-        Field::Text => "Hello World",
-        Field::Password => "Passw0rd!",
-        Field::Email => "test@example.com",
-        Field::Phone => "+15550100",
-        Field::Number => "42",
-        Field::Url => "https://example.com",
-        Field::Date => "2001-02-03",
-        Field::Search => "test",
-        Field::Name => "Test User",
+        TextFieldKind::Text => "Hello World",
+        TextFieldKind::Password => "Passw0rd!",
+        TextFieldKind::Email => "test@example.com",
+        TextFieldKind::Phone => "+15550100",
+        TextFieldKind::Number => "42",
+        TextFieldKind::Url => "https://example.com",
+        TextFieldKind::Date => "2001-02-03",
+        TextFieldKind::Search => "test",
+        TextFieldKind::Name => "Test User",
     }
 }
 
@@ -53,8 +53,8 @@ pub fn sample(field: Field) -> &'static str {
 pub(super) fn text(
     inputs: &alloc::collections::BTreeMap<String, String>,
     names: &[&str],
-    field: Option<Field>,
+    field: Option<TextFieldKind>,
 ) -> String {
     let given = names.iter().find_map(|name| inputs.get(*name));
-    given.cloned().unwrap_or_else(|| sample(field.unwrap_or(Field::Text)).into())
+    given.cloned().unwrap_or_else(|| sample(field.unwrap_or(TextFieldKind::Text)).into())
 }

@@ -1,7 +1,7 @@
 //! What is in front: the app, a question of the system, or the news of a crash.
 
 use super::{
-    screen::Dialog,
+    screen::SystemDialog,
     tree::{Element, Tree},
 };
 
@@ -93,17 +93,17 @@ const SILENT: &[&str] = &[
 const KEYBOARDS: &[&str] = &["inputmethod", ".keyboard", ".ime.", "swiftkey"];
 
 /// Returns what the system shows instead of an app.
-pub(super) fn dialog(tree: &Tree, package: &str) -> Option<Dialog> {
+pub(super) fn dialog(tree: &Tree, package: &str) -> Option<SystemDialog> {
     let system = package == "android" || package == "com.android.systemui";
     let says = |names: &[&str]| {
         let name = |it: &Element| names.iter().any(|name| it.resource.ends_with(name));
         tree.elements.iter().any(name)
     };
     if package == "android" && says(&[WAITS]) {
-        return Some(Dialog::NotResponding);
+        return Some(SystemDialog::NotResponding);
     }
     if package == "android" && says(CRASH) {
-        return Some(Dialog::Crash);
+        return Some(SystemDialog::Crash);
     }
     let told = |words: &[&str]| {
         let part = |it: &&Element| SAYING.iter().any(|name| it.resource.ends_with(name));
@@ -112,15 +112,15 @@ pub(super) fn dialog(tree: &Tree, package: &str) -> Option<Dialog> {
     };
     // An app that hangs is asked about before it is stopped, and both words may be there.
     if package == "android" && told(SILENT) {
-        return Some(Dialog::NotResponding);
+        return Some(SystemDialog::NotResponding);
     }
     if package == "android" && told(STOPPED) {
-        return Some(Dialog::Crash);
+        return Some(SystemDialog::Crash);
     }
     let asks = system || ASKERS.iter().any(|asker| package.contains(asker));
     let springboard = package == "com.apple.springboard"
         && tree.elements.iter().any(|it| it.class == "XCUIElementTypeAlert");
-    (asks || springboard).then_some(Dialog::System)
+    (asks || springboard).then_some(SystemDialog::System)
 }
 
 /// Returns whether an element belongs to a bar of the system or to a keyboard.

@@ -5,9 +5,9 @@ use alloc::{collections::BTreeMap, collections::BTreeSet, string::String, vec::V
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{Act, Candidate, Direction},
-    screen::{Front, ScreenId},
-    worth::Traits,
+    actions::{CandidateAction, DeviceAction, Direction},
+    screen::{Foreground, ScreenId},
+    worth::ActionTraits,
 };
 
 /// Screens that are remembered at most, with their variants.
@@ -19,14 +19,14 @@ const MAX_OUTCOMES: usize = 20;
 
 /// What was seen of an app.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Graph {
+pub struct ScreenGraph {
     ids: BTreeMap<ScreenId, u32>,
-    nodes: Vec<Node>,
+    nodes: Vec<ScreenNode>,
 }
 
 /// A screen that was seen, or a variant of one.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Node {
+pub struct ScreenNode {
     /// What it is known by.
     pub id: ScreenId,
     /// The screen that it is a variant of.
@@ -36,7 +36,7 @@ pub struct Node {
     /// Its activity.
     pub activity: String,
     /// What was in front.
-    pub front: Front,
+    pub front: Foreground,
     /// Actions from the first screen to here, when it was first seen.
     pub depth: u32,
     /// How often it was looked at.
@@ -45,18 +45,18 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
     /// All that it ever offered, in the order in which it was first seen.
-    pub actions: Vec<Tried>,
+    pub actions: Vec<TriedAction>,
     /// Where an action is in that list, by key.
     pub(super) places: BTreeMap<String, u32>,
 }
 
 /// An action of a screen, and what came of it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Tried {
+pub struct TriedAction {
     /// Known by this on its screen.
     pub key: String,
     /// What to do.
-    pub act: Act,
+    pub act: DeviceAction,
     /// Which way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -70,12 +70,12 @@ pub struct Tried {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub barred: bool,
     /// What it has in common with others.
-    pub(super) traits: Traits,
+    pub(super) traits: ActionTraits,
 }
 
 /// How much of an app was covered.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Coverage {
+pub struct GraphCoverage {
     /// Activities of the app.
     pub activities: usize,
     /// Screens of the app; variants of one count once.
@@ -88,18 +88,18 @@ pub struct Coverage {
     pub edges: usize,
 }
 
-impl Graph {
+impl ScreenGraph {
     /// Returns all screens and their variants, in the order in which they were first seen.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[ScreenNode] {
         &self.nodes
     }
 
     /// Returns a screen by its place.
-    pub fn node(&self, at: u32) -> Option<&Node> {
+    pub fn node(&self, at: u32) -> Option<&ScreenNode> {
         self.nodes.get(usize::try_from(at).ok()?)
     }
 
-    pub(super) fn node_mut(&mut self, at: u32) -> Option<&mut Node> {
+    pub(super) fn node_mut(&mut self, at: u32) -> Option<&mut ScreenNode> {
         self.nodes.get_mut(usize::try_from(at).ok()?)
     }
 
@@ -109,12 +109,13 @@ impl Graph {
     }
 
     /// Returns how much was covered.
-    pub fn coverage(&self) -> Coverage {
-        let own = || self.nodes.iter().filter(|node| node.front == Front::App);
+    pub fn coverage(&self) -> GraphCoverage {
+        let own = || self.nodes.iter().filter(|node| node.front == Foreground::App);
         let (mut seen, mut tried) = (BTreeSet::new(), BTreeSet::new());
         let mut edges = BTreeSet::new();
         // Neither a crash nor another app is a screen of this one.
-        let counts = |node: &&Node| matches!(node.front, Front::App | Front::SystemDialog);
+        let counts =
+            |node: &&ScreenNode| matches!(node.front, Foreground::App | Foreground::SystemDialog);
         for node in self.nodes.iter().filter(counts) {
             for action in &node.actions {
                 let name = (&node.coarse, action.key.as_str());
@@ -127,7 +128,7 @@ impl Graph {
                 edges.extend(to.map(|to| (&node.coarse, action.key.as_str(), to)));
             }
         }
-        Coverage {
+        GraphCoverage {
             activities: own().map(|node| &node.activity).collect::<BTreeSet<_>>().len(),
             screens: own().map(|node| &node.coarse).collect::<BTreeSet<_>>().len(),
             seen: seen.len(),
@@ -138,7 +139,7 @@ impl Graph {
 
     /// Records a screen, and returns its place and whether it is new. What does not fit
     /// is not remembered.
-    pub(super) fn see(&mut self, node: Node) -> Option<(u32, bool)> {
+    pub(super) fn see(&mut self, node: ScreenNode) -> Option<(u32, bool)> {
         if let Some(at) = self.find(&node.id) {
             return Some((at, false));
         }
@@ -149,40 +150,40 @@ impl Graph {
     }
 }
 
-impl Node {
+impl ScreenNode {
     /// Returns what it is known by, whatever its fields hold.
     pub(super) fn look(&self) -> &str {
         self.id.as_str().split('+').next().unwrap_or_default()
     }
 
     /// Returns what came of an action.
-    pub fn action(&self, key: &str) -> Option<&Tried> {
+    pub fn action(&self, key: &str) -> Option<&TriedAction> {
         self.actions.get(usize::try_from(*self.places.get(key)?).ok()?)
     }
 
-    pub(super) fn action_mut(&mut self, key: &str) -> Option<&mut Tried> {
+    pub(super) fn action_mut(&mut self, key: &str) -> Option<&mut TriedAction> {
         self.actions.get_mut(usize::try_from(*self.places.get(key)?).ok()?)
     }
 
     /// Records what a screen offers.
-    pub(super) fn offer(&mut self, candidate: &Candidate, traits: Traits) {
+    pub(super) fn offer(&mut self, candidate: &CandidateAction, traits: ActionTraits) {
         let place = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
         if self.actions.len() >= MAX_ACTIONS || self.places.contains_key(&candidate.key) {
             return;
         }
         self.places.insert(candidate.key.clone(), place);
-        self.actions.push(Tried {
+        self.actions.push(TriedAction {
             key: candidate.key.clone(),
             act: candidate.act,
             direction: candidate.direction,
             label: candidate.label.clone(),
             traits,
-            ..Tried::default()
+            ..TriedAction::default()
         });
     }
 }
 
-impl Tried {
+impl TriedAction {
     /// Records where the action led, and returns whether it never led there before.
     pub(super) fn led(&mut self, to: Option<u32>) -> bool {
         self.times = self.times.saturating_add(1);

@@ -1,11 +1,11 @@
 //! An exploration read back from what was ordered and reported: the app's map, what was
 //! done in order, and where it went wrong. The same journal always gives the same map.
 
+mod paths;
 mod reader;
 mod spots;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -17,28 +17,28 @@ use alloc::{
 use serde::Serialize;
 
 use super::{
-    actions::{Act, Direction},
-    screen::{Dialog, Front, Screen, ScreenId, Widget},
-    task::Step,
+    actions::{DeviceAction, Direction},
+    screen::{Foreground, Screen, ScreenId, SystemDialog, Widget},
+    task::RecordingStep,
 };
-pub use reader::Reader;
+pub use paths::{ActionPath, Granularity, PathEnd, PathModel};
+pub use reader::MapReader;
 pub use spots::Spots;
-pub use ways::{End, Grain, Way, Ways};
 
 /// What an exploration found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Map {
+pub struct AppMap {
     /// The app.
     pub app: String,
     /// The recording, where it was not a device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<String>,
     /// The screens in the order in which they were first seen.
-    pub screens: Vec<Sight>,
+    pub screens: Vec<MapScreen>,
     /// Where actions led, in the order in which that was first seen.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<MapEdge>,
     /// What was done, in order.
-    pub moves: Vec<Move>,
+    pub moves: Vec<PerformedAction>,
     /// Crashes, hangs and dead ends.
     pub mishaps: Vec<Mishap>,
     /// Steps of the set-up after every start.
@@ -50,7 +50,7 @@ pub struct Map {
 
 /// A screen that was seen. Variants of it are one screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Sight {
+pub struct MapScreen {
     /// What it is known by.
     pub id: ScreenId,
     /// What to call it: what is written at its top.
@@ -89,13 +89,13 @@ pub struct Sight {
 
 /// Where an action led.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Edge {
+pub struct MapEdge {
     /// The screen before.
     pub from: ScreenId,
     /// The action.
-    pub action: Action,
+    pub action: MapAction,
     /// What came after.
-    pub to: Landing,
+    pub to: ActionResult,
     /// How often that was seen.
     pub times: u32,
     /// The first move that showed it, by its place.
@@ -104,11 +104,11 @@ pub struct Edge {
 
 /// Something that was done.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Action {
+pub struct MapAction {
     /// Known by this on its screen.
     pub key: String,
     /// What was done.
-    pub act: Act,
+    pub act: DeviceAction,
     /// Which way it was swiped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -125,18 +125,18 @@ pub struct Action {
 
 /// One action, as it was performed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Move {
+pub struct PerformedAction {
     /// Milliseconds since the run began.
     pub at: u64,
     /// The screen before, where it is known.
     pub from: Option<ScreenId>,
     /// What was done.
-    pub action: Action,
+    pub action: MapAction,
     /// What came after.
-    pub to: Landing,
+    pub to: ActionResult,
     /// What a recording knows about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+    pub step: Option<RecordingStep>,
     /// The places before and after, where they are known.
     #[serde(skip)]
     pub spots: (Option<usize>, Option<usize>),
@@ -145,7 +145,7 @@ pub struct Move {
 /// What came of an action.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Landing {
+pub enum ActionResult {
     /// A screen of the app, or a question of the system.
     Screen(ScreenId),
     /// The app crashed.
@@ -162,7 +162,7 @@ pub enum Landing {
 /// What went wrong.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum MishapKind {
     /// The app crashed.
     Crash,
     /// The app did not respond.
@@ -175,7 +175,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mishap {
     /// What.
-    pub kind: Kind,
+    pub kind: MishapKind,
     /// The screen on which it happened.
     pub screen: Option<ScreenId>,
     /// The action that did it, by its key, in which all rows of a list are one; empty for a
@@ -192,7 +192,7 @@ pub struct Mishap {
 
 /// How much of an app was seen.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Coverage {
+pub struct MapCoverage {
     /// Parts of the app.
     pub activities: usize,
     /// Screens of the app.
@@ -207,14 +207,15 @@ pub struct Coverage {
     pub actions: usize,
 }
 
-impl Map {
+impl AppMap {
     /// Returns how much was seen.
-    pub fn coverage(&self) -> Coverage {
+    pub fn coverage(&self) -> MapCoverage {
         // A question of the system is no screen of the app.
         let own = || self.screens.iter().filter(|it| !it.dialog);
         let activities: BTreeSet<&str> = own().map(|it| it.activity.as_str()).collect();
-        let between = |edge: &&Edge| matches!(&edge.to, Landing::Screen(to) if *to != edge.from);
-        Coverage {
+        let between =
+            |edge: &&MapEdge| matches!(&edge.to, ActionResult::Screen(to) if *to != edge.from);
+        MapCoverage {
             activities: activities.len(),
             screens: own().count(),
             edges: self.edges.iter().filter(between).count(),
@@ -225,23 +226,23 @@ impl Map {
     }
 
     /// Returns a screen.
-    pub fn screen(&self, id: &ScreenId) -> Option<&Sight> {
+    pub fn screen(&self, id: &ScreenId) -> Option<&MapScreen> {
         self.screens.iter().find(|it| it.id == *id)
     }
 
     /// Returns the screens from which nothing leads away.
     pub fn dead_ends(&self) -> impl Iterator<Item = &ScreenId> {
-        let dead = |it: &&Mishap| it.kind == Kind::DeadEnd;
+        let dead = |it: &&Mishap| it.kind == MishapKind::DeadEnd;
         self.mishaps.iter().filter(dead).filter_map(|it| it.screen.as_ref())
     }
 
     /// Returns what to call a screen.
     pub fn name(&self, id: &ScreenId) -> String {
-        self.screen(id).map_or_else(|| id.as_str().into(), Sight::name)
+        self.screen(id).map_or_else(|| id.as_str().into(), MapScreen::name)
     }
 }
 
-impl Sight {
+impl MapScreen {
     /// Returns what to call it.
     pub fn name(&self) -> String {
         let activity = self.activity.rsplit(['.', '/']).next().unwrap_or_default();
@@ -255,7 +256,7 @@ impl Sight {
     }
 }
 
-impl Action {
+impl MapAction {
     /// Returns what to call it: what was done, and on what.
     pub fn name(&self) -> String {
         let mut name = self.act.name().replace('_', " ");
@@ -291,11 +292,11 @@ impl Action {
 
     /// Returns whether it starts the app, so that what was before does not count.
     pub const fn starts(&self) -> bool {
-        matches!(self.act, Act::Launch | Act::Restart)
+        matches!(self.act, DeviceAction::Launch | DeviceAction::Restart)
     }
 }
 
-impl Kind {
+impl MishapKind {
     /// Returns its name in output.
     pub const fn name(self) -> &'static str {
         match self {
@@ -306,25 +307,25 @@ impl Kind {
     }
 }
 
-impl Landing {
+impl ActionResult {
     /// Returns what a screen is after an action, while this app is explored.
     pub fn of(screen: &Screen, app: &str, running: bool) -> Self {
         match screen.front(app) {
-            Front::App | Front::SystemDialog => Self::Screen(screen.coarse.clone()),
-            Front::CrashDialog if screen.dialog == Some(Dialog::NotResponding) => {
+            Foreground::App | Foreground::SystemDialog => Self::Screen(screen.coarse.clone()),
+            Foreground::CrashDialog if screen.dialog == Some(SystemDialog::NotResponding) => {
                 Self::NotResponding
             }
-            Front::CrashDialog => Self::Crash,
-            Front::Elsewhere if !running => Self::Crash,
-            Front::Elsewhere => Self::Outside(screen.package.clone()),
+            Foreground::CrashDialog => Self::Crash,
+            Foreground::Elsewhere if !running => Self::Crash,
+            Foreground::Elsewhere => Self::Outside(screen.package.clone()),
         }
     }
 
     /// Returns what went wrong there, if anything did.
-    pub const fn kind(&self) -> Option<Kind> {
+    pub const fn kind(&self) -> Option<MishapKind> {
         match self {
-            Self::Crash => Some(Kind::Crash),
-            Self::NotResponding => Some(Kind::NotResponding),
+            Self::Crash => Some(MishapKind::Crash),
+            Self::NotResponding => Some(MishapKind::NotResponding),
             Self::Screen(_) | Self::Outside(_) | Self::Unknown => None,
         }
     }

@@ -9,9 +9,9 @@ use alloc::{
 use core::cmp::Reverse;
 
 use super::{
-    graph::{Graph, Tried},
+    graph::{ScreenGraph, TriedAction},
     policy::{Policy, Prospect, Rank},
-    worth::Learned,
+    worth::ActionStats,
 };
 
 /// What one sure action costs; an edge that held one time in three costs three times that.
@@ -21,7 +21,7 @@ const FARTHEST: u64 = 40 * STEP;
 
 /// The first action of a plan.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum First {
+pub(super) enum FirstAction {
     /// An action of this screen.
     Act(String),
     /// Starting again.
@@ -29,9 +29,9 @@ pub(super) enum First {
 }
 
 /// What is known when a plan is made.
-pub(super) struct Map<'a> {
-    pub(super) graph: &'a Graph,
-    pub(super) learned: &'a Learned,
+pub(super) struct PlanContext<'a> {
+    pub(super) graph: &'a ScreenGraph,
+    pub(super) learned: &'a ActionStats,
     /// The screen that the app starts with.
     pub(super) root: Option<u32>,
     pub(super) here: u32,
@@ -44,22 +44,22 @@ pub(super) struct Map<'a> {
 
 /// A plan, and whether another candidate of the screen has the same merit.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Plan {
-    pub(super) first: First,
+pub(super) struct ExplorePlan {
+    pub(super) first: FirstAction,
     pub(super) undecided: bool,
 }
 
 /// A way that was found: what it costs, and how it begins.
 #[derive(Clone, Copy)]
-struct Way {
+struct FoundPath {
     cost: u64,
     /// The place of the first action here; nothing is a restart.
     first: Option<usize>,
 }
 
-impl Map<'_> {
+impl PlanContext<'_> {
     /// Returns the beginning of the best way to something worth trying, by a policy.
-    pub(super) fn plan(&self, policy: Policy) -> Option<Plan> {
+    pub(super) fn plan(&self, policy: Policy) -> Option<ExplorePlan> {
         let here = self.graph.node(self.here)?;
         let mut best: Option<(Rank, u64, Rank, Option<usize>)> = None;
         let mut all: Vec<(Rank, Option<usize>)> = Vec::new();
@@ -87,22 +87,25 @@ impl Map<'_> {
         }
         let (.., merit, first) = best?;
         let Some(first) = first else {
-            return Some(Plan { first: First::Restart, undecided: false });
+            return Some(ExplorePlan { first: FirstAction::Restart, undecided: false });
         };
         // A restart is no candidate that could be picked instead.
         let undecided =
             all.iter().any(|(other, way)| *other == merit && way.is_some_and(|way| way != first));
-        Some(Plan { first: First::Act(here.actions.get(first)?.key.clone()), undecided })
+        Some(ExplorePlan {
+            first: FirstAction::Act(here.actions.get(first)?.key.clone()),
+            undecided,
+        })
     }
 
     /// Returns the cheapest known way to every screen that can be reached from here.
-    fn ways(&self) -> BTreeMap<u32, Way> {
+    fn ways(&self) -> BTreeMap<u32, FoundPath> {
         let count = self.graph.nodes().len();
-        let mut known: Vec<Option<Way>> = vec![None; count];
+        let mut known: Vec<Option<FoundPath>> = vec![None; count];
         let mut queue: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
         let slot = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
         if let Some(start) = known.get_mut(slot(self.here)) {
-            *start = Some(Way { cost: 0, first: None });
+            *start = Some(FoundPath { cost: 0, first: None });
         }
         queue.push(Reverse((0, self.here)));
         while let Some(Reverse((cost, at))) = queue.pop() {
@@ -117,7 +120,7 @@ impl Map<'_> {
                 if let Some(old) = known.get_mut(slot(to))
                     && old.is_none_or(|old| cost < old.cost)
                 {
-                    *old = Some(Way { cost, first: if begins { first } else { way.first } });
+                    *old = Some(FoundPath { cost, first: if begins { first } else { way.first } });
                     queue.push(Reverse((cost, to)));
                 }
             };
@@ -139,7 +142,7 @@ impl Map<'_> {
     }
 }
 
-fn price(action: &Tried, times: u32) -> u64 {
+fn price(action: &TriedAction, times: u32) -> u64 {
     let all = action.to.iter().fold(0_u64, |sum, (_, times)| sum.saturating_add(u64::from(*times)));
     STEP.saturating_mul(all).checked_div(u64::from(times).max(1)).unwrap_or(STEP).max(STEP)
 }

@@ -5,8 +5,8 @@ use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::Act,
-    graph::{Node, Tried},
+    actions::DeviceAction,
+    graph::{ScreenNode, TriedAction},
     plan::STEP,
 };
 
@@ -42,9 +42,9 @@ pub(super) struct Prospect<'a> {
     pub(super) worth: u64,
     /// What the way there costs.
     pub(super) cost: u64,
-    pub(super) node: &'a Node,
-    pub(super) here: &'a Node,
-    pub(super) action: &'a Tried,
+    pub(super) node: &'a ScreenNode,
+    pub(super) here: &'a ScreenNode,
+    pub(super) action: &'a TriedAction,
     pub(super) goal: &'a [String],
     /// A number that looks like chance.
     pub(super) tie: u64,
@@ -87,7 +87,7 @@ impl Policy {
         // Among equals the more promising, by a hair's breadth of chance.
         let noise = it.worth.saturating_mul(it.tie & 0xff) >> 14;
         let unlikely = u64::MAX.saturating_sub(it.worth.saturating_add(noise));
-        let back = u64::from(it.action.act == Act::Back);
+        let back = u64::from(it.action.act == DeviceAction::Back);
         let depth = u64::from(it.node.depth);
         match self {
             Self::BreadthFirst => (depth, it.cost, back, unlikely),

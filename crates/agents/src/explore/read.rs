@@ -11,7 +11,7 @@ use alloc::{
 use pointsman_kernel::id::Digest;
 
 use super::{
-    actions::Act,
+    actions::DeviceAction,
     field, foreground,
     screen::{Screen, ScreenId, Widget},
     shape,
@@ -46,7 +46,7 @@ const FLEETING: &[&str] = &["error", "snackbar", "toast", "badge", "tooltip"];
 impl Screen {
     /// Reduces a hierarchy to what the agent keeps of it.
     pub fn read(tree: &Tree, package: &str, activity: &str) -> Self {
-        let reading = Reading::new(tree);
+        let reading = ElementReading::new(tree);
         let mut rows: BTreeMap<String, u32> = BTreeMap::new();
         let mut widgets: Vec<Widget> = Vec::new();
         for (ordinal, element) in tree.elements.iter().enumerate() {
@@ -75,7 +75,7 @@ impl Screen {
 }
 
 /// What is known of every element once those around it are known.
-struct Reading<'a> {
+struct ElementReading<'a> {
     tree: &'a Tree,
     /// Not drawn, or part of a bar of the system or of a keyboard.
     hidden: Vec<bool>,
@@ -85,7 +85,7 @@ struct Reading<'a> {
     parent: Vec<bool>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ElementReading<'a> {
     fn new(tree: &'a Tree) -> Self {
         let count = tree.elements.len();
         let mut it = Self {
@@ -130,19 +130,19 @@ impl<'a> Reading<'a> {
         let leaf = !Self::has(&self.parent, at);
         let mut weak = false;
         if element.editable {
-            acts.push(Act::Text);
+            acts.push(DeviceAction::Text);
         }
         if element.clickable || element.checkable {
-            acts.push(Act::Tap);
+            acts.push(DeviceAction::Tap);
         } else if leaf && !element.editable && !Self::has(&self.covered, at) {
             weak = true;
-            acts.push(Act::Tap);
+            acts.push(DeviceAction::Tap);
         }
         if element.long_clickable {
-            acts.push(Act::LongPress);
+            acts.push(DeviceAction::LongPress);
         }
         if element.scrollable {
-            acts.push(Act::Swipe);
+            acts.push(DeviceAction::Swipe);
         }
         if acts.is_empty() {
             return None;

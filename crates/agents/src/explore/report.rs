@@ -10,23 +10,23 @@ use pointsman_kernel::chart::Budget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{data::Data, graph::Coverage, task::Report};
+use super::{data::ExploreData, graph::GraphCoverage, task::ExploreReport};
 use crate::answer;
 
 /// What a run counts for its report.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Tally {
+pub struct ExploreTally {
     /// Actions that were performed.
     pub actions: u32,
     /// Why it stopped; nothing while it goes on, and where it was cancelled.
     pub stopped: Option<String>,
 }
 
-impl Tally {
+impl ExploreTally {
     /// Counts what a device reports.
-    pub(super) fn count(&mut self, report: &Report) {
-        if matches!(report, Report::Performed { .. }) {
+    pub(super) fn count(&mut self, report: &ExploreReport) {
+        if matches!(report, ExploreReport::Performed { .. }) {
             self.actions = self.actions.saturating_add(1);
         }
     }
@@ -42,14 +42,14 @@ impl Tally {
     }
 }
 
-impl Data {
+impl ExploreData {
     fn stopped(&self) -> Option<&str> {
         self.tally.stopped.as_deref().or(self.trouble.as_deref())
     }
 
     /// Returns what the run came to, as data.
     pub(super) fn reported(&self) -> Value {
-        let Coverage { activities, screens, edges, seen, tried } = self.graph.coverage();
+        let GraphCoverage { activities, screens, edges, seen, tried } = self.graph.coverage();
         json!({
             "app": self.config.app.package,
             "recording": self.config.device.recording,
@@ -67,7 +67,7 @@ impl Data {
 
     /// Tells what the run came to, and what to do next.
     pub(super) fn told(&self) -> String {
-        let Coverage { activities, screens, edges, seen, tried } = self.graph.coverage();
+        let GraphCoverage { activities, screens, edges, seen, tried } = self.graph.coverage();
         let count = |count: usize, one: &str, more: &str| {
             format!("{count} {}", if count == 1 { one } else { more })
         };
@@ -105,7 +105,7 @@ mod tests {
     use pointsman_kernel::agent::Agent as _;
     use serde_json::{Value, json};
 
-    use super::super::{CHART, Dialog, Element, Explore, Report, Screen, Tree};
+    use super::super::{CHART, Element, ExploreAgent, ExploreReport, Screen, SystemDialog, Tree};
     use crate::testing::Driver;
 
     fn screen(name: &str, labels: &[&str]) -> Screen {
@@ -123,31 +123,33 @@ mod tests {
         Screen::read(&Tree { elements, ..Tree::default() }, "app", name)
     }
 
-    fn captured(screen: Screen) -> Report {
-        Report::Captured { screen, running: true }
+    fn captured(screen: Screen) -> ExploreReport {
+        ExploreReport::Captured { screen, running: true }
     }
 
-    fn reported(driver: &Driver<Explore>, key: &str) -> Value {
-        Explore::report(&driver.run.data).and_then(|it| it.get(key).cloned()).expect("it reports")
+    fn reported(driver: &Driver<ExploreAgent>, key: &str) -> Value {
+        ExploreAgent::report(&driver.run.data)
+            .and_then(|it| it.get(key).cloned())
+            .expect("it reports")
     }
 
     #[test]
     fn a_report_counts_what_was_seen_and_done() {
-        let mut driver = Driver::<Explore>::new(CHART, &[]);
+        let mut driver = Driver::<ExploreAgent>::new(CHART, &[]);
         driver.begin(json!({"app": {"package": "app"}, "policy": "depth_first"}));
-        let performed = || Report::Performed { step: None };
+        let performed = || ExploreReport::Performed { step: None };
         for report in [
-            Report::Done,
-            Report::Installed(Some(1)),
+            ExploreReport::Done,
+            ExploreReport::Installed(Some(1)),
             captured(screen("Home", &["a", "b"])),
-            Report::Done,
+            ExploreReport::Done,
             captured(screen("Home", &["a", "b"])),
             performed(),
             captured(screen("Next", &["c"])),
-            Report::Done,
+            ExploreReport::Done,
             captured(screen("Next", &["c"])),
             performed(),
-            captured(Screen { dialog: Some(Dialog::Crash), ..Screen::default() }),
+            captured(Screen { dialog: Some(SystemDialog::Crash), ..Screen::default() }),
         ] {
             driver.report(report);
         }
@@ -157,7 +159,7 @@ mod tests {
             assert_eq!(reported(&driver, key), json!(count), "{key}");
         }
         assert_eq!(reported(&driver, "stopped"), Value::Null);
-        let told = Explore::result(&driver.run.data).expect("it tells");
+        let told = ExploreAgent::result(&driver.run.data).expect("it tells");
         assert!(told.contains("2 screens in 2 activities, 1 edge. 2 actions performed"), "{told}");
         assert!(told.contains("pointsman reproduce RUN"), "{told}");
     }
@@ -166,16 +168,16 @@ mod tests {
     fn a_report_says_why_it_stopped() {
         let budget = CHART.replace("actions  = { max = 100,", "actions  = { max = 1,  ");
         for (chart, reason) in [(CHART, "nothing left to try"), (&budget, "actions")] {
-            let mut driver = Driver::<Explore>::new(chart, &[]);
+            let mut driver = Driver::<ExploreAgent>::new(chart, &[]);
             driver.begin(json!({"app": {"package": "app"}, "policy": "breadth_first"}));
-            for report in [Report::Done, Report::Installed(Some(1))] {
+            for report in [ExploreReport::Done, ExploreReport::Installed(Some(1))] {
                 driver.report(report);
             }
             let mut reports = vec![captured(screen("Home", &["a"])); 1];
             while driver.ended().is_none() {
                 let report = match driver.state() {
-                    "wait_idle" => Report::Done,
-                    "act" | "restart_app" => Report::Performed { step: None },
+                    "wait_idle" => ExploreReport::Done,
+                    "act" | "restart_app" => ExploreReport::Performed { step: None },
                     _ => captured(screen("Home", &["a"])),
                 };
                 reports.push(report.clone());

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{Act, Candidate},
+    actions::{CandidateAction, DeviceAction},
     tree::Bounds,
     variant::SAME_PICTURE,
 };
@@ -32,7 +32,7 @@ pub struct Screen {
     pub nodes: u32,
     /// What the system shows instead of an app.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialog: Option<Dialog>,
+    pub dialog: Option<SystemDialog>,
     /// What can be acted upon, in the order of the hierarchy.
     pub widgets: Vec<Widget>,
     /// A perceptual hash of the picture.
@@ -64,10 +64,10 @@ pub struct Widget {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
     /// What can be done with it.
-    pub acts: Vec<Act>,
+    pub acts: Vec<DeviceAction>,
     /// What its text field takes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<Field>,
+    pub field: Option<TextFieldKind>,
     /// Whether neither it nor anything around it says that it can be tapped.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub weak: bool,
@@ -83,7 +83,7 @@ pub struct Widget {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Field {
+pub enum TextFieldKind {
     /// Any text.
     Text,
     /// A password.
@@ -108,7 +108,7 @@ pub enum Field {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Dialog {
+pub enum SystemDialog {
     /// A question of the system, such as for a permission.
     System,
     /// The app has crashed.
@@ -121,7 +121,7 @@ pub enum Dialog {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Front {
+pub enum Foreground {
     /// The app that is explored.
     #[default]
     App,
@@ -141,7 +141,7 @@ pub struct ScreenId(pub String);
 /// How far a screen differs from the one before.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum ScreenChange {
     /// Nothing but what changes by itself.
     #[default]
     None,
@@ -156,25 +156,25 @@ pub enum Change {
 impl Screen {
     /// Returns how far another screen differs from this one. The pictures decide only where
     /// neither has elements.
-    pub fn change(&self, after: &Self) -> Change {
+    pub fn change(&self, after: &Self) -> ScreenChange {
         if self.package != after.package || self.activity != after.activity {
-            return Change::Major;
+            return ScreenChange::Major;
         }
         if let (0, 0, Some(old), Some(new)) = (self.nodes, after.nodes, self.hash, after.hash) {
             let same = (old ^ new).count_ones() <= SAME_PICTURE;
-            return if same { Change::None } else { Change::Moderate };
+            return if same { ScreenChange::None } else { ScreenChange::Moderate };
         }
         match after {
-            _ if self.fine == after.fine => Change::None,
-            _ if self.coarse == after.coarse => Change::Minor,
-            _ => Change::Moderate,
+            _ if self.fine == after.fine => ScreenChange::None,
+            _ if self.coarse == after.coarse => ScreenChange::Minor,
+            _ => ScreenChange::Moderate,
         }
     }
 
     /// Returns how far down the screen a candidate is, in fifths, if it says that it can be
     /// tapped.
-    pub(super) fn place(&self, candidate: &Candidate) -> Option<u8> {
-        if candidate.act != Act::Tap || candidate.weak || candidate.field.is_some() {
+    pub(super) fn place(&self, candidate: &CandidateAction) -> Option<u8> {
+        if candidate.act != DeviceAction::Tap || candidate.weak || candidate.field.is_some() {
             return None;
         }
         let bottoms = self.widgets.iter().filter_map(|it| it.bounds).map(|it| it.bottom);
@@ -185,12 +185,12 @@ impl Screen {
     }
 
     /// Returns what is in front while this app is explored.
-    pub fn front(&self, app: &str) -> Front {
+    pub fn front(&self, app: &str) -> Foreground {
         match self.dialog {
-            Some(Dialog::Crash | Dialog::NotResponding) => Front::CrashDialog,
-            _ if self.package == app => Front::App,
-            Some(Dialog::System) => Front::SystemDialog,
-            None => Front::Elsewhere,
+            Some(SystemDialog::Crash | SystemDialog::NotResponding) => Foreground::CrashDialog,
+            _ if self.package == app => Foreground::App,
+            Some(SystemDialog::System) => Foreground::SystemDialog,
+            None => Foreground::Elsewhere,
         }
     }
 }

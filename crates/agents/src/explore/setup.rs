@@ -3,8 +3,8 @@
 use alloc::string::String;
 
 use super::{
-    actions::{Act, Candidate},
-    config::{Permissions, Preset},
+    actions::{CandidateAction, DeviceAction},
+    config::{PermissionPolicy, SetupStep},
 };
 
 /// Looks at a screen that lacks the element of a step, before the set-up fails.
@@ -29,7 +29,7 @@ const YES: &[&str] = &["allow", "while using the app", "ok", "allow once"];
 const NO: &[&str] = &["deny", "don't allow", "don’t allow", "not now"];
 
 /// Returns whether a candidate is what a step of the set-up acts upon.
-pub(super) fn fits(preset: &Preset, candidate: &Candidate) -> bool {
+pub(super) fn fits(preset: &SetupStep, candidate: &CandidateAction) -> bool {
     let ends = |given: &Option<String>, name: &str| {
         given.as_ref().is_none_or(|given| {
             name == given || given.rsplit('/').next().is_some_and(|given| name == given)
@@ -43,14 +43,17 @@ pub(super) fn fits(preset: &Preset, candidate: &Candidate) -> bool {
 }
 
 /// Returns the button of a system dialog that a person's choice presses.
-pub(super) fn button(permissions: Permissions, candidates: &[Candidate]) -> Option<usize> {
+pub(super) fn button(
+    permissions: PermissionPolicy,
+    candidates: &[CandidateAction],
+) -> Option<usize> {
     let (names, words) = match permissions {
-        Permissions::Allow => (ALLOW, YES),
-        Permissions::Deny => (DENY, NO),
-        Permissions::Explore => return None,
+        PermissionPolicy::Allow => (ALLOW, YES),
+        PermissionPolicy::Deny => (DENY, NO),
+        PermissionPolicy::Explore => return None,
     };
-    let taps = || candidates.iter().enumerate().filter(|(_, it)| it.act == Act::Tap);
+    let taps = || candidates.iter().enumerate().filter(|(_, it)| it.act == DeviceAction::Tap);
     let found = names.iter().find_map(|name| taps().find(|(_, it)| it.resource() == *name));
-    let says = |it: &Candidate| words.contains(&it.label.to_lowercase().as_str());
+    let says = |it: &CandidateAction| words.contains(&it.label.to_lowercase().as_str());
     found.or_else(|| taps().find(|(_, it)| says(it))).map(|(at, _)| at)
 }

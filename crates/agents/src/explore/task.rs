@@ -5,7 +5,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{Act, Direction},
+    actions::{DeviceAction, Direction},
     screen::Screen,
     tree::Bounds,
 };
@@ -29,7 +29,7 @@ pub struct App {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Task {
+pub enum ExploreTask {
     /// Open a session, or use the open one.
     Session,
     /// Look which version of the app is installed.
@@ -50,7 +50,7 @@ pub enum Task {
     /// Act on the screen that was captured last.
     Perform {
         /// What to do.
-        act: Act,
+        act: DeviceAction,
         /// Where; nowhere for `back`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<Target>,
@@ -81,7 +81,7 @@ pub struct Target {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum ExploreReport {
     /// It was done.
     Done,
     /// The version of the app that is installed, if it is.
@@ -90,7 +90,7 @@ pub enum Report {
     Performed {
         /// What a recording knows about it. The agent ignores it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        step: Option<Step>,
+        step: Option<RecordingStep>,
     },
     /// What is on the screen.
     Captured {
@@ -112,7 +112,7 @@ pub enum Report {
 
 /// One step through a recording, in the words of its file.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Step {
+pub struct RecordingStep {
     /// The state before.
     pub from: String,
     /// The kind of action.

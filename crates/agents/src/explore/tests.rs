@@ -20,7 +20,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{CHART, Element, Explore, Report, Screen, Task, Tree, data};
+use super::{CHART, Element, ExploreAgent, ExploreReport, ExploreTask, Screen, Tree, data};
 use crate::testing::Driver;
 
 fn button(label: &str) -> Element {
@@ -43,33 +43,33 @@ fn screen(name: &str, labels: &[&str]) -> Screen {
     read(name, labels.iter().map(|label| button(label)).collect())
 }
 
-fn captured(screen: Screen) -> Report {
-    Report::Captured { screen, running: true }
+fn captured(screen: Screen) -> ExploreReport {
+    ExploreReport::Captured { screen, running: true }
 }
 
 fn config(policy: &str, ask_model: bool) -> Value {
     json!({"app": {"package": "app"}, "goal": "open settings", "policy": policy, "ask_model": ask_model})
 }
 
-fn begun(config: Value) -> Driver<Explore> {
-    let mut driver = Driver::<Explore>::new(CHART, &[]);
+fn begun(config: Value) -> Driver<ExploreAgent> {
+    let mut driver = Driver::<ExploreAgent>::new(CHART, &[]);
     driver.begin(config);
     driver
 }
 
 /// Up to the first look at a screen.
-fn looking(config: Value) -> Driver<Explore> {
+fn looking(config: Value) -> Driver<ExploreAgent> {
     let mut driver = begun(config);
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(captured(screen("home", &[])));
-    driver.report(Report::Done);
+    driver.report(ExploreReport::Done);
     assert_eq!(driver.state(), "perceive");
     driver
 }
 
 /// Up to the first action on a screen with these buttons.
-fn acting(labels: &[&str]) -> Driver<Explore> {
+fn acting(labels: &[&str]) -> Driver<ExploreAgent> {
     let mut driver = looking(config("breadth_first", false));
     driver.report(captured(screen("home", labels)));
     assert_eq!(driver.state(), "act");
@@ -78,7 +78,7 @@ fn acting(labels: &[&str]) -> Driver<Explore> {
 
 /// The shipped chart with room for so many actions.
 fn roomy(actions: u64) -> String {
-    let shipped = Driver::<Explore>::new(CHART, &[]).chart;
+    let shipped = Driver::<ExploreAgent>::new(CHART, &[]).chart;
     let mut maxima = super::raised(&shipped, actions, &[]);
     maxima.push(("actions".into(), actions.to_string()));
     let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
@@ -90,7 +90,7 @@ type App<'a> = &'a [(&'a str, &'a [(&'a str, &'a str)])];
 
 /// Plays the device until the run ends; `back` leads to the first screen. Returns the
 /// actions.
-fn explore(driver: &mut Driver<Explore>, app: App<'_>) -> Vec<String> {
+fn explore(driver: &mut Driver<ExploreAgent>, app: App<'_>) -> Vec<String> {
     let mut at = app[0].0;
     let mut actions = Vec::new();
     while driver.ended().is_none() {
@@ -103,17 +103,17 @@ fn explore(driver: &mut Driver<Explore>, app: App<'_>) -> Vec<String> {
             actions.push(format!("{at} {task:?}"));
         }
         let report = match task {
-            Task::Session | Task::Settle => Report::Done,
-            Task::Inspect(_) => Report::Installed(Some(1)),
-            Task::Capture | Task::Verify => captured(screen(at, &labels)),
-            Task::Perform { target: Some(target), .. } => {
+            ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+            ExploreTask::Inspect(_) => ExploreReport::Installed(Some(1)),
+            ExploreTask::Capture | ExploreTask::Verify => captured(screen(at, &labels)),
+            ExploreTask::Perform { target: Some(target), .. } => {
                 at = buttons[usize::try_from(target.ordinal).unwrap()].1;
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
-            Task::Wait => Report::Performed { step: None },
+            ExploreTask::Wait => ExploreReport::Performed { step: None },
             _ => {
                 at = app[0].0;
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
         };
         driver.report(report);
@@ -123,7 +123,7 @@ fn explore(driver: &mut Driver<Explore>, app: App<'_>) -> Vec<String> {
 
 #[test]
 fn the_ladder_is_the_chart_s_own() {
-    let driver = Driver::<Explore>::new(CHART, &[]);
+    let driver = Driver::<ExploreAgent>::new(CHART, &[]);
     assert_eq!(driver.chart.stuck().screen_stall, Some(data::LADDER));
     let edges = &driver.chart.authority_report().edges;
     assert!(edges.iter().all(|edge| &*edge.from == "ask_model" && &*edge.to == "act"));
@@ -133,9 +133,12 @@ fn the_ladder_is_the_chart_s_own() {
 fn provisioning_installs_what_is_missing_or_old() {
     for (installed, installs) in [(None, true), (Some(1), true), (Some(2), false)] {
         let mut driver = begun(json!({"app": {"package": "app", "version": 2}}));
-        driver.report(Report::Done);
-        driver.report(Report::Installed(installed));
-        assert_eq!(matches!(driver.order(), Order::Own { task: Task::Install(_), .. }), installs);
+        driver.report(ExploreReport::Done);
+        driver.report(ExploreReport::Installed(installed));
+        assert_eq!(
+            matches!(driver.order(), Order::Own { task: ExploreTask::Install(_), .. }),
+            installs
+        );
     }
 }
 
@@ -143,7 +146,7 @@ fn provisioning_installs_what_is_missing_or_old() {
 fn setting_up_tries_three_times_then_goes_a_step_back_three_times() {
     let mut driver = begun(config("breadth_first", false));
     for backtrack in 0..4 {
-        driver.report(Report::Done);
+        driver.report(ExploreReport::Done);
         assert_eq!(driver.state(), "provision_app", "{backtrack}");
         for attempt in 1..=3 {
             driver.fault(FaultClass::Unavailable, true);
@@ -161,7 +164,7 @@ fn setting_up_tries_three_times_then_goes_a_step_back_three_times() {
 
 #[test]
 fn recovery_goes_as_far_back_as_it_must() {
-    let health = |session, running| Report::Health { session, running, in_front: running };
+    let health = |session, running| ExploreReport::Health { session, running, in_front: running };
     for (report, state) in [
         (health(true, true), "wait_idle"),
         (health(true, false), "restart_app"),
@@ -192,9 +195,9 @@ fn time_and_cancel_end_it_from_anywhere() {
 fn a_configuration_without_an_app_is_refused() {
     use pointsman_kernel::agent::Agent as _;
     for body in [json!({}), json!({"app": {"package": ""}}), json!({"app": 1}), json!("x")] {
-        let mut data = super::Data::default();
+        let mut data = super::ExploreData::default();
         data.config.goal.push_str("kept");
-        assert!(Explore::begin(&mut data, &crate::testing::raw(&body)).is_err());
+        assert!(ExploreAgent::begin(&mut data, &crate::testing::raw(&body)).is_err());
         assert_eq!(data.config.goal, "kept");
     }
 }
@@ -203,24 +206,24 @@ fn a_configuration_without_an_app_is_refused() {
 fn a_crash_restarts_and_leaving_the_app_recovers() {
     let mut driver = acting(&["Boom", "Web"]);
     let boom = driver.run.data.chosen().0.key;
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     let launcher = Screen { package: "launcher".into(), ..Screen::default() };
-    driver.report(Report::Captured { screen: launcher.clone(), running: false });
+    driver.report(ExploreReport::Captured { screen: launcher.clone(), running: false });
     assert_eq!((driver.state(), driver.run.data.crashes.len()), ("restart_app", 1));
     assert_eq!(driver.run.data.crashes[0].key, boom);
-    driver.report(Report::Performed { step: None });
-    driver.report(Report::Done);
+    driver.report(ExploreReport::Performed { step: None });
+    driver.report(ExploreReport::Done);
     driver.report(captured(screen("home", &["Boom", "Web"])));
     assert_ne!(driver.run.data.chosen().0.key, boom, "what crashed is not tried again");
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     let effect = driver.running()[0].0;
     let usage = Usage { outside_app: 1, ..Usage::default() };
     driver.answer_at_cost(effect, Answer::Own(captured(launcher)), usage);
     assert_eq!(driver.state(), "recover");
-    driver.report(Report::Health { session: true, running: true, in_front: false });
+    driver.report(ExploreReport::Health { session: true, running: true, in_front: false });
     let Order::Own { actions, .. } = driver.order() else { panic!("no model is asked") };
     assert_eq!(*actions, 1, "coming back is an action");
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     assert_eq!(driver.state(), "wait_idle");
 }
 
@@ -236,7 +239,7 @@ fn the_news_of_a_crash_is_a_crash_and_a_question_of_the_system_is_a_screen() {
     for (screen, state) in [(crash, "restart_app"), (anr, "restart_app"), (asks, "should_continue")]
     {
         let mut driver = acting(&["One"]);
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         driver.report(captured(screen));
         assert!(driver.states().contains(&state), "{state}");
     }
@@ -272,31 +275,34 @@ fn a_set_up_runs_first_and_after_every_restart() {
         captured(read("login", vec![button("Help"), field, button("Log in")]))
     };
     let mut driver = begun(config.clone());
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(login());
-    let launch = matches!(driver.order(), Order::Own { task: Task::Launch(_), actions: 1, .. });
+    let launch =
+        matches!(driver.order(), Order::Own { task: ExploreTask::Launch(_), actions: 1, .. });
     assert!(launch, "a set-up begins at the start of the app");
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     for (act, text) in [("text", Some("ada".into())), ("tap", None)] {
-        driver.report(Report::Done);
+        driver.report(ExploreReport::Done);
         driver.report(login());
         let (chosen, typed) = driver.run.data.chosen();
         assert_eq!((chosen.act.name(), typed), (act, text));
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         driver.report(login());
     }
     // A step that finds nothing waits, and then ends the run with what is wrong.
     let mut driver = begun(config);
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(login());
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     while driver.ended().is_none() {
         driver.report(match driver.order() {
-            Order::Own { task: Task::Settle, .. } => Report::Done,
-            Order::Own { task: Task::Capture | Task::Verify, .. } => captured(screen("other", &[])),
-            _ => Report::Performed { step: None },
+            Order::Own { task: ExploreTask::Settle, .. } => ExploreReport::Done,
+            Order::Own { task: ExploreTask::Capture | ExploreTask::Verify, .. } => {
+                captured(screen("other", &[]))
+            }
+            _ => ExploreReport::Performed { step: None },
         });
     }
     assert_eq!(driver.state(), "stop_failed");
@@ -307,8 +313,8 @@ fn a_set_up_runs_first_and_after_every_restart() {
 fn an_app_in_front_is_attached_to_and_another_is_launched() {
     let front = |package: &str, launches: bool| {
         let mut driver = begun(config("max_coverage", false));
-        driver.report(Report::Done);
-        driver.report(Report::Installed(Some(1)));
+        driver.report(ExploreReport::Done);
+        driver.report(ExploreReport::Installed(Some(1)));
         let screen = Screen { package: package.into(), ..screen("home", &["One"]) };
         driver.report(captured(screen));
         let state = if launches { "launch_or_attach" } else { "wait_idle" };

@@ -27,7 +27,7 @@ pub(super) struct Variants {
     /// What fields held when they were first seen: a hint, or nothing.
     bare: BTreeMap<String, String>,
     /// Looks by structure, in the order in which they were seen.
-    looks: BTreeMap<ScreenId, Vec<Look>>,
+    looks: BTreeMap<ScreenId, Vec<Appearance>>,
     /// Structures that were seen to be several screens.
     split: BTreeSet<ScreenId>,
     /// Pictures of screens without elements.
@@ -36,7 +36,7 @@ pub(super) struct Variants {
 
 /// What a structure looked like.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-struct Look {
+struct Appearance {
     shape: String,
     title: String,
 }
@@ -69,9 +69,9 @@ impl Variants {
             return variant(coarse, at);
         }
         let looks = self.looks.entry(coarse.clone()).or_default();
-        let look = Look { shape: screen.shape.clone(), title: screen.title.clone() };
+        let look = Appearance { shape: screen.shape.clone(), title: screen.title.clone() };
         let split = self.split.contains(coarse);
-        let same = |it: &Look| it.shape == look.shape && (!split || it.title == look.title);
+        let same = |it: &Appearance| it.shape == look.shape && (!split || it.title == look.title);
         let at = looks.iter().position(same).unwrap_or(looks.len());
         if looks.len() < MAX_LOOKS && !looks.contains(&look) {
             looks.push(look);
@@ -83,7 +83,7 @@ impl Variants {
     /// titles tell it apart from now on: that takes one shape with several of them.
     pub(super) fn split(&mut self, coarse: &ScreenId) -> bool {
         let looks = self.looks.get(coarse).map(Vec::as_slice).unwrap_or_default();
-        let several = |one: &Look| looks.iter().any(|it| it.shape == one.shape && it != one);
+        let several = |one: &Appearance| looks.iter().any(|it| it.shape == one.shape && it != one);
         let splits = looks.len() < MAX_LOOKS && looks.iter().any(several);
         splits && self.split.insert(coarse.clone())
     }

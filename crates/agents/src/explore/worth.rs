@@ -7,8 +7,8 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{Act, Candidate, Direction},
-    graph::Tried,
+    actions::{CandidateAction, DeviceAction, Direction},
+    graph::TriedAction,
 };
 
 const SURE: u64 = 1_000_000;
@@ -50,27 +50,27 @@ const BESIDE_FIELDS: u16 = 1 << 11;
 
 /// What was learned about actions.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(super) struct Learned {
-    kinds: BTreeMap<u16, Record>,
+pub(super) struct ActionStats {
+    kinds: BTreeMap<u16, TryRecord>,
     /// Numbers of the names that actions have on any screen.
     names: BTreeMap<String, u32>,
-    groups: Vec<Record>,
+    groups: Vec<TryRecord>,
     /// By how far down the screen an action is.
     places: BTreeMap<u8, Lift>,
     /// By variant of a screen.
-    screens: BTreeMap<String, Record>,
+    screens: BTreeMap<String, TryRecord>,
     /// How often the same action led elsewhere the second time.
-    again: Record,
+    again: TryRecord,
 }
 
 /// How often something was tried, and how often with success.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(super) struct Record {
+pub(super) struct TryRecord {
     tries: u32,
     hits: u32,
 }
 
-impl Record {
+impl TryRecord {
     fn add(&mut self, hit: bool) {
         self.tries = self.tries.saturating_add(1);
         self.hits = self.hits.saturating_add(u32::from(hit));
@@ -107,7 +107,7 @@ impl Lift {
 
 /// What an action has in common with others.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(super) struct Traits {
+pub(super) struct ActionTraits {
     /// What to expect of it before anything was tried.
     pub(super) kind: u16,
     /// The number of its name, which it has on any screen.
@@ -120,7 +120,7 @@ pub(super) struct Traits {
     pub(super) place: Option<u8>,
 }
 
-impl Traits {
+impl ActionTraits {
     /// Returns what the place in a list and on the screen makes of a chance.
     fn ordered(self, chance: u64) -> u64 {
         let row = usize::try_from(self.row.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -132,7 +132,7 @@ impl Traits {
 
 /// What came of a try.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct TryOutcome {
     /// A screen that was never seen before.
     pub(super) new: bool,
     /// Another screen.
@@ -142,16 +142,16 @@ pub(super) struct Outcome {
 }
 
 /// Returns the kind of a candidate: what it has in common with those on other screens.
-pub(super) fn kind(candidate: &Candidate, beside_fields: bool) -> u16 {
+pub(super) fn kind(candidate: &CandidateAction, beside_fields: bool) -> u16 {
     let act = match candidate.act {
-        Act::Tap => 0,
-        Act::Text => 1,
-        Act::LongPress => 2,
-        Act::Back => 3,
-        Act::Wait => 4,
-        Act::Launch => 5,
-        Act::Restart => 6,
-        Act::Swipe => match candidate.direction {
+        DeviceAction::Tap => 0,
+        DeviceAction::Text => 1,
+        DeviceAction::LongPress => 2,
+        DeviceAction::Back => 3,
+        DeviceAction::Wait => 4,
+        DeviceAction::Launch => 5,
+        DeviceAction::Restart => 6,
+        DeviceAction::Swipe => match candidate.direction {
             None | Some(Direction::Up) => 8,
             Some(Direction::Down) => 9,
             Some(Direction::Left) => 10,
@@ -162,8 +162,8 @@ pub(super) fn kind(candidate: &Candidate, beside_fields: bool) -> u16 {
     for (flag, bit) in [
         (candidate.weak, WEAK),
         (candidate.listed, LISTED),
-        (candidate.field.is_some() && candidate.act != Act::Text, FIELD),
-        (beside_fields && candidate.act == Act::Tap && !candidate.listed, BESIDE_FIELDS),
+        (candidate.field.is_some() && candidate.act != DeviceAction::Text, FIELD),
+        (beside_fields && candidate.act == DeviceAction::Tap && !candidate.listed, BESIDE_FIELDS),
     ] {
         if flag {
             kind |= bit;
@@ -191,20 +191,20 @@ fn first_guess(kind: u16) -> u64 {
     }
 }
 
-impl Learned {
+impl ActionStats {
     /// Returns the number of a name.
     pub(super) fn group(&mut self, name: &str) -> u32 {
         if let Some(number) = self.names.get(name) {
             return *number;
         }
         let number = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        self.groups.push(Record::default());
+        self.groups.push(TryRecord::default());
         self.names.insert(name.into(), number);
         number
     }
 
     /// Records what came of an action.
-    pub(super) fn take(&mut self, screen: &str, action: &Tried, outcome: Outcome) {
+    pub(super) fn take(&mut self, screen: &str, action: &TriedAction, outcome: TryOutcome) {
         if action.times == 0 {
             let traits = &action.traits;
             if let Some(place) = traits.place {
@@ -218,7 +218,7 @@ impl Learned {
                 group.add(outcome.new);
             }
             if !self.screens.contains_key(screen) {
-                self.screens.insert(screen.into(), Record::default());
+                self.screens.insert(screen.into(), TryRecord::default());
             }
             if let Some(record) = self.screens.get_mut(screen) {
                 record.add(outcome.moved);
@@ -235,7 +235,7 @@ impl Learned {
 
     /// Returns the chance that an action shows something new, in millionths. `screen` is the
     /// record of its screen. Nothing is expected of what need not be tried again.
-    pub(super) fn worth(&self, at: u32, action: &Tried, screen: u64, exhaust: bool) -> u64 {
+    pub(super) fn worth(&self, at: u32, action: &TriedAction, screen: u64, exhaust: bool) -> u64 {
         if action.barred {
             return 0;
         }
@@ -246,7 +246,7 @@ impl Learned {
         let group = usize::try_from(action.traits.group).ok().and_then(|at| self.groups.get(at));
         if let Some(group) = group.filter(|_| has_name(action.act)) {
             chance = group.chance(chance, NAME_WEIGHT);
-            if action.act == Act::Text && group.tries > 0 {
+            if action.act == DeviceAction::Text && group.tries > 0 {
                 chance = part(chance, FILLED_BEFORE, 100);
             }
         }
@@ -263,7 +263,7 @@ impl Learned {
         record.chance(first_guess(kind), KIND_WEIGHT)
     }
 
-    fn again(&self, at: u32, action: &Tried, exhaust: bool) -> u64 {
+    fn again(&self, at: u32, action: &TriedAction, exhaust: bool) -> u64 {
         let limit = match (exhaust, action.is_unsure()) {
             (true, _) => MAX_TRIES,
             (false, true) => UNSURE_TRIES,
@@ -287,8 +287,11 @@ impl Learned {
 }
 
 /// Returns whether an action is the same thing on any screen only by its element's name.
-const fn has_name(act: Act) -> bool {
-    matches!(act, Act::Tap | Act::Text | Act::Swipe | Act::LongPress)
+const fn has_name(act: DeviceAction) -> bool {
+    matches!(
+        act,
+        DeviceAction::Tap | DeviceAction::Text | DeviceAction::Swipe | DeviceAction::LongPress
+    )
 }
 
 fn part(of: u64, share: u64, whole: u64) -> u64 {

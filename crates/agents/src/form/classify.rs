@@ -24,21 +24,21 @@ pub(super) use purpose::{Aim, Purpose};
 pub(super) use secrets::secrets;
 
 use super::{
-    field::Shape,
-    kind::Kind,
-    sight::{Seen, Sighting},
+    field::FieldShape,
+    kind::FieldKind,
+    snapshot::{Control, PageSnapshot},
 };
-use learnt::{Example, Model, Scene, Typing};
+use learnt::{Example, FieldModel, KindDecision, Scene};
 pub(super) use votes::Judge;
 use votes::Votes;
 
 /// A field before it has a kind: one control, or several that are one.
 #[derive(Clone, Debug)]
-pub(super) struct Draft<'a> {
+pub(super) struct FieldDraft<'a> {
     /// The control that stands for the field.
-    pub(super) seen: &'a Seen,
+    pub(super) seen: &'a Control,
     /// What it looks like.
-    pub(super) shape: Shape,
+    pub(super) shape: FieldShape,
     /// What it is called.
     pub(super) label: String,
     /// Legends and labels of the groups around it.
@@ -52,17 +52,17 @@ pub(super) struct Draft<'a> {
 }
 
 /// What was found out of the fields of a page.
-pub(super) struct Typed {
+pub(super) struct Classification {
     /// What each field asks for and why, in the order in which they came.
-    pub(super) typings: Vec<Typing>,
+    pub(super) typings: Vec<KindDecision>,
     /// What each form is for.
     pub(super) purposes: Vec<Purpose>,
 }
 
 /// What the rules find out of the fields of a page.
-struct Ruled {
+struct RuleResult {
     votes: Vec<Votes>,
-    kinds: Vec<Kind>,
+    kinds: Vec<FieldKind>,
     purposes: Vec<Purpose>,
     aims: BTreeMap<Option<usize>, Option<Aim>>,
 }
@@ -70,41 +70,45 @@ struct Ruled {
 /// Types every field, with a model or by the rules alone.
 pub(super) fn kinds(
     judge: &Judge,
-    sighting: &Sighting,
-    drafts: &[Draft<'_>],
-    model: Option<&Model<'_>>,
-) -> Typed {
+    sighting: &PageSnapshot,
+    drafts: &[FieldDraft<'_>],
+    model: Option<&FieldModel<'_>>,
+) -> Classification {
     let ruled = rule(judge, sighting, drafts);
     let typings = match model {
         Some(model) => learnt::settle(&scene(sighting, drafts, &ruled), model),
-        None => ruled.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect(),
+        None => ruled.kinds.iter().map(|kind| KindDecision::by_rule(*kind)).collect(),
     };
-    Typed { typings, purposes: ruled.purposes }
+    Classification { typings, purposes: ruled.purposes }
 }
 
 /// Returns every field as a model is trained on it.
-pub(super) fn examples(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Vec<Example> {
+pub(super) fn examples(
+    judge: &Judge,
+    sighting: &PageSnapshot,
+    drafts: &[FieldDraft<'_>],
+) -> Vec<Example> {
     let ruled = rule(judge, sighting, drafts);
     learnt::examples(&scene(sighting, drafts, &ruled))
 }
 
 fn scene<'a, 'b>(
-    sighting: &'a Sighting,
-    drafts: &'a [Draft<'b>],
-    ruled: &'a Ruled,
+    sighting: &'a PageSnapshot,
+    drafts: &'a [FieldDraft<'b>],
+    ruled: &'a RuleResult,
 ) -> Scene<'a, 'b> {
     Scene { sighting, drafts, votes: &ruled.votes, kinds: &ruled.kinds, aims: &ruled.aims }
 }
 
 /// Types every field by the rules.
-fn rule(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Ruled {
+fn rule(judge: &Judge, sighting: &PageSnapshot, drafts: &[FieldDraft<'_>]) -> RuleResult {
     let mut votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
-    let mut kinds: Vec<Kind> =
+    let mut kinds: Vec<FieldKind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
     let purposes = purpose::all(&judge.aims, sighting, drafts, &votes, &kinds);
     parts::settle(&judge.dates, sighting, drafts, &mut votes, &mut kinds);
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();
     context::settle(drafts, &votes, &aims, &mut kinds);
-    Ruled { votes, kinds, purposes, aims }
+    RuleResult { votes, kinds, purposes, aims }
 }

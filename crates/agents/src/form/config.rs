@@ -5,20 +5,20 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::profile::Holds;
+use super::profile::ProfileKeys;
 
 /// What a run is configured with.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub struct FormConfig {
     /// What the form is filled for, in the person's words.
     pub goal: String,
     /// The page to open; without one the browser's page is taken as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// What the profile holds: names, and no value.
-    pub profile: Holds,
+    pub profile: ProfileKeys,
     /// Whether a model writes text where the profile has none.
     pub writes: bool,
     /// Whether the form may be sent, where that is permitted: without this nothing is

@@ -9,11 +9,11 @@ use pointsman_kernel::agent::{Fault, FaultClass};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    config::{Config, OnOptional},
+    config::{FormConfig, OnOptional},
     ending::Ending,
     field::Field,
-    plan::{self, Why},
-    report::{Row, Sent, Status},
+    plan::{self, SkipReason},
+    report::{FieldRow, Status, Submission},
     task::Source,
     text,
 };
@@ -25,9 +25,9 @@ pub(super) const MAX_WORDS: usize = 1_000;
 /// What a run knows.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Data {
+pub struct FormData {
     /// What the run was started with.
-    pub config: Config,
+    pub config: FormConfig,
     /// The page, counted from 1.
     pub page: u32,
     /// What the page is called.
@@ -39,13 +39,13 @@ pub struct Data {
     /// The field that is being filled, by its place in `order`.
     pub cursor: u16,
     /// What became of every field so far.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FieldRow>,
     /// The labels of the controls that were left to the person.
     pub handed_over: Vec<String>,
     /// Why they were.
     pub why_handed_over: Option<String>,
     /// What came of sending the form.
-    pub sent: Option<Sent>,
+    pub sent: Option<Submission>,
     /// Pictures of the pages: paths of files.
     pub shots: Vec<String>,
     /// What stopped the run, without anything that was typed.
@@ -82,7 +82,7 @@ pub struct Data {
     /// What there is to say of whole pages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) remarks: Vec<String>,
-    written: Written,
+    written: FreeText,
     remark: Option<String>,
     complaint: Option<String>,
     skipping: bool,
@@ -91,7 +91,7 @@ pub struct Data {
 /// The text for the field under the cursor, where the profile has none.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Written {
+enum FreeText {
     /// The model has not been asked.
     #[default]
     NotYet,
@@ -108,8 +108,8 @@ pub(super) struct Activation {
     goal: Option<String>,
 }
 
-impl Data {
-    pub(super) fn new(config: Config) -> Self {
+impl FormData {
+    pub(super) fn new(config: FormConfig) -> Self {
         Self { config, ..Self::default() }
     }
 
@@ -124,11 +124,11 @@ impl Data {
         if !self.skipping {
             let said = self.remark.take();
             match (self.source(), &self.written) {
-                (Source::Nothing, Written::Nothing(Some(why))) => {
+                (Source::Nothing, FreeText::Nothing(Some(why))) => {
                     let why = why.clone();
-                    self.note(Status::Left(Why::NoText), Some(why));
+                    self.note(Status::Left(SkipReason::NoText), Some(why));
                 }
-                (Source::Nothing, _) => self.note(Status::Left(Why::NoText), said),
+                (Source::Nothing, _) => self.note(Status::Left(SkipReason::NoText), said),
                 (Source::Profile { .. } | Source::Written { .. }, _) => {
                     self.note(Status::Filled, said);
                 }
@@ -153,7 +153,7 @@ impl Data {
         let said = said.or_else(|| (!kept).then(unkept));
         self.note(Status::Refused, said.clone());
         self.complaint = said;
-        self.written = Written::NotYet;
+        self.written = FreeText::NotYet;
     }
 
     /// Takes that a value was put in, or does not fit.
@@ -168,8 +168,8 @@ impl Data {
             return Ok(());
         };
         // Text that does not fit is no text: it must not be the text that routes.
-        if matches!(self.written, Written::Text(_)) {
-            self.written = Written::Nothing(Some(text::cut(&unfit, MAX_WORDS)));
+        if matches!(self.written, FreeText::Text(_)) {
+            self.written = FreeText::Nothing(Some(text::cut(&unfit, MAX_WORDS)));
             return Ok(());
         }
         self.could_not(&answer::refused(FaultClass::Invalid, unfit))
@@ -192,7 +192,7 @@ impl Data {
     /// the form must not be sent.
     pub(super) fn switched_off(&mut self) {
         let said = self.remark.take();
-        self.note(Status::Left(Why::SwitchedOff), said);
+        self.note(Status::Left(SkipReason::SwitchedOff), said);
         self.skipping = true;
     }
 
@@ -210,7 +210,7 @@ impl Data {
 
     pub(super) fn start_field(&mut self, cursor: u16) {
         self.cursor = cursor;
-        self.written = Written::NotYet;
+        self.written = FreeText::NotYet;
         self.remark = None;
         self.complaint = None;
         self.skipping = false;
@@ -229,7 +229,7 @@ impl Data {
 
     /// Returns whether the model must be asked before anything is typed.
     pub(super) fn wants_text(&self) -> bool {
-        self.written == Written::NotYet && self.known().is_none() && !self.skipping
+        self.written == FreeText::NotYet && self.known().is_none() && !self.skipping
     }
 
     /// Takes what the model wrote. Whether it fits is the host's to tell, who may be the
@@ -237,9 +237,9 @@ impl Data {
     pub(super) fn take_text(&mut self, written: &str, fault: Option<&str>) {
         let blank = written.trim().is_empty();
         self.written = if blank {
-            Written::Nothing(fault.map(|why| text::cut(why, MAX_WORDS)))
+            FreeText::Nothing(fault.map(|why| text::cut(why, MAX_WORDS)))
         } else {
-            Written::Text(text::cut(written, text::MAX_TYPED))
+            FreeText::Text(text::cut(written, text::MAX_TYPED))
         };
     }
 
@@ -247,8 +247,8 @@ impl Data {
     pub(super) fn source(&self) -> Source {
         match (self.known(), &self.written) {
             (Some(key), _) => Source::Profile { file: self.config.profile.file.clone(), key },
-            (None, Written::Text(text)) => Source::Written { text: text.clone() },
-            (None, Written::NotYet | Written::Nothing(_)) => Source::Nothing,
+            (None, FreeText::Text(text)) => Source::Written { text: text.clone() },
+            (None, FreeText::NotYet | FreeText::Nothing(_)) => Source::Nothing,
         }
     }
 

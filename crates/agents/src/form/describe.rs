@@ -5,18 +5,20 @@ use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::agent::Summary;
 
-use super::{Report, Source, Task};
+use super::{FormReport, FormTask, Source};
 
 /// Describes what the browser is to do.
-pub(super) fn task(task: &Task) -> String {
+pub(super) fn task(task: &FormTask) -> String {
     match task {
-        Task::Settle { url: Some(url) } => format!("opens {url}"),
-        Task::Settle { url: None } => "waits until the page stands still".into(),
-        Task::Extract => "looks for fields".into(),
-        Task::Insert { field, from, .. } => format!("fills `{}` ({})", field.label, source(from)),
-        Task::Verify { field, .. } => format!("looks at `{}`", field.label),
-        Task::Survey => "looks for the way on".into(),
-        Task::Press { control, .. } => format!("presses `{}`", control.label),
+        FormTask::Settle { url: Some(url) } => format!("opens {url}"),
+        FormTask::Settle { url: None } => "waits until the page stands still".into(),
+        FormTask::Extract => "looks for fields".into(),
+        FormTask::Insert { field, from, .. } => {
+            format!("fills `{}` ({})", field.label, source(from))
+        }
+        FormTask::Verify { field, .. } => format!("looks at `{}`", field.label),
+        FormTask::Survey => "looks for the way on".into(),
+        FormTask::Press { control, .. } => format!("presses `{}`", control.label),
     }
 }
 
@@ -29,24 +31,24 @@ fn source(from: &Source) -> String {
 }
 
 /// Describes what the browser saw.
-pub(super) fn report(report: &Report) -> Option<Summary> {
+pub(super) fn report(report: &FormReport) -> Option<Summary> {
     let (ok, text) = match report {
-        Report::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
-        Report::Fields(fields) => (true, counted(fields.len())),
-        Report::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
-        Report::Inserted { .. } => (true, String::new()),
-        Report::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
-        Report::Verified { complaint: Some(words), .. } => {
+        FormReport::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
+        FormReport::Fields(fields) => (true, counted(fields.len())),
+        FormReport::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
+        FormReport::Inserted { .. } => (true, String::new()),
+        FormReport::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
+        FormReport::Verified { complaint: Some(words), .. }
+        | FormReport::Moved { complaint: Some(words), .. } => {
             (false, format!("the page says: {words}"))
         }
-        Report::Verified { .. } => (false, "not kept".into()),
-        Report::Controls { controls, .. } => {
+        FormReport::Verified { .. } => (false, "not kept".into()),
+        FormReport::Controls { controls, .. } => {
             let labels: Vec<&str> = controls.iter().map(|control| control.label.as_str()).collect();
             (true, format!("controls: {}", labels.join(", ")))
         }
-        Report::Moved { complaint: Some(words), .. } => (false, format!("the page says: {words}")),
-        Report::Moved { origin, .. } => (true, format!("the next page ({origin})")),
-        Report::SwitchedOff { .. } => return None,
+        FormReport::Moved { origin, .. } => (true, format!("the next page ({origin})")),
+        FormReport::SwitchedOff { .. } => return None,
     };
     Some(Summary::line(ok, text))
 }

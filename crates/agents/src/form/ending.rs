@@ -3,16 +3,16 @@
 use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{FaultClass, Forgone},
+    agent::{Abandoned, FaultClass},
     chart::Budget,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    data::{Data, MAX_WORDS},
-    forward::{self, Class, Control, Does, Missing, Way},
-    plan::{self, Why},
-    report::{Sent, Status},
+    data::{FormData, MAX_WORDS},
+    navigation::{self, ControlEffect, ControlRole, MissingField, NavigationControl, NextStep},
+    plan::{self, SkipReason},
+    report::{Status, Submission},
     text,
 };
 use crate::answer;
@@ -35,22 +35,28 @@ pub enum Ending {
     NoMore,
 }
 
-impl Data {
+impl FormData {
     /// Returns what to do with the controls of the page.
-    pub(super) fn way<'a>(&self, controls: &'a [Control]) -> Way<'a> {
+    pub(super) fn way<'a>(&self, controls: &'a [NavigationControl]) -> NextStep<'a> {
         let permitted = |origin: &str| self.permits(origin);
         let misses = self.misses_required();
         if !self.fields.is_empty() {
-            let all: Vec<&Control> = controls.iter().collect();
-            return forward::choose(&all, &permitted, misses);
+            let all: Vec<&NavigationControl> = controls.iter().collect();
+            return navigation::choose(&all, &permitted, misses);
         }
         // Without fields there is no form to which controls belong: these are those of the
         // whole page. Only what the page made for sending is looked at, and that it sends
         // this form is not known.
-        let made: Vec<&Control> = controls.iter().filter(|it| it.does == Does::Submit).collect();
-        match forward::choose(&made, &permitted, misses) {
-            Way::Submit(control, Class::Send) => Way::Submit(control, Class::Unknown),
-            way @ (Way::Press(_) | Way::Submit(..) | Way::Nothing | Way::Persons(..)) => way,
+        let made: Vec<&NavigationControl> =
+            controls.iter().filter(|it| it.does == ControlRole::Submit).collect();
+        match navigation::choose(&made, &permitted, misses) {
+            NextStep::Submit(control, ControlEffect::Send) => {
+                NextStep::Submit(control, ControlEffect::Unknown)
+            }
+            way @ (NextStep::Press(_)
+            | NextStep::Submit(..)
+            | NextStep::Nothing
+            | NextStep::Persons(..)) => way,
         }
     }
 
@@ -58,21 +64,21 @@ impl Data {
     /// off under our hands, if there is one. A field for
     /// which the model had no text does not count: that would let its text route. A test
     /// that its reader is a person is wanted, whether the page says so or not.
-    fn misses_required(&self) -> Option<Missing<'_>> {
+    fn misses_required(&self) -> Option<MissingField<'_>> {
         let left = self.fields.iter().find_map(|field| {
             let why = plan::kept_out(field, &self.config).filter(|why| why.misses())?;
-            let wanted = field.required || why == Why::Captcha;
-            (wanted && !field.holds_value).then_some(Missing { label: &field.label, why })
+            let wanted = field.required || why == SkipReason::Captcha;
+            (wanted && !field.holds_value).then_some(MissingField { label: &field.label, why })
         });
         let beyond = || {
             let mut rows = self.rows.iter().filter(|row| row.page == self.page && row.required);
-            let row = rows.find(|row| row.status == Status::Left(Why::TooMany))?;
-            Some(Missing { label: &row.label, why: Why::TooMany })
+            let row = rows.find(|row| row.status == Status::Left(SkipReason::TooMany))?;
+            Some(MissingField { label: &row.label, why: SkipReason::TooMany })
         };
         let off = || {
             let mut rows = self.rows.iter().filter(|row| row.page == self.page);
-            let row = rows.find(|row| row.status == Status::Left(Why::SwitchedOff))?;
-            Some(Missing { label: &row.label, why: Why::SwitchedOff })
+            let row = rows.find(|row| row.status == Status::Left(SkipReason::SwitchedOff))?;
+            Some(MissingField { label: &row.label, why: SkipReason::SwitchedOff })
         };
         left.or_else(beyond).or_else(off)
     }
@@ -80,7 +86,7 @@ impl Data {
     /// Leaves the controls to the person.
     pub(super) fn hand_over(
         &mut self,
-        controls: &[&Control],
+        controls: &[&NavigationControl],
         ending: Ending,
         why: Option<(String, String)>,
     ) {
@@ -103,7 +109,7 @@ impl Data {
         self.document = document;
     }
 
-    pub(super) fn about_to_go_on(&mut self, control: &Control) {
+    pub(super) fn about_to_go_on(&mut self, control: &NavigationControl) {
         self.pressing = Some(text::cut(&control.label, 200));
     }
 
@@ -114,11 +120,12 @@ impl Data {
         self.document = document;
     }
 
-    pub(super) fn about_to_send(&mut self, control: &Control, class: Class) {
+    pub(super) fn about_to_send(&mut self, control: &NavigationControl, class: ControlEffect) {
         // Only what sends and nothing more is let through by `--submit yes`.
-        let yes = if class == Class::Send { ", or with `--submit yes`" } else { "" };
+        let yes = if class == ControlEffect::Send { ", or with `--submit yes`" } else { "" };
         self.next = Some(format!("run it again at a terminal and say yes{yes}"));
-        self.sent = Some(Sent { label: text::cut(&control.label, 200), ..Sent::default() });
+        self.sent =
+            Some(Submission { label: text::cut(&control.label, 200), ..Submission::default() });
     }
 
     pub(super) fn sent(&mut self, ok: bool, says: &str) {
@@ -148,11 +155,11 @@ impl Data {
     }
 
     /// Takes that nothing settled what was under way. A call that was `held` never began.
-    pub(super) fn give_up(&mut self, why: &Forgone, held: bool) {
+    pub(super) fn give_up(&mut self, why: &Abandoned, held: bool) {
         let (reason, shot) = text::picture(&answer::reason(why));
         self.picture(shot);
         let reason = text::cut(&reason, MAX_WORDS);
-        let unbegun = held || matches!(why, Forgone::Denied { .. });
+        let unbegun = held || matches!(why, Abandoned::Denied { .. });
         if let Some(sent) = self.sent.take_if(|sent| unbegun && sent.ok.is_none()) {
             self.handed_over = alloc::vec![sent.label];
             self.ending = Some(Ending::Denied);
@@ -161,7 +168,7 @@ impl Data {
         }
         // The browser refused to touch another site, so it pressed nothing.
         let refuses = |class| matches!(class, FaultClass::Forbidden | FaultClass::Contract);
-        let untouched = matches!(why, Forgone::Failed(fault) if refuses(fault.class));
+        let untouched = matches!(why, Abandoned::Failed(fault) if refuses(fault.class));
         if unbegun || untouched {
             self.pressing = None;
         }

@@ -5,7 +5,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Class, Kind, Secret};
+use super::kind::{FieldKind, SecretKind, SensitiveKind};
 
 /// A field of a form.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -17,12 +17,12 @@ pub struct Field {
     pub selector: String,
     /// What it looks like.
     #[serde(rename = "type")]
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// What it asks for.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// What it asks for that only the person may give, where its kind does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<Secret>,
+    pub secret: Option<SecretKind>,
     /// What it is called.
     pub label: String,
     /// What stands around it.
@@ -37,7 +37,7 @@ pub struct Field {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Choice>,
     /// What it takes.
-    pub limits: Limits,
+    pub limits: FieldLimits,
     /// What it holds, where that may be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
@@ -67,7 +67,7 @@ const fn is_unknown(document: &u64) -> bool {
     Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub enum FieldShape {
     /// A line.
     Text,
     /// Lines.
@@ -132,7 +132,7 @@ pub struct Choice {
 /// What a field takes, by what its page says of it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct FieldLimits {
     /// Words at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<u32>,
@@ -174,12 +174,12 @@ pub enum Fill {
 
 impl Field {
     /// Returns the class by which it is kept from being filled, if it is in one.
-    pub const fn class(&self) -> Option<Class> {
-        if matches!(self.shape, Shape::File) {
-            return Some(Class::File);
+    pub const fn class(&self) -> Option<SensitiveKind> {
+        if matches!(self.shape, FieldShape::File) {
+            return Some(SensitiveKind::File);
         }
-        if matches!(self.shape, Shape::Codes) {
-            return Some(Class::OneTimeCode);
+        if matches!(self.shape, FieldShape::Codes) {
+            return Some(SensitiveKind::OneTimeCode);
         }
         if let Some(secret) = self.secret
             && let Some(class) = secret.class()
@@ -187,7 +187,7 @@ impl Field {
             return Some(class);
         }
         match self.kind.class() {
-            None if matches!(self.shape, Shape::Password) => Some(Class::Password),
+            None if matches!(self.shape, FieldShape::Password) => Some(SensitiveKind::Password),
             class => class,
         }
     }
@@ -212,12 +212,12 @@ impl Field {
 
     /// Returns whether it takes one or several out of a list.
     pub const fn is_choice(&self) -> bool {
-        matches!(self.shape, Shape::Select | Shape::Radio | Shape::Listbox)
-            || (matches!(self.shape, Shape::Combobox) && !self.options.is_empty())
+        matches!(self.shape, FieldShape::Select | FieldShape::Radio | FieldShape::Listbox)
+            || (matches!(self.shape, FieldShape::Combobox) && !self.options.is_empty())
     }
 }
 
-impl Shape {
+impl FieldShape {
     /// Returns the word that JSON has for it.
     pub const fn token(self) -> &'static str {
         match self {
@@ -246,7 +246,7 @@ impl Shape {
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for FieldShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.token())
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are those of the HTML standard, which defines them")]
-pub enum Kind {
+pub enum FieldKind {
     #[default]
     None,
     Name,
@@ -71,7 +71,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Class {
+pub enum SensitiveKind {
     /// Passwords, old and new.
     Password,
     /// Codes that are good once.
@@ -82,7 +82,7 @@ pub enum Class {
     File,
 }
 
-impl Class {
+impl SensitiveKind {
     /// All of them, in the order in which they are told of.
     pub const ALL: [Self; 4] = [Self::Password, Self::OneTimeCode, Self::Card, Self::File];
 
@@ -106,7 +106,7 @@ impl Class {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Secret {
+pub enum SecretKind {
     /// A password or a PIN.
     Password,
     /// A code that is good once.
@@ -121,76 +121,76 @@ pub enum Secret {
     SecurityAnswer,
 }
 
-impl Secret {
+impl SecretKind {
     /// Returns the class that a profile must allow. What has none is filled from an answer
     /// under its label, and from nothing else.
-    pub const fn class(self) -> Option<Class> {
+    pub const fn class(self) -> Option<SensitiveKind> {
         match self {
-            Self::Password => Some(Class::Password),
-            Self::OneTimeCode => Some(Class::OneTimeCode),
-            Self::Card => Some(Class::Card),
+            Self::Password => Some(SensitiveKind::Password),
+            Self::OneTimeCode => Some(SensitiveKind::OneTimeCode),
+            Self::Card => Some(SensitiveKind::Card),
             Self::NationalId | Self::BankAccount | Self::SecurityAnswer => None,
         }
     }
 }
 
 /// Every kind but `none`, with its token.
-const TOKENS: &[(Kind, &str)] = &[
-    (Kind::Name, "name"),
-    (Kind::HonorificPrefix, "honorific-prefix"),
-    (Kind::GivenName, "given-name"),
-    (Kind::AdditionalName, "additional-name"),
-    (Kind::FamilyName, "family-name"),
-    (Kind::HonorificSuffix, "honorific-suffix"),
-    (Kind::Nickname, "nickname"),
-    (Kind::Username, "username"),
-    (Kind::NewPassword, "new-password"),
-    (Kind::CurrentPassword, "current-password"),
-    (Kind::OneTimeCode, "one-time-code"),
-    (Kind::OrganizationTitle, "organization-title"),
-    (Kind::Organization, "organization"),
-    (Kind::StreetAddress, "street-address"),
-    (Kind::AddressLine1, "address-line1"),
-    (Kind::AddressLine2, "address-line2"),
-    (Kind::AddressLine3, "address-line3"),
-    (Kind::AddressLevel1, "address-level1"),
-    (Kind::AddressLevel2, "address-level2"),
-    (Kind::AddressLevel3, "address-level3"),
-    (Kind::AddressLevel4, "address-level4"),
-    (Kind::Country, "country"),
-    (Kind::CountryName, "country-name"),
-    (Kind::PostalCode, "postal-code"),
-    (Kind::CcName, "cc-name"),
-    (Kind::CcGivenName, "cc-given-name"),
-    (Kind::CcAdditionalName, "cc-additional-name"),
-    (Kind::CcFamilyName, "cc-family-name"),
-    (Kind::CcNumber, "cc-number"),
-    (Kind::CcExp, "cc-exp"),
-    (Kind::CcExpMonth, "cc-exp-month"),
-    (Kind::CcExpYear, "cc-exp-year"),
-    (Kind::CcCsc, "cc-csc"),
-    (Kind::CcType, "cc-type"),
-    (Kind::TransactionCurrency, "transaction-currency"),
-    (Kind::TransactionAmount, "transaction-amount"),
-    (Kind::Language, "language"),
-    (Kind::Bday, "bday"),
-    (Kind::BdayDay, "bday-day"),
-    (Kind::BdayMonth, "bday-month"),
-    (Kind::BdayYear, "bday-year"),
-    (Kind::Sex, "sex"),
-    (Kind::Url, "url"),
-    (Kind::Photo, "photo"),
-    (Kind::Tel, "tel"),
-    (Kind::TelCountryCode, "tel-country-code"),
-    (Kind::TelNational, "tel-national"),
-    (Kind::TelAreaCode, "tel-area-code"),
-    (Kind::TelLocal, "tel-local"),
-    (Kind::TelExtension, "tel-extension"),
-    (Kind::Email, "email"),
-    (Kind::Impp, "impp"),
+const TOKENS: &[(FieldKind, &str)] = &[
+    (FieldKind::Name, "name"),
+    (FieldKind::HonorificPrefix, "honorific-prefix"),
+    (FieldKind::GivenName, "given-name"),
+    (FieldKind::AdditionalName, "additional-name"),
+    (FieldKind::FamilyName, "family-name"),
+    (FieldKind::HonorificSuffix, "honorific-suffix"),
+    (FieldKind::Nickname, "nickname"),
+    (FieldKind::Username, "username"),
+    (FieldKind::NewPassword, "new-password"),
+    (FieldKind::CurrentPassword, "current-password"),
+    (FieldKind::OneTimeCode, "one-time-code"),
+    (FieldKind::OrganizationTitle, "organization-title"),
+    (FieldKind::Organization, "organization"),
+    (FieldKind::StreetAddress, "street-address"),
+    (FieldKind::AddressLine1, "address-line1"),
+    (FieldKind::AddressLine2, "address-line2"),
+    (FieldKind::AddressLine3, "address-line3"),
+    (FieldKind::AddressLevel1, "address-level1"),
+    (FieldKind::AddressLevel2, "address-level2"),
+    (FieldKind::AddressLevel3, "address-level3"),
+    (FieldKind::AddressLevel4, "address-level4"),
+    (FieldKind::Country, "country"),
+    (FieldKind::CountryName, "country-name"),
+    (FieldKind::PostalCode, "postal-code"),
+    (FieldKind::CcName, "cc-name"),
+    (FieldKind::CcGivenName, "cc-given-name"),
+    (FieldKind::CcAdditionalName, "cc-additional-name"),
+    (FieldKind::CcFamilyName, "cc-family-name"),
+    (FieldKind::CcNumber, "cc-number"),
+    (FieldKind::CcExp, "cc-exp"),
+    (FieldKind::CcExpMonth, "cc-exp-month"),
+    (FieldKind::CcExpYear, "cc-exp-year"),
+    (FieldKind::CcCsc, "cc-csc"),
+    (FieldKind::CcType, "cc-type"),
+    (FieldKind::TransactionCurrency, "transaction-currency"),
+    (FieldKind::TransactionAmount, "transaction-amount"),
+    (FieldKind::Language, "language"),
+    (FieldKind::Bday, "bday"),
+    (FieldKind::BdayDay, "bday-day"),
+    (FieldKind::BdayMonth, "bday-month"),
+    (FieldKind::BdayYear, "bday-year"),
+    (FieldKind::Sex, "sex"),
+    (FieldKind::Url, "url"),
+    (FieldKind::Photo, "photo"),
+    (FieldKind::Tel, "tel"),
+    (FieldKind::TelCountryCode, "tel-country-code"),
+    (FieldKind::TelNational, "tel-national"),
+    (FieldKind::TelAreaCode, "tel-area-code"),
+    (FieldKind::TelLocal, "tel-local"),
+    (FieldKind::TelExtension, "tel-extension"),
+    (FieldKind::Email, "email"),
+    (FieldKind::Impp, "impp"),
 ];
 
-impl Kind {
+impl FieldKind {
     /// Returns every kind that the vocabulary has a word for.
     pub fn all() -> impl Iterator<Item = Self> {
         TOKENS.iter().map(|(kind, _)| *kind)
@@ -207,7 +207,7 @@ impl Kind {
     }
 
     /// Returns the class by which it is kept from being filled, if it is in one.
-    pub const fn class(self) -> Option<Class> {
+    pub const fn class(self) -> Option<SensitiveKind> {
         let card = matches!(
             self,
             Self::CcName
@@ -222,24 +222,24 @@ impl Kind {
                 | Self::CcType
         );
         if card {
-            Some(Class::Card)
+            Some(SensitiveKind::Card)
         } else if matches!(self, Self::NewPassword | Self::CurrentPassword) {
-            Some(Class::Password)
+            Some(SensitiveKind::Password)
         } else if matches!(self, Self::OneTimeCode) {
-            Some(Class::OneTimeCode)
+            Some(SensitiveKind::OneTimeCode)
         } else {
             None
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FieldKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.token())
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for SensitiveKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.token())
     }

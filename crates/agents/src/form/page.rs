@@ -5,12 +5,12 @@ use alloc::{format, string::String, vec::Vec};
 use pointsman_kernel::agent::{Fault, FaultClass};
 
 use super::{
-    data::{Data, MAX_WORDS},
+    data::{FormData, MAX_WORDS},
     ending::Ending,
     field::Field,
-    forward,
-    plan::{self, Why},
-    report::{Origin, Row, Status},
+    navigation,
+    plan::{self, SkipReason},
+    report::{FieldRow, Status, ValueOrigin},
     text,
 };
 use crate::answer;
@@ -22,7 +22,7 @@ const MAX_REMARKS: usize = 20;
 
 /// What there is to do on a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Planned {
+pub(super) enum PagePlan {
     /// Some of its fields are ours to fill.
     Fillable,
     /// None is, and the form can be gone on with all the same.
@@ -31,7 +31,7 @@ pub(super) enum Planned {
     Nothing,
 }
 
-impl Data {
+impl FormData {
     /// Returns the page to open, before the first one is.
     pub(super) fn first_url(&self) -> Option<String> {
         self.config.url.clone().filter(|_| self.page == 0)
@@ -52,7 +52,8 @@ impl Data {
         };
         if self.page == 0 {
             let named = self.config.url.as_deref();
-            if named.is_some_and(|url| !forward::same_site(url, origin)) && !self.permits(origin) {
+            if named.is_some_and(|url| !navigation::same_site(url, origin)) && !self.permits(origin)
+            {
                 return strange("the address led to");
             }
             self.origin = text::cut(origin, MAX_WORDS);
@@ -98,8 +99,8 @@ impl Data {
             field.context = text::cut(&field.context, MAX_WORDS);
             if self.fields.len() < MAX_FIELDS {
                 self.fields.push(field);
-            } else if plan::kept_out(&field, &self.config) != Some(Why::Hidden) {
-                self.row(Row::left(self.page, &field, Why::TooMany));
+            } else if plan::kept_out(&field, &self.config) != Some(SkipReason::Hidden) {
+                self.row(FieldRow::left(self.page, &field, SkipReason::TooMany));
             }
         }
         Ok(!self.fields.is_empty())
@@ -107,23 +108,23 @@ impl Data {
 
     /// Orders the page's fields as they stand, without those that are not ours to fill.
     /// What nobody sees has no row.
-    pub(super) fn plan(&mut self) -> Planned {
+    pub(super) fn plan(&mut self) -> PagePlan {
         let mut rows = Vec::new();
         let mut order = Vec::new();
         let mut held = Vec::new();
         for (at, field) in (0..).zip(&self.fields) {
             match plan::kept_out(field, &self.config) {
-                Some(Why::Hidden) => {}
+                Some(SkipReason::Hidden) => {}
                 _ if self.again && self.is_done(field) => {}
                 None => {
                     order.push(at);
                     let known = plan::key(field, &self.config.profile).is_some();
-                    let origin = if known { Origin::Profile } else { Origin::Model };
-                    rows.push(Row::of(self.page, field, origin, Status::Planned));
+                    let origin = if known { ValueOrigin::Profile } else { ValueOrigin::Model };
+                    rows.push(FieldRow::of(self.page, field, origin, Status::Planned));
                 }
                 Some(why) => {
                     held.push(why);
-                    rows.push(Row::left(self.page, field, why));
+                    rows.push(FieldRow::left(self.page, field, why));
                 }
             }
         }
@@ -134,17 +135,17 @@ impl Data {
         self.start_field(0);
         // A form that somebody has filled before can be gone on with; one in which nothing
         // can be filled is not ours. What a model wrote has no part in that.
-        let prefilled = held.contains(&Why::HoldsValue)
-            && held.iter().all(|why| matches!(why, Why::HoldsValue | Why::Disabled));
+        let prefilled = held.contains(&SkipReason::HoldsValue)
+            && held.iter().all(|why| matches!(why, SkipReason::HoldsValue | SkipReason::Disabled));
         if !self.order.is_empty() {
-            Planned::Fillable
+            PagePlan::Fillable
         } else if self.page > 1 || self.again || prefilled {
-            Planned::Passed
+            PagePlan::Passed
         } else {
             self.ending = Some(Ending::Unsafe);
             self.why_handed_over = Some("none of the fields is one that the profile fills".into());
             self.next = Some("answers for the fields in the profile, by their labels".into());
-            Planned::Nothing
+            PagePlan::Nothing
         }
     }
 
@@ -154,9 +155,9 @@ impl Data {
     fn is_done(&self, field: &Field) -> bool {
         let row = self.rows.iter().find(|row| row.page == self.page && row.field == field.id);
         row.is_some_and(|row| match row.status {
-            Status::Filled => field.holds_value || row.source == Origin::Model,
-            Status::Skipped => row.source == Origin::Model,
-            Status::Left(why) => why == Why::NoText,
+            Status::Filled => field.holds_value || row.source == ValueOrigin::Model,
+            Status::Skipped => row.source == ValueOrigin::Model,
+            Status::Left(why) => why == SkipReason::NoText,
             Status::Planned | Status::Refused | Status::Failed => false,
         })
     }
@@ -173,7 +174,7 @@ impl Data {
 
     pub(super) fn permits(&self, origin: &str) -> bool {
         origin == self.origin
-            || self.config.sites.iter().any(|site| forward::same_site(site, origin))
+            || self.config.sites.iter().any(|site| navigation::same_site(site, origin))
     }
 
     /// Takes what the page is known by after the last field, and returns whether it must be
@@ -208,7 +209,7 @@ impl Data {
         if !origin.is_empty() && !self.permits(origin) {
             self.ending = Some(Ending::Unsafe);
             self.why_handed_over = Some(format!("the page led to another site, `{origin}`"));
-            self.next = Some(forward::ELSEWHERE.into());
+            self.next = Some(navigation::ELSEWHERE.into());
             return Ok(false);
         }
         if self.seen.contains(&text::cut(fingerprint, MAX_WORDS)) {

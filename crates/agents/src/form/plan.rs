@@ -9,11 +9,11 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    config::Config,
-    field::{Field, Fill, Shape},
-    forward,
-    kind::Kind,
-    profile::{ANSWERS, Holds},
+    config::FormConfig,
+    field::{Field, FieldShape, Fill},
+    kind::FieldKind,
+    navigation,
+    profile::{ANSWERS, ProfileKeys},
     text,
 };
 
@@ -21,7 +21,7 @@ use super::{
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Why {
+pub enum SkipReason {
     /// A password, a code, card data or a file: not without the profile's leave and value.
     NeverFilled,
     /// A test that its reader is a person.
@@ -49,14 +49,14 @@ pub enum Why {
     Private,
 }
 
-impl Why {
+impl SkipReason {
     /// Returns whether a required field that was left so stands in the way.
     pub(super) const fn misses(self) -> bool {
         !matches!(self, Self::HoldsValue | Self::Hidden | Self::Disabled | Self::NoText)
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::NeverFilled => "never filled unless the profile allows it",
@@ -76,25 +76,27 @@ impl fmt::Display for Why {
 }
 
 /// Returns why a field is not ours to fill, if it is not.
-pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
+pub(super) fn kept_out(field: &Field, config: &FormConfig) -> Option<SkipReason> {
     let key = key(field, &config.profile);
     let allowed = field.class().is_none_or(|class| config.profile.allow.contains(&class));
     match (field.shape, field.fill) {
-        (Shape::Captcha, _) => Some(Why::Captcha),
-        (_, Fill::Hidden) => Some(Why::Hidden),
-        (Shape::Unsupported, _) => Some(Why::Unsupported),
-        (_, Fill::Never) if field.class().is_none() => Some(Why::NeverFilled),
-        _ if !allowed || (field.class().is_some() && key.is_none()) => Some(Why::NeverFilled),
-        // A list may wait for what another field says: whoever fills it waits too.
-        _ if field.disabled && (field.shape != Shape::Select || key.is_none()) => {
-            Some(Why::Disabled)
+        (FieldShape::Captcha, _) => Some(SkipReason::Captcha),
+        (_, Fill::Hidden) => Some(SkipReason::Hidden),
+        (FieldShape::Unsupported, _) => Some(SkipReason::Unsupported),
+        (_, Fill::Never) if field.class().is_none() => Some(SkipReason::NeverFilled),
+        _ if !allowed || (field.class().is_some() && key.is_none()) => {
+            Some(SkipReason::NeverFilled)
         }
-        _ if field.holds_value && !config.overwrite => Some(Why::HoldsValue),
+        // A list may wait for what another field says: whoever fills it waits too.
+        _ if field.disabled && (field.shape != FieldShape::Select || key.is_none()) => {
+            Some(SkipReason::Disabled)
+        }
+        _ if field.holds_value && !config.overwrite => Some(SkipReason::HoldsValue),
         _ if key.is_some() => None,
-        _ if field.is_private() => Some(Why::Private),
-        _ if agrees(field) => Some(Why::Consent),
-        _ if field.kind == Kind::None && config.writes && writable(field.shape) => None,
-        _ => Some(Why::NotInProfile),
+        _ if field.is_private() => Some(SkipReason::Private),
+        _ if agrees(field) => Some(SkipReason::Consent),
+        _ if field.kind == FieldKind::None && config.writes && writable(field.shape) => None,
+        _ => Some(SkipReason::NotInProfile),
     }
 }
 
@@ -103,14 +105,18 @@ pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
 fn agrees(field: &Field) -> bool {
     let chosen = matches!(
         field.shape,
-        Shape::Checkbox | Shape::Radio | Shape::Select | Shape::Combobox | Shape::Listbox
+        FieldShape::Checkbox
+            | FieldShape::Radio
+            | FieldShape::Select
+            | FieldShape::Combobox
+            | FieldShape::Listbox
     );
-    chosen && forward::agrees(field)
+    chosen && navigation::agrees(field)
 }
 
 /// Returns the profile's key for a field: an answer for its selector, else one for its label,
 /// else a value of its kind.
-pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
+pub(super) fn key(field: &Field, holds: &ProfileKeys) -> Option<String> {
     if holds.answers.contains(&field.selector) {
         return Some(format!("{ANSWERS}{}", field.selector));
     }
@@ -130,7 +136,7 @@ pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
     // Where something else says that it is secret, a value of its kind is not what it wants.
     let trusted =
         field.secret.is_none_or(|it| it.class().is_some() && it.class() == field.kind.class());
-    let held = trusted && field.kind != Kind::None && holds.kinds.contains(&field.kind);
+    let held = trusted && field.kind != FieldKind::None && holds.kinds.contains(&field.kind);
     held.then(|| field.kind.token().to_string())
 }
 
@@ -168,15 +174,15 @@ fn is_selector(answer: &str) -> bool {
 }
 
 /// Returns whether a model may write what goes into a field of this shape.
-const fn writable(shape: Shape) -> bool {
+const fn writable(shape: FieldShape) -> bool {
     matches!(
         shape,
-        Shape::Text
-            | Shape::Textarea
-            | Shape::Richtext
-            | Shape::Select
-            | Shape::Radio
-            | Shape::Combobox
-            | Shape::Listbox
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Richtext
+            | FieldShape::Select
+            | FieldShape::Radio
+            | FieldShape::Combobox
+            | FieldShape::Listbox
     )
 }

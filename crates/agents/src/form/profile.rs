@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     facts::Fact,
-    kind::{Class, Kind},
+    kind::{FieldKind, SensitiveKind},
     value::{
         date::{self, Day},
         place::{self, Phone},
@@ -30,27 +30,27 @@ pub const ANSWERS: &str = "answers.";
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// Values by what they are.
-    pub values: BTreeMap<Kind, String>,
+    pub values: BTreeMap<FieldKind, String>,
     /// Values by the label of the field that asks for them.
     pub answers: BTreeMap<String, String>,
     /// What a model may know when it writes text for the fields that they are for.
     pub facts: BTreeMap<String, Fact>,
     /// The classes that may be filled although they never are without this.
-    pub allow: BTreeSet<Class>,
+    pub allow: BTreeSet<SensitiveKind>,
 }
 
 /// What an agent is told of a profile: names, and no value.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Holds {
+pub struct ProfileKeys {
     /// The profile's absolute path.
     pub file: String,
     /// The kinds that it has a value for, derived ones included.
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<FieldKind>,
     /// The labels that it has an answer for.
     pub answers: Vec<String>,
     /// The classes that it allows.
-    pub allow: BTreeSet<Class>,
+    pub allow: BTreeSet<SensitiveKind>,
     /// Whether it has facts for a model.
     pub facts: bool,
 }
@@ -58,20 +58,20 @@ pub struct Holds {
 impl Profile {
     /// Returns the value of a key and what it is: a kind's token, given or derived, or
     /// `answers.` and a label.
-    pub fn value(&self, key: &str) -> Option<(Kind, String)> {
+    pub fn value(&self, key: &str) -> Option<(FieldKind, String)> {
         if let Some(label) = key.strip_prefix(ANSWERS) {
-            return self.answers.get(label).map(|value| (Kind::None, value.clone()));
+            return self.answers.get(label).map(|value| (FieldKind::None, value.clone()));
         }
-        let kind = Kind::from_token(key)?;
+        let kind = FieldKind::from_token(key)?;
         self.given(kind).or_else(|| self.derived(kind)).map(|value| (kind, value))
     }
 
     /// Returns the names of what it holds.
-    pub fn holds(&self, file: &str) -> Holds {
-        let has = |kind: &Kind| self.value(kind.token()).is_some();
-        Holds {
+    pub fn holds(&self, file: &str) -> ProfileKeys {
+        let has = |kind: &FieldKind| self.value(kind.token()).is_some();
+        ProfileKeys {
             file: file.to_string(),
-            kinds: Kind::all().filter(has).collect(),
+            kinds: FieldKind::all().filter(has).collect(),
             answers: self.answers.keys().cloned().collect(),
             allow: self.allow.clone(),
             facts: !self.facts.is_empty(),
@@ -79,61 +79,69 @@ impl Profile {
     }
 
     /// Returns whether a kind's value is derived from others.
-    pub fn derives(&self, kind: Kind) -> bool {
+    pub fn derives(&self, kind: FieldKind) -> bool {
         self.given(kind).is_none() && self.derived(kind).is_some()
     }
 
-    fn given(&self, kind: Kind) -> Option<String> {
+    fn given(&self, kind: FieldKind) -> Option<String> {
         self.values.get(&kind).filter(|value| !value.trim().is_empty()).cloned()
     }
 
     /// Returns a value that follows from others, without a guess.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds follow from no other")]
-    fn derived(&self, kind: Kind) -> Option<String> {
-        let given = |kind: Kind| self.given(kind);
+    fn derived(&self, kind: FieldKind) -> Option<String> {
+        let given = |kind: FieldKind| self.given(kind);
         if let Some(value) = self.named(kind) {
             return Some(value);
         }
         match kind {
-            Kind::StreetAddress => {
-                let lines = [Kind::AddressLine1, Kind::AddressLine2, Kind::AddressLine3];
+            FieldKind::StreetAddress => {
+                let lines =
+                    [FieldKind::AddressLine1, FieldKind::AddressLine2, FieldKind::AddressLine3];
                 let lines: Vec<String> = lines.into_iter().filter_map(given).collect();
                 (!lines.is_empty()).then(|| lines.join("\n"))
             }
-            Kind::AddressLine1 => line(&given(Kind::StreetAddress)?, 0),
-            Kind::AddressLine2 => line(&given(Kind::StreetAddress)?, 1),
-            Kind::AddressLine3 => line(&given(Kind::StreetAddress)?, 2),
-            Kind::Country => place::country_code(&given(Kind::CountryName)?).map(String::from),
-            Kind::CountryName => place::country_name(&given(Kind::Country)?).map(String::from),
-            Kind::Bday => {
+            FieldKind::AddressLine1 => line(&given(FieldKind::StreetAddress)?, 0),
+            FieldKind::AddressLine2 => line(&given(FieldKind::StreetAddress)?, 1),
+            FieldKind::AddressLine3 => line(&given(FieldKind::StreetAddress)?, 2),
+            FieldKind::Country => {
+                place::country_code(&given(FieldKind::CountryName)?).map(String::from)
+            }
+            FieldKind::CountryName => {
+                place::country_name(&given(FieldKind::Country)?).map(String::from)
+            }
+            FieldKind::Bday => {
                 let [year, month, day] =
-                    [Kind::BdayYear, Kind::BdayMonth, Kind::BdayDay].map(given);
+                    [FieldKind::BdayYear, FieldKind::BdayMonth, FieldKind::BdayDay].map(given);
                 let month = month?;
                 let month = month.parse().ok().or_else(|| word::month(&month))?;
                 Some(Day::new(year?.parse().ok()?, month, day?.parse().ok()?)?.iso())
             }
-            Kind::BdayDay => Some(format!("{}", self.born()?.day)),
-            Kind::BdayMonth => Some(format!("{}", self.born()?.month)),
-            Kind::BdayYear => Some(format!("{}", self.born()?.year)),
-            Kind::CcExp => {
-                let (month, year) = (given(Kind::CcExpMonth)?, given(Kind::CcExpYear)?);
+            FieldKind::BdayDay => Some(format!("{}", self.born()?.day)),
+            FieldKind::BdayMonth => Some(format!("{}", self.born()?.month)),
+            FieldKind::BdayYear => Some(format!("{}", self.born()?.year)),
+            FieldKind::CcExp => {
+                let (month, year) = (given(FieldKind::CcExpMonth)?, given(FieldKind::CcExpYear)?);
                 let (month, year) = date::expiry(&format!("{month}/{year}"))?;
                 Some(format!("{year:04}-{month:02}"))
             }
-            Kind::CcExpMonth => Some(format!("{:02}", date::expiry(&given(Kind::CcExp)?)?.0)),
-            Kind::CcExpYear => Some(format!("{}", date::expiry(&given(Kind::CcExp)?)?.1)),
-            Kind::CcType => card(&given(Kind::CcNumber)?).map(String::from),
-            Kind::Tel => {
-                let (code, rest) = (given(Kind::TelCountryCode)?, given(Kind::TelNational)?);
+            FieldKind::CcExpMonth => {
+                Some(format!("{:02}", date::expiry(&given(FieldKind::CcExp)?)?.0))
+            }
+            FieldKind::CcExpYear => Some(format!("{}", date::expiry(&given(FieldKind::CcExp)?)?.1)),
+            FieldKind::CcType => card(&given(FieldKind::CcNumber)?).map(String::from),
+            FieldKind::Tel => {
+                let (code, rest) =
+                    (given(FieldKind::TelCountryCode)?, given(FieldKind::TelNational)?);
                 let phone = Phone::read(&rest)?;
                 Some(format!("+{} {}", code.trim_start_matches(['+', '0']), phone.digits))
             }
-            Kind::TelCountryCode => Some(format!("+{}", self.phone()?.calling?)),
-            Kind::TelNational => {
+            FieldKind::TelCountryCode => Some(format!("+{}", self.phone()?.calling?)),
+            FieldKind::TelNational => {
                 self.phone().filter(|it| it.calling.is_some()).map(|it| it.national())
             }
-            Kind::TelAreaCode => Some(self.phone()?.area()?.0),
-            Kind::TelLocal => Some(self.phone()?.area()?.1),
+            FieldKind::TelAreaCode => Some(self.phone()?.area()?.0),
+            FieldKind::TelLocal => Some(self.phone()?.area()?.1),
             _ => None,
         }
     }
@@ -141,37 +149,40 @@ impl Profile {
     /// Returns names out of other names: a whole one from its parts, and the parts of one
     /// that has two words. What stands on a card is the person's name.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds follow from no other")]
-    fn named(&self, kind: Kind) -> Option<String> {
-        let given = |kind: Kind| self.given(kind);
-        let whole = |parts: [Kind; 3]| {
+    fn named(&self, kind: FieldKind) -> Option<String> {
+        let given = |kind: FieldKind| self.given(kind);
+        let whole = |parts: [FieldKind; 3]| {
             let [first, middle, last] = parts.map(given);
             let all = [Some(first?), middle, Some(last?)];
             Some(all.into_iter().flatten().collect::<Vec<_>>().join(" "))
         };
         let part = |at: usize| {
-            let name = given(Kind::Name)?;
+            let name = given(FieldKind::Name)?;
             let words: Vec<&str> = name.split_whitespace().collect();
             words.get(at).filter(|_| words.len() == 2).map(|word| String::from(*word))
         };
         match kind {
-            Kind::Name => whole([Kind::GivenName, Kind::AdditionalName, Kind::FamilyName]),
-            Kind::GivenName => part(0),
-            Kind::FamilyName => part(1),
-            Kind::CcName => given(Kind::Name)
-                .or_else(|| whole([Kind::GivenName, Kind::AdditionalName, Kind::FamilyName])),
-            Kind::CcGivenName => given(Kind::GivenName).or_else(|| part(0)),
-            Kind::CcAdditionalName => given(Kind::AdditionalName),
-            Kind::CcFamilyName => given(Kind::FamilyName).or_else(|| part(1)),
+            FieldKind::Name => {
+                whole([FieldKind::GivenName, FieldKind::AdditionalName, FieldKind::FamilyName])
+            }
+            FieldKind::GivenName => part(0),
+            FieldKind::FamilyName => part(1),
+            FieldKind::CcName => given(FieldKind::Name).or_else(|| {
+                whole([FieldKind::GivenName, FieldKind::AdditionalName, FieldKind::FamilyName])
+            }),
+            FieldKind::CcGivenName => given(FieldKind::GivenName).or_else(|| part(0)),
+            FieldKind::CcAdditionalName => given(FieldKind::AdditionalName),
+            FieldKind::CcFamilyName => given(FieldKind::FamilyName).or_else(|| part(1)),
             _ => None,
         }
     }
 
     fn born(&self) -> Option<Day> {
-        Day::read(&self.given(Kind::Bday)?)
+        Day::read(&self.given(FieldKind::Bday)?)
     }
 
     fn phone(&self) -> Option<Phone> {
-        Phone::read(&self.given(Kind::Tel)?)
+        Phone::read(&self.given(FieldKind::Tel)?)
     }
 
     /// Returns what looks wrong with the values, by key: what it is, and what to write.
@@ -190,7 +201,7 @@ impl Profile {
         for class in &self.allow {
             let has = self.values.keys().any(|kind| kind.class() == Some(*class));
             // A file is named by an answer, of which nobody knows for which field it is.
-            if !has && (*class != Class::File || self.answers.is_empty()) {
+            if !has && (*class != SensitiveKind::File || self.answers.is_empty()) {
                 let why = format!("\"{class}\" is allowed, and there is no value for it");
                 found.push(("allow".into(), why));
             }
@@ -224,7 +235,7 @@ fn card(number: &str) -> Option<&'static str> {
 
 /// Returns what looks wrong with a value of a kind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds can be any text")]
-fn doubt(kind: Kind, value: &str) -> Option<&'static str> {
+fn doubt(kind: FieldKind, value: &str) -> Option<&'static str> {
     let value = value.trim();
     let digits = || value.chars().filter(char::is_ascii_digit).collect::<String>();
     let number = |range: core::ops::RangeInclusive<u16>| {
@@ -232,34 +243,34 @@ fn doubt(kind: Kind, value: &str) -> Option<&'static str> {
     };
     let wrong = match kind {
         _ if value.is_empty() => return Some("it is empty: leave the key out instead"),
-        Kind::Email => !email(value),
-        Kind::Tel => Phone::read(value).is_none_or(|phone| phone.calling.is_none()),
-        Kind::TelNational | Kind::TelLocal => Phone::read(value).is_none(),
-        Kind::TelCountryCode => Phone::read(&format!("+{}5550100", digits())).is_none(),
-        Kind::Bday => Day::read(value).is_none_or(|day| day.iso() != value),
-        Kind::BdayDay => !number(1..=31),
-        Kind::BdayMonth | Kind::CcExpMonth => !number(1..=12),
-        Kind::BdayYear => !number(1850..=2200),
-        Kind::Country => place::country_code(value).is_none_or(|code| code != value),
-        Kind::CountryName => place::country_name(value).is_none(),
-        Kind::CcNumber => !luhn(&digits()),
-        Kind::CcCsc => !matches!(digits().len(), 3 | 4) || digits().len() != value.len(),
-        Kind::CcExp => date::expiry(value).is_none(),
-        Kind::CcExpYear => !number(0..=99) && !number(2000..=2200),
-        Kind::Url => !value.contains('.') || value.contains(char::is_whitespace),
-        Kind::Photo => !value.starts_with('/'),
+        FieldKind::Email => !email(value),
+        FieldKind::Tel => Phone::read(value).is_none_or(|phone| phone.calling.is_none()),
+        FieldKind::TelNational | FieldKind::TelLocal => Phone::read(value).is_none(),
+        FieldKind::TelCountryCode => Phone::read(&format!("+{}5550100", digits())).is_none(),
+        FieldKind::Bday => Day::read(value).is_none_or(|day| day.iso() != value),
+        FieldKind::BdayDay => !number(1..=31),
+        FieldKind::BdayMonth | FieldKind::CcExpMonth => !number(1..=12),
+        FieldKind::BdayYear => !number(1850..=2200),
+        FieldKind::Country => place::country_code(value).is_none_or(|code| code != value),
+        FieldKind::CountryName => place::country_name(value).is_none(),
+        FieldKind::CcNumber => !luhn(&digits()),
+        FieldKind::CcCsc => !matches!(digits().len(), 3 | 4) || digits().len() != value.len(),
+        FieldKind::CcExp => date::expiry(value).is_none(),
+        FieldKind::CcExpYear => !number(0..=99) && !number(2000..=2200),
+        FieldKind::Url => !value.contains('.') || value.contains(char::is_whitespace),
+        FieldKind::Photo => !value.starts_with('/'),
         _ => false,
     };
     wrong.then_some(match kind {
-        Kind::Email => "no e-mail address: write it as name@example.org",
-        Kind::Tel => "no full number: write it with its country, as +44 20 7946 0000",
-        Kind::Bday => "no day: write it as YYYY-MM-DD",
-        Kind::Country => "no country's code: write it as ISO 3166 does, such as GB",
-        Kind::CountryName => "no country that is known by this name",
-        Kind::CcNumber => "no card's number: its last digit does not fit",
-        Kind::CcExp => "no month: write it as YYYY-MM",
-        Kind::Url => "no address of a page: write it as https://example.org",
-        Kind::Photo => "no file: write its absolute path",
+        FieldKind::Email => "no e-mail address: write it as name@example.org",
+        FieldKind::Tel => "no full number: write it with its country, as +44 20 7946 0000",
+        FieldKind::Bday => "no day: write it as YYYY-MM-DD",
+        FieldKind::Country => "no country's code: write it as ISO 3166 does, such as GB",
+        FieldKind::CountryName => "no country that is known by this name",
+        FieldKind::CcNumber => "no card's number: its last digit does not fit",
+        FieldKind::CcExp => "no month: write it as YYYY-MM",
+        FieldKind::Url => "no address of a page: write it as https://example.org",
+        FieldKind::Photo => "no file: write its absolute path",
         _ => "no such number",
     })
 }

@@ -5,14 +5,14 @@
 //! what people can see in `visible`, what sends in `submit`. What fields ask for is
 //! decided in `classify`.
 
-mod alone;
-mod aside;
 mod complaint;
 mod container;
 mod draft;
 mod label;
 mod limits;
+mod overlay;
 mod shape;
+mod single_field;
 mod submit;
 #[cfg(test)]
 pub(super) mod tests;
@@ -28,33 +28,33 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-pub use alone::{Alone, alone, document, said_by};
-pub use aside::{Aside, aside, pressable};
 pub use complaint::Complaint;
+pub use overlay::{Overlay, aside, pressable};
+pub use single_field::{FieldReading, alone, document, said_by};
 
 use super::{
     classify::{
-        self, Draft, Typed,
-        learnt::{self, Example, Model, Typing},
+        self, Classification, FieldDraft,
+        learnt::{self, Example, FieldModel, KindDecision},
     },
-    field::{Field, Fill, Shape},
-    forward::Control,
-    sight::{Captcha, Seen, Sighting},
+    field::{Field, FieldShape, Fill},
+    navigation::NavigationControl,
+    snapshot::{Captcha, Control, PageSnapshot},
 };
-use draft::Logical;
+use draft::LogicalField;
 
 /// What a page was found to hold.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Reading {
+pub struct PageReading {
     /// The fields of the form, in the order of the page; hidden ones are marked.
     pub fields: Vec<Field>,
     /// Fields of the page that are not part of the form.
     pub outside: Vec<Field>,
     /// The control that sends the form or leads on.
-    pub submit: Option<Control>,
+    pub submit: Option<NavigationControl>,
     /// Everything in the form that can be pressed.
-    pub controls: Vec<Control>,
+    pub controls: Vec<NavigationControl>,
     /// What the page has against what was filled.
     pub complaints: Vec<Complaint>,
     /// The same as long as the form has the same fields.
@@ -62,59 +62,63 @@ pub struct Reading {
     /// What the form is for, as a word.
     pub purpose: String,
     /// How each field came to its kind, by the field's id.
-    pub typings: BTreeMap<String, Typing>,
+    pub typings: BTreeMap<String, KindDecision>,
 }
 
-/// Reads a sighting. Where many are read, a [`Reader`] is made once.
-pub fn read(sighting: &Sighting) -> Reading {
-    Reader::default().read(sighting)
+/// Reads a sighting. Where many are read, a [`PageReader`] is made once.
+pub fn read(sighting: &PageSnapshot) -> PageReading {
+    PageReader::default().read(sighting)
 }
 
 /// Reads sightings. It holds all words in a form in which they are quickly found: making one takes
 /// longer than reading a page.
 #[derive(Debug)]
-pub struct Reader {
+pub struct PageReader {
     lexicons: Lexicons,
     judge: classify::Judge,
 }
 
-impl Default for Reader {
+impl Default for PageReader {
     fn default() -> Self {
         Self { lexicons: Lexicons::new(), judge: classify::Judge::new() }
     }
 }
 
-impl Reader {
+impl PageReader {
     /// Reads a sighting.
-    pub fn read(&self, sighting: &Sighting) -> Reading {
-        self.read_with(sighting, Model::new(learnt::WEIGHTS).as_ref())
+    pub fn read(&self, sighting: &PageSnapshot) -> PageReading {
+        self.read_with(sighting, FieldModel::new(learnt::WEIGHTS).as_ref())
     }
 
     /// Returns the fields of a sighting as a model is trained on them.
-    pub fn examples(&self, sighting: &Sighting) -> Vec<Example> {
+    pub fn examples(&self, sighting: &PageSnapshot) -> Vec<Example> {
         let logicals = draft::logicals(sighting, &self.lexicons);
         let drafts = drafts(sighting, &logicals, &self.lexicons);
         classify::examples(&self.judge, sighting, &drafts)
     }
 
     /// Reads a sighting with another model than the one that ships, or by the rules alone.
-    pub fn read_with(&self, sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
+    pub fn read_with(
+        &self,
+        sighting: &PageSnapshot,
+        model: Option<&FieldModel<'_>>,
+    ) -> PageReading {
         read_by((&self.lexicons, &self.judge), sighting, model)
     }
 }
 
 fn read_by(
     (lexicons, judge): (&Lexicons, &classify::Judge),
-    sighting: &Sighting,
-    model: Option<&Model<'_>>,
-) -> Reading {
+    sighting: &PageSnapshot,
+    model: Option<&FieldModel<'_>>,
+) -> PageReading {
     let logicals = draft::logicals(sighting, lexicons);
     let container = container::choose(sighting, &logicals, lexicons);
     let drafts = drafts(sighting, &logicals, lexicons);
-    let Typed { typings, purposes } = classify::kinds(judge, sighting, &drafts, model);
+    let Classification { typings, purposes } = classify::kinds(judge, sighting, &drafts, model);
     let secrets = classify::secrets(judge, &drafts);
 
-    let mut reading = Reading::default();
+    let mut reading = PageReading::default();
     let mut ids = Ids::default();
     let settled = typings.into_iter().zip(secrets);
     for ((logical, draft), (typing, secret)) in logicals.iter().zip(&drafts).zip(settled) {
@@ -142,7 +146,7 @@ fn read_by(
         }
     }
     // What most of its fields work in is the form, whether or not the markup says so.
-    let inside = |draft: &&Draft<'_>| container.holds(sighting, draft.seen.place);
+    let inside = |draft: &&FieldDraft<'_>| container.holds(sighting, draft.seen.place);
     let form = drafts.iter().filter(inside).find(|it| it.seen_by_people).map(|it| it.form);
     let purpose = purposes.iter().find(|purpose| Some(purpose.form) == form);
     reading.purpose = classify::Aim::token(purpose.and_then(|purpose| purpose.aim)).into();
@@ -179,12 +183,12 @@ impl Lexicons {
 }
 
 fn drafts<'a>(
-    sighting: &'a Sighting,
-    logicals: &'a [Logical<'a>],
+    sighting: &'a PageSnapshot,
+    logicals: &'a [LogicalField<'a>],
     lexicons: &Lexicons,
-) -> Vec<Draft<'a>> {
+) -> Vec<FieldDraft<'a>> {
     let places = container::work_places(sighting, logicals, lexicons);
-    let draft = |(logical, form): (&'a Logical<'a>, Option<usize>)| Draft {
+    let draft = |(logical, form): (&'a LogicalField<'a>, Option<usize>)| FieldDraft {
         seen: logical.seen,
         shape: logical.shape,
         label: label::of(sighting, logical),
@@ -197,9 +201,9 @@ fn drafts<'a>(
 }
 
 fn field(
-    sighting: &Sighting,
-    logical: &Logical<'_>,
-    draft: &Draft<'_>,
+    sighting: &PageSnapshot,
+    logical: &LogicalField<'_>,
+    draft: &FieldDraft<'_>,
     lexicons: &Lexicons,
 ) -> Field {
     let seen = logical.seen;
@@ -207,8 +211,12 @@ fn field(
     Field {
         id: String::new(),
         selector: seen.selector.clone(),
-        shape: if asked && logical.shape == Shape::Text { Shape::Captcha } else { logical.shape },
-        kind: super::Kind::None,
+        shape: if asked && logical.shape == FieldShape::Text {
+            FieldShape::Captcha
+        } else {
+            logical.shape
+        },
+        kind: super::FieldKind::None,
         secret: None,
         label: draft.label.clone(),
         context: draft.context.clone(),
@@ -226,15 +234,15 @@ fn field(
 }
 
 /// A line that asks for what a picture shows is a captcha, whoever made it.
-fn asks_for_captcha(seen: &Seen, label: &str, lexicons: &Lexicons) -> bool {
+fn asks_for_captcha(seen: &Control, label: &str, lexicons: &Lexicons) -> bool {
     let names = [label, &seen.names.placeholder, seen.attribute("name"), seen.attribute("id")];
     names.into_iter().any(|text| lexicons.captcha.is_in(text))
 }
 
-fn fill(logical: &Logical<'_>, field: &Field) -> Fill {
+fn fill(logical: &LogicalField<'_>, field: &Field) -> Fill {
     if !logical.is_seen || logical.is_trap {
         Fill::Hidden
-    } else if field.shape == Shape::Captcha || field.class().is_some() {
+    } else if field.shape == FieldShape::Captcha || field.class().is_some() {
         Fill::Never
     } else {
         Fill::Yes
@@ -245,7 +253,7 @@ fn captcha_field(captcha: &Captcha, ids: &mut Ids) -> Field {
     Field {
         id: ids.take(&captcha.selector),
         selector: captcha.selector.clone(),
-        shape: Shape::Captcha,
+        shape: FieldShape::Captcha,
         label: captcha.kind.clone(),
         fill: if captcha.seen { Fill::Never } else { Fill::Hidden },
         ..Field::default()
@@ -253,7 +261,7 @@ fn captcha_field(captcha: &Captcha, ids: &mut Ids) -> Field {
 }
 
 /// Keeps the attributes by which a field is known: `id`, `name`, `autocomplete`, `data-*`.
-fn attributes(seen: &Seen) -> BTreeMap<String, String> {
+fn attributes(seen: &Control) -> BTreeMap<String, String> {
     let known =
         |name: &str| matches!(name, "id" | "name" | "autocomplete") || name.starts_with("data-");
     let kept = seen.attributes.iter().filter(|(name, _)| known(name));
@@ -299,7 +307,7 @@ fn signature(fields: &[Field]) -> String {
     format!("{:016x}", digest(&all))
 }
 
-impl Reading {
+impl PageReading {
     /// Returns every field of the page, those of the form first.
     pub fn all(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().chain(&self.outside)

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    data::{Data, MAX_WORDS},
+    data::{FormData, MAX_WORDS},
     ending::Ending,
-    field::{Field, Shape},
-    kind::Kind,
-    plan::Why,
+    field::{Field, FieldShape},
+    kind::FieldKind,
+    plan::SkipReason,
     task::Source,
     text,
 };
@@ -25,7 +25,7 @@ const MAX_ROWS: usize = 4_000;
 
 /// What became of a field.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Row {
+pub struct FieldRow {
     /// The page, counted from 1.
     pub page: u32,
     /// The field's id.
@@ -34,14 +34,14 @@ pub struct Row {
     pub label: String,
     /// What it looks like.
     #[serde(rename = "type")]
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// What it asks for.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// Whether the form wants it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub required: bool,
     /// Where its value comes from.
-    pub source: Origin,
+    pub source: ValueOrigin,
     /// The profile's key, where it is the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -58,7 +58,7 @@ pub struct Row {
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum ValueOrigin {
     /// From the profile.
     Profile,
     /// A model wrote it.
@@ -84,13 +84,13 @@ pub enum Status {
     /// It could not be filled, which ended the run.
     Failed,
     /// It was left as it is.
-    Left(Why),
+    Left(SkipReason),
 }
 
 /// What came of sending the form.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Sent {
+pub struct Submission {
     /// What is written on the control that sends it.
     pub label: String,
     /// Whether the page took it; nothing, if nobody knows.
@@ -99,8 +99,8 @@ pub struct Sent {
     pub says: String,
 }
 
-impl Row {
-    pub(super) fn of(page: u32, field: &Field, source: Origin, status: Status) -> Self {
+impl FieldRow {
+    pub(super) fn of(page: u32, field: &Field, source: ValueOrigin, status: Status) -> Self {
         Self {
             page,
             field: field.id.clone(),
@@ -119,7 +119,9 @@ impl Row {
     /// Returns whether the person may want to fill it.
     const fn is_the_persons(&self) -> bool {
         match self.status {
-            Status::Left(why) => !matches!(why, Why::HoldsValue | Why::Hidden | Why::Disabled),
+            Status::Left(why) => {
+                !matches!(why, SkipReason::HoldsValue | SkipReason::Hidden | SkipReason::Disabled)
+            }
             Status::Skipped => true,
             Status::Planned | Status::Filled | Status::Refused | Status::Failed => false,
         }
@@ -135,13 +137,14 @@ impl Row {
         }
     }
 
-    pub(super) fn left(page: u32, field: &Field, why: Why) -> Self {
-        let source = if why == Why::HoldsValue { Origin::Kept } else { Origin::Person };
+    pub(super) fn left(page: u32, field: &Field, why: SkipReason) -> Self {
+        let source =
+            if why == SkipReason::HoldsValue { ValueOrigin::Kept } else { ValueOrigin::Person };
         Self::of(page, field, source, Status::Left(why))
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Profile => "profile",
@@ -160,17 +163,17 @@ impl fmt::Display for Status {
             Self::Refused => f.pad("refused"),
             Self::Skipped => f.pad("skipped"),
             Self::Failed => f.pad("failed"),
-            Self::Left(Why::HoldsValue) => f.pad("kept"),
+            Self::Left(SkipReason::HoldsValue) => f.pad("kept"),
             Self::Left(_) => f.pad("left"),
         }
     }
 }
 
-impl Data {
+impl FormData {
     /// Writes down what became of the field under the cursor; the last word counts.
     pub(super) fn note(&mut self, status: Status, note: Option<String>) {
         if let Some(row) = self.row_here(status) {
-            self.row(Row { note, ..row });
+            self.row(FieldRow { note, ..row });
         }
     }
 
@@ -178,21 +181,24 @@ impl Data {
     pub(super) fn put_in(&mut self, value: Option<String>) {
         if let Some(row) = self.row_here(Status::Filled) {
             let value = value.map(|value| text::cut(&value, MAX_WORDS));
-            self.row(Row { value, ..row });
+            self.row(FieldRow { value, ..row });
         }
     }
 
-    fn row_here(&self, status: Status) -> Option<Row> {
+    fn row_here(&self, status: Status) -> Option<FieldRow> {
         let origin = match self.source() {
-            Source::Profile { .. } => Origin::Profile,
-            Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
-            Source::Written { .. } | Source::Nothing => Origin::Model,
+            Source::Profile { .. } => ValueOrigin::Profile,
+            Source::Nothing if matches!(status, Status::Left(_)) => ValueOrigin::Person,
+            Source::Written { .. } | Source::Nothing => ValueOrigin::Model,
         };
-        Some(Row { key: self.known(), ..Row::of(self.page, self.field()?, origin, status) })
+        Some(FieldRow {
+            key: self.known(),
+            ..FieldRow::of(self.page, self.field()?, origin, status)
+        })
     }
 
     /// Adds a row; a further one for the same field takes the place of the first.
-    pub(super) fn row(&mut self, mut row: Row) {
+    pub(super) fn row(&mut self, mut row: FieldRow) {
         let known = self.rows.iter().rposition(|it| it.page == row.page && it.field == row.field);
         if let Some(before) = known.and_then(|at| self.rows.get_mut(at)) {
             row.value = row.value.or_else(|| before.value.take());
@@ -245,7 +251,7 @@ impl Data {
             lines.push(String::new());
             lines.extend(self.table());
         }
-        let left: Vec<&Row> = self.rows.iter().filter(|row| row.is_the_persons()).collect();
+        let left: Vec<&FieldRow> = self.rows.iter().filter(|row| row.is_the_persons()).collect();
         if !left.is_empty() {
             lines.extend([String::new(), "Left for you:".into()]);
         }

@@ -2,16 +2,21 @@
 
 use alloc::format;
 
-use pointsman_kernel::agent::{Fault, FaultClass, Settled, ToolCall};
+use pointsman_kernel::agent::{Fault, FaultClass, Settlement, ToolCall};
 use serde_json::value::RawValue;
 
 use super::{
-    Control, ControlClass, Data, NEW_PAGE, NOT_PRESSED, SENT, SUBMIT_TOOL, Task, answer, text,
+    ControlClass, FormData, FormTask, NEW_PAGE, NOT_PRESSED, NavigationControl, SENT, SUBMIT_TOOL,
+    answer, text,
 };
 
 /// The call that sends the form. It names the control and the page, so that it can be
 /// judged, shown to a person, and found done after a crash.
-pub(super) fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<ToolCall> {
+pub(super) fn submit(
+    data: &mut FormData,
+    control: &NavigationControl,
+    class: ControlClass,
+) -> Option<ToolCall> {
     data.about_to_send(control, class);
     let mut arguments = serde_json::json!({
         "class": class.token(),
@@ -32,16 +37,20 @@ pub(super) fn submit(data: &mut Data, control: &Control, class: ControlClass) ->
 
 /// A page that has changed since its control was agreed to is read again, and asked about
 /// again: a yes is for what was shown.
-pub(super) fn anew(data: &mut Data, fault: Fault) -> Result<Settled<Task>, Fault> {
+pub(super) fn anew(data: &mut FormData, fault: Fault) -> Result<Settlement<FormTask>, Fault> {
     let Some(what) = fault.message.strip_prefix(NOT_PRESSED) else { return Err(fault) };
     data.read_anew(what);
-    Ok(Settled::Outcome(NEW_PAGE))
+    Ok(Settlement::Outcome(NEW_PAGE))
 }
 
-pub(super) fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
+pub(super) fn sent(
+    data: &mut FormData,
+    ok: bool,
+    says: &str,
+) -> Result<Settlement<FormTask>, Fault> {
     data.sent(ok, says);
     if ok {
-        return Ok(Settled::Outcome(SENT));
+        return Ok(Settlement::Outcome(SENT));
     }
     let says = text::cut(says.trim(), 500);
     let message = format!("the page does not look as if it took the form: {says}");

@@ -4,13 +4,13 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{field::Field, forward::Control};
+use super::{field::Field, navigation::NavigationControl};
 
 /// What the browser should do.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Task {
+pub enum FormTask {
     /// Wait until the page has loaded and stands still.
     Settle {
         /// The page to open first: only at the start of a run.
@@ -44,7 +44,7 @@ pub enum Task {
     /// Press this one.
     Press {
         /// The control.
-        control: Box<Control>,
+        control: Box<NavigationControl>,
         /// What the page is known by. Where it has changed, the control was pressed.
         page: String,
         /// The site that the agent took the page as. On another one nothing is touched.
@@ -78,7 +78,7 @@ pub enum Source {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum FormReport {
     /// The page stands still.
     Settled {
         /// What the page is known by: its address and the fields it shows.
@@ -132,7 +132,7 @@ pub enum Report {
     /// The controls that could lead on.
     Controls {
         /// The controls.
-        controls: Vec<Control>,
+        controls: Vec<NavigationControl>,
         /// A picture of the page: an artifact.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shot: Option<String>,

@@ -20,15 +20,15 @@ use alloc::{
 
 use pointsman_kernel::{
     agent::{FaultClass, Order},
-    chart::{Disposition, Per},
+    chart::{CertificateScope, Disposition},
     event::{Event, Scope},
     job::Influence,
 };
 use serde_json::{Value, json};
 
 use super::{
-    CHART, Control, Does, Field, Form, Kind, Origin, Report, SUBMIT_TOOL, Shape, Source, Status,
-    Task, Why,
+    CHART, ControlRole, Field, FieldKind, FieldShape, FormAgent, FormReport, FormTask,
+    NavigationControl, SUBMIT_TOOL, SkipReason, Source, Status, ValueOrigin,
 };
 use crate::testing::{Driver, unlimited};
 
@@ -36,7 +36,7 @@ const PAGE: &[&str] = &["idle", "observe", "extract_fields", "plan", "fill"];
 const FILE: &str = "/home/ada/profile.toml";
 
 /// A field that a model may write for.
-fn field(id: &str, shape: Shape) -> Field {
+fn field(id: &str, shape: FieldShape) -> Field {
     Field {
         id: id.into(),
         selector: id.into(),
@@ -48,48 +48,54 @@ fn field(id: &str, shape: Shape) -> Field {
 
 /// A field whose value the profile has.
 fn name() -> Field {
-    Field { kind: Kind::Name, ..field("name", Shape::Text) }
+    Field { kind: FieldKind::Name, ..field("name", FieldShape::Text) }
 }
 
-fn control(label: &str) -> Control {
-    Control {
+fn control(label: &str) -> NavigationControl {
+    NavigationControl {
         selector: label.into(),
         label: label.into(),
-        does: Does::Submit,
-        ..Control::default()
+        does: ControlRole::Submit,
+        ..NavigationControl::default()
     }
 }
 
-fn settled(page: &str) -> Report {
+fn settled(page: &str) -> FormReport {
     at(page, SITE)
 }
 
-fn at(page: &str, origin: &str) -> Report {
+fn at(page: &str, origin: &str) -> FormReport {
     let (fingerprint, origin, title) = (page.into(), origin.into(), "Apply".into());
-    Report::Settled { fingerprint, origin, title, status: None, document: String::new() }
+    FormReport::Settled { fingerprint, origin, title, status: None, document: String::new() }
 }
 
 /// A page that its server answers with a status.
-fn answered(page: &str, status: u16) -> Report {
+fn answered(page: &str, status: u16) -> FormReport {
     let (fingerprint, origin, title) = (page.into(), SITE.into(), String::new());
-    Report::Settled { fingerprint, origin, title, status: Some(status), document: String::new() }
+    FormReport::Settled {
+        fingerprint,
+        origin,
+        title,
+        status: Some(status),
+        document: String::new(),
+    }
 }
 
-fn controls(controls: Vec<Control>) -> Report {
+fn controls(controls: Vec<NavigationControl>) -> FormReport {
     let (fingerprint, document) = (String::new(), String::new());
-    Report::Controls { controls, shot: None, fingerprint, document, note: None }
+    FormReport::Controls { controls, shot: None, fingerprint, document, note: None }
 }
 
-fn refused(kept: bool, complaint: Option<&str>) -> Report {
-    Report::Verified { kept, complaint: complaint.map(String::from), note: None }
+fn refused(kept: bool, complaint: Option<&str>) -> FormReport {
+    FormReport::Verified { kept, complaint: complaint.map(String::from), note: None }
 }
 
-fn unfit(why: &str) -> Report {
-    Report::Inserted { digest: None, value: None, unfit: Some(why.into()), note: None }
+fn unfit(why: &str) -> FormReport {
+    FormReport::Inserted { digest: None, value: None, unfit: Some(why.into()), note: None }
 }
 
-fn moved(page: &str) -> Report {
-    Report::Moved {
+fn moved(page: &str) -> FormReport {
+    FormReport::Moved {
         fingerprint: page.into(),
         origin: "https://a.test".into(),
         complaint: None,
@@ -98,8 +104,9 @@ fn moved(page: &str) -> Report {
     }
 }
 
-const INSERTED: Report = Report::Inserted { digest: None, value: None, unfit: None, note: None };
-const KEPT: Report = Report::Verified { kept: true, complaint: None, note: None };
+const INSERTED: FormReport =
+    FormReport::Inserted { digest: None, value: None, unfit: None, note: None };
+const KEPT: FormReport = FormReport::Verified { kept: true, complaint: None, note: None };
 const SITE: &str = "https://a.test";
 
 fn config() -> Value {
@@ -121,53 +128,53 @@ fn with(more: Value) -> Value {
     config
 }
 
-fn active_with(config: Value) -> Driver<Form> {
-    let mut driver = Driver::<Form>::new(&unlimited(CHART), &[SUBMIT_TOOL]);
+fn active_with(config: Value) -> Driver<FormAgent> {
+    let mut driver = Driver::<FormAgent>::new(&unlimited(CHART), &[SUBMIT_TOOL]);
     driver.begin(config);
     driver.give("activate", json!({}));
     driver
 }
 
-fn at_fill_with(config: Value, fields: Vec<Field>) -> Driver<Form> {
+fn at_fill_with(config: Value, fields: Vec<Field>) -> Driver<FormAgent> {
     let mut driver = active_with(config);
     driver.report(settled("one"));
-    driver.report(Report::Fields(fields));
+    driver.report(FormReport::Fields(fields));
     driver
 }
 
-fn at_fill(fields: Vec<Field>) -> Driver<Form> {
+fn at_fill(fields: Vec<Field>) -> Driver<FormAgent> {
     at_fill_with(config(), fields)
 }
 
 /// Fills the field under the cursor from the profile.
-fn fill(driver: &mut Driver<Form>) {
+fn fill(driver: &mut Driver<FormAgent>) {
     driver.report(INSERTED);
     driver.report(KEPT);
 }
 
 /// Fills it with a model's text.
-fn write(driver: &mut Driver<Form>, text: &str) {
+fn write(driver: &mut Driver<FormAgent>, text: &str) {
     driver.say(text);
     fill(driver);
 }
 
-fn at_next_page() -> Driver<Form> {
+fn at_next_page() -> Driver<FormAgent> {
     let mut driver = at_fill(vec![name()]);
     fill(&mut driver);
     assert_eq!(driver.state(), "next_page");
     driver
 }
 
-fn statuses(driver: &Driver<Form>) -> Vec<Status> {
+fn statuses(driver: &Driver<FormAgent>) -> Vec<Status> {
     let told = driver.run.data.rows.iter().map(|row| row.status);
     told.filter(|status| *status != Status::Planned).collect()
 }
 
 #[test]
 fn no_edge_is_open_to_the_model() {
-    let driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     assert!(driver.chart.authority_report().edges.is_empty());
-    assert_eq!(driver.chart.certificate().per, Per::Run);
+    assert_eq!(driver.chart.certificate().per, CertificateScope::Run);
     for job in super::JOBS {
         assert!(job.outcomes.iter().all(|(_, influence)| *influence == Influence::None));
     }
@@ -175,7 +182,7 @@ fn no_edge_is_open_to_the_model() {
 
 #[test]
 fn nothing_touches_the_page_before_a_person_says_so() {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.begin(json!({}));
     assert!(driver.running().is_empty());
     assert!(driver.try_give("activate", json!("go")).is_err(), "a body of another shape");
@@ -184,43 +191,46 @@ fn nothing_touches_the_page_before_a_person_says_so() {
 
 #[test]
 fn the_profile_is_named_and_only_the_rest_is_asked_for() {
-    let mut driver = at_fill(vec![name(), field("why", Shape::Textarea)]);
+    let mut driver = at_fill(vec![name(), field("why", FieldShape::Textarea)]);
     let typed = |field: Field, from: Source| Order::Own {
-        task: Task::Insert { field: field.into(), from, origin: SITE.into() },
+        task: FormTask::Insert { field: field.into(), from, origin: SITE.into() },
         interactions: 3,
         actions: 0,
     };
     let from = Source::Profile { file: FILE.into(), key: "name".into() };
     assert_eq!(*driver.order(), typed(name(), from.clone()));
     driver.report(INSERTED);
-    let verify = Task::Verify { field: name().into(), from, origin: SITE.into() };
+    let verify = FormTask::Verify { field: name().into(), from, origin: SITE.into() };
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     let prompt = driver.prompt();
     assert!(matches!(&prompt.messages[..], [it] if format_of(it).contains("WHY")), "{prompt:?}");
     driver.say("Because.\n\nTruly.");
     let from = Source::Written { text: "Because.\n\nTruly.".into() };
-    assert_eq!(*driver.order(), typed(field("why", Shape::Textarea), from));
+    assert_eq!(*driver.order(), typed(field("why", FieldShape::Textarea), from));
     fill(&mut driver);
     driver.report(controls(vec![]));
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));
     let rest = ["verify", "fill", "verify", "next_page", "complete"];
     assert_eq!(driver.states(), [PAGE, &rest].concat());
     let sources: Vec<_> = driver.run.data.rows.iter().map(|row| (row.source, row.status)).collect();
-    assert_eq!(sources, [(Origin::Profile, Status::Filled), (Origin::Model, Status::Filled)]);
+    assert_eq!(
+        sources,
+        [(ValueOrigin::Profile, Status::Filled), (ValueOrigin::Model, Status::Filled)]
+    );
 }
 
-fn format_of(message: &pointsman_kernel::prompt::Message) -> String {
+fn format_of(message: &pointsman_kernel::prompt::PromptMessage) -> String {
     alloc::format!("{message:?}")
 }
 
 #[test]
 fn the_prompt_names_the_profile_and_tells_nothing_of_it() {
-    let driver = at_fill(vec![field("why", Shape::Textarea)]);
+    let driver = at_fill(vec![field("why", FieldShape::Textarea)]);
     let private = driver.prompt().private.expect("it has something private");
     assert_eq!((private.file.as_str(), private.redact), (FILE, true));
     let plain = with(json!({"redact": false, "profile": {}}));
-    let driver = at_fill_with(plain, vec![field("why", Shape::Textarea)]);
+    let driver = at_fill_with(plain, vec![field("why", FieldShape::Textarea)]);
     assert_eq!(driver.prompt().private, None, "there is nothing to add and nothing to hide");
 }
 
@@ -228,13 +238,13 @@ fn the_prompt_names_the_profile_and_tells_nothing_of_it() {
 fn the_first_page_is_opened_and_the_next_ones_are_waited_for() {
     let mut driver = active_with(config());
     let url = Some("https://a.test/apply".into());
-    assert_eq!(*driver.order(), Order::own(Task::Settle { url }));
+    assert_eq!(*driver.order(), Order::own(FormTask::Settle { url }));
     driver.report(settled("one"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     fill(&mut driver);
     driver.report(controls(vec![control("Next")]));
     driver.report(moved("two"));
-    assert_eq!(*driver.order(), Order::own(Task::Settle { url: None }));
+    assert_eq!(*driver.order(), Order::own(FormTask::Settle { url: None }));
 }
 
 #[test]
@@ -261,7 +271,7 @@ fn an_address_that_leads_to_another_site_is_an_error() {
 
 #[test]
 fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
-    let mut driver = at_fill(vec![field("mail", Shape::Text), field("fax", Shape::Text)]);
+    let mut driver = at_fill(vec![field("mail", FieldShape::Text), field("fax", FieldShape::Text)]);
     driver.say("ada");
     driver.report(INSERTED);
     driver.report(refused(true, Some("no address")));
@@ -296,11 +306,11 @@ fn a_value_of_the_profile_is_put_in_again_as_it_is() {
 fn attempts_per_field_are_what_the_configuration_says() {
     for attempts in 1..=5_u16 {
         let chart = super::chart_with(attempts, &[]);
-        let mut driver = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]);
+        let mut driver = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
         driver.begin(config());
         driver.give("activate", json!({}));
         driver.report(settled("one"));
-        driver.report(Report::Fields(vec![name(), name()]));
+        driver.report(FormReport::Fields(vec![name(), name()]));
         fill(&mut driver);
         for _ in 0..attempts {
             assert_eq!(driver.state(), "fill", "of {attempts}");
@@ -310,18 +320,22 @@ fn attempts_per_field_are_what_the_configuration_says() {
         assert_eq!(driver.state(), "error", "after {attempts}");
     }
     let chart = super::chart_with(2, &[]);
-    let chart = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]).chart.digest();
-    assert_eq!(chart, Driver::<Form>::new(CHART, &[SUBMIT_TOOL]).chart.digest(), "the default");
+    let chart = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]).chart.digest();
+    assert_eq!(
+        chart,
+        Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]).chart.digest(),
+        "the default"
+    );
 }
 
 #[test]
 fn waiting_times_are_what_the_configuration_says() {
     let chart = super::chart_with(2, &[("observe", 90_000), ("verify", 5_500)]);
-    let driver = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]);
+    let driver = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
     let timeout = |state: &str| {
         let state = driver.chart.find(state).and_then(|id| driver.chart.state(id));
-        match state.expect("it is there").does() {
-            pointsman_kernel::chart::Does::Run(work) => work.attempts.timeout,
+        match state.expect("it is there").kind() {
+            pointsman_kernel::chart::StateKind::Run(work) => work.attempts.timeout,
             other => panic!("{other:?}"),
         }
     };
@@ -331,13 +345,13 @@ fn waiting_times_are_what_the_configuration_says() {
 
 #[test]
 fn a_model_out_of_reach_is_asked_twice_and_its_text_is_kept() {
-    let mut driver = at_fill(vec![field("why", Shape::Text)]);
+    let mut driver = at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Unavailable, true);
     driver.wake();
     driver.say("because");
     driver.fault(FaultClass::Gone, true);
     assert_eq!(driver.state(), "error");
-    let mut driver = at_fill(vec![field("why", Shape::Text)]);
+    let mut driver = at_fill(vec![field("why", FieldShape::Text)]);
     driver.say("because");
     driver.fault(FaultClass::Unavailable, true);
     driver.wake();
@@ -361,19 +375,20 @@ fn timeouts_and_misfits_end_in_error_and_cancelling_in_cancelled() {
 
 #[test]
 fn a_page_with_too_many_fields_keeps_two_hundred() {
-    let many = (0..250).map(|at| field(&at.to_string(), Shape::Text)).collect();
+    let many = (0..250).map(|at| field(&at.to_string(), FieldShape::Text)).collect();
     let mut driver = at_fill(many);
     for _ in 0..200 {
         write(&mut driver, "x");
     }
     assert_eq!(driver.state(), "next_page");
-    let left = statuses(&driver).iter().filter(|it| **it == Status::Left(Why::TooMany)).count();
+    let left =
+        statuses(&driver).iter().filter(|it| **it == Status::Left(SkipReason::TooMany)).count();
     assert_eq!(left, 50);
 }
 
 #[test]
 fn errors_come_from_every_state_that_acts_and_are_told_without_values() {
-    let mut stages: Vec<(&str, Driver<Form>)> = vec![("observe", active_with(config()))];
+    let mut stages: Vec<(&str, Driver<FormAgent>)> = vec![("observe", active_with(config()))];
     let mut driver = active_with(config());
     driver.report(settled("one"));
     stages.push(("extract_fields", driver));

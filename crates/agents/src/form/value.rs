@@ -18,58 +18,60 @@ use alloc::{format, string::String};
 use thiserror::Error;
 
 use super::{
-    field::{Field, Shape},
-    kind::Kind,
+    field::{Field, FieldShape},
+    kind::FieldKind,
 };
 
 /// A value that a field cannot take. It tells what the field wants, never the value.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[error("{0}")]
-pub struct Unfit(pub String);
+pub struct UnfitValue(pub String);
 
 /// Returns the value as the field takes it.
 ///
 /// `kind` is what the value is: a profile's key says it, and for text that a model or a
-/// person wrote it is [`Kind::None`]. What comes back is for a choice the `value` of its
+/// person wrote it is [`FieldKind::None`]. What comes back is for a choice the `value` of its
 /// option (one per line where several can be chosen, see [`Field::choices`]), for a
 /// checkbox `true` or `false`, for a day `YYYY-MM-DD`, and so on as HTML has it for the
 /// native shapes; for lines it is what is typed.
 ///
 /// # Errors
 ///
-/// [`Unfit`] where the field takes no such value.
-pub fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit> {
+/// [`UnfitValue`] where the field takes no such value.
+pub fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitValue> {
     let clean: String = raw.chars().filter(|c| !unwanted(*c)).collect();
     let clean = clean.replace("\r\n", "\n").replace('\r', "\n").replace('\t', " ");
     let plain = clean.trim();
     if plain.is_empty() {
-        return Err(Unfit("there is nothing to put in".into()));
+        return Err(UnfitValue("there is nothing to put in".into()));
     }
     match field.shape {
-        Shape::Captcha => Err(Unfit("only a person may solve it".into())),
-        Shape::Unsupported => Err(Unfit("it is no field that can be filled".into())),
-        Shape::Checkbox => {
+        FieldShape::Captcha => Err(UnfitValue("only a person may solve it".into())),
+        FieldShape::Unsupported => Err(UnfitValue("it is no field that can be filled".into())),
+        FieldShape::Checkbox => {
             let yes = word::yes_or_no(plain);
-            let yes = yes.ok_or_else(|| Unfit("the field takes yes or no".into()))?;
+            let yes = yes.ok_or_else(|| UnfitValue("the field takes yes or no".into()))?;
             Ok(format!("{yes}"))
         }
         _ if field.is_choice() => choice::fit(field, plain, kind),
-        Shape::Number | Shape::Range => number::fit(field, plain),
-        Shape::Date | Shape::Time | Shape::DatetimeLocal | Shape::Month | Shape::Week => {
-            date::native(field, plain)
-        }
-        Shape::Color => color(plain),
-        Shape::Codes => codes(field, plain),
-        Shape::Password => password(field, &clean),
-        Shape::File if plain.starts_with('/') || plain.contains(":\\") => Ok(plain.into()),
-        Shape::File => Err(Unfit("the field takes the absolute path of a file".into())),
-        Shape::Text
-        | Shape::Textarea
-        | Shape::Richtext
-        | Shape::Combobox
-        | Shape::Select
-        | Shape::Radio
-        | Shape::Listbox => line::fit(field, plain, kind),
+        FieldShape::Number | FieldShape::Range => number::fit(field, plain),
+        FieldShape::Date
+        | FieldShape::Time
+        | FieldShape::DatetimeLocal
+        | FieldShape::Month
+        | FieldShape::Week => date::native(field, plain),
+        FieldShape::Color => color(plain),
+        FieldShape::Codes => codes(field, plain),
+        FieldShape::Password => password(field, &clean),
+        FieldShape::File if plain.starts_with('/') || plain.contains(":\\") => Ok(plain.into()),
+        FieldShape::File => Err(UnfitValue("the field takes the absolute path of a file".into())),
+        FieldShape::Text
+        | FieldShape::Textarea
+        | FieldShape::Richtext
+        | FieldShape::Combobox
+        | FieldShape::Select
+        | FieldShape::Radio
+        | FieldShape::Listbox => line::fit(field, plain, kind),
     }
 }
 
@@ -77,26 +79,26 @@ pub fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit> {
 /// spaces, case and the way in which days and numbers are written do not count.
 pub fn kept(field: &Field, wanted: &str, found: &str) -> bool {
     match field.shape {
-        Shape::Checkbox => word::yes_or_no(wanted) == word::yes_or_no(found),
+        FieldShape::Checkbox => word::yes_or_no(wanted) == word::yes_or_no(found),
         _ if field.is_choice() => choice::kept(field, wanted, found),
-        Shape::Number | Shape::Range => number::same(wanted, found),
-        Shape::Date => date::same_native(wanted, found) || date::same(wanted, found),
-        Shape::Time | Shape::DatetimeLocal | Shape::Month | Shape::Week => {
+        FieldShape::Number | FieldShape::Range => number::same(wanted, found),
+        FieldShape::Date => date::same_native(wanted, found) || date::same(wanted, found),
+        FieldShape::Time | FieldShape::DatetimeLocal | FieldShape::Month | FieldShape::Week => {
             date::same_native(wanted, found)
         }
-        Shape::Color => wanted.eq_ignore_ascii_case(found.trim()),
-        Shape::Codes => alphanumeric(wanted) == alphanumeric(found),
-        Shape::Password => wanted == found,
-        Shape::File => file_name(wanted) == file_name(found),
-        Shape::Text
-        | Shape::Textarea
-        | Shape::Richtext
-        | Shape::Combobox
-        | Shape::Select
-        | Shape::Radio
-        | Shape::Listbox
-        | Shape::Captcha
-        | Shape::Unsupported => line::kept(field, wanted, found),
+        FieldShape::Color => wanted.eq_ignore_ascii_case(found.trim()),
+        FieldShape::Codes => alphanumeric(wanted) == alphanumeric(found),
+        FieldShape::Password => wanted == found,
+        FieldShape::File => file_name(wanted) == file_name(found),
+        FieldShape::Text
+        | FieldShape::Textarea
+        | FieldShape::Richtext
+        | FieldShape::Combobox
+        | FieldShape::Select
+        | FieldShape::Radio
+        | FieldShape::Listbox
+        | FieldShape::Captcha
+        | FieldShape::Unsupported => line::kept(field, wanted, found),
     }
 }
 
@@ -117,30 +119,30 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path).trim()
 }
 
-fn codes(field: &Field, plain: &str) -> Result<String, Unfit> {
+fn codes(field: &Field, plain: &str) -> Result<String, UnfitValue> {
     let code = alphanumeric(plain);
     match field.limits.chars {
         Some(boxes) if usize::try_from(boxes).ok() != Some(code.chars().count()) => {
-            Err(Unfit(format!("the code has {boxes} characters")))
+            Err(UnfitValue(format!("the code has {boxes} characters")))
         }
-        _ if code.is_empty() => Err(Unfit("there is nothing to put in".into())),
+        _ if code.is_empty() => Err(UnfitValue("there is nothing to put in".into())),
         _ => Ok(code),
     }
 }
 
 /// A password is typed as it is, or not at all.
-fn password(field: &Field, clean: &str) -> Result<String, Unfit> {
+fn password(field: &Field, clean: &str) -> Result<String, UnfitValue> {
     let length = clean.encode_utf16().count();
     let most = field.limits.chars.and_then(|it| usize::try_from(it).ok());
     match most {
         Some(most) if length > most => {
-            Err(Unfit(format!("the field takes {most} characters at most")))
+            Err(UnfitValue(format!("the field takes {most} characters at most")))
         }
         _ => Ok(clean.into()),
     }
 }
 
-fn color(plain: &str) -> Result<String, Unfit> {
+fn color(plain: &str) -> Result<String, UnfitValue> {
     const NAMES: [(&str, &str); 16] = [
         ("black", "#000000"),
         ("white", "#ffffff"),
@@ -168,6 +170,6 @@ fn color(plain: &str) -> Result<String, Unfit> {
     match (hexadecimal, digits.len()) {
         (true, 6) => Ok(format!("#{digits}")),
         (true, 3) => Ok(digits.chars().fold(String::from("#"), |all, c| format!("{all}{c}{c}"))),
-        _ => Err(Unfit("the field takes a colour; write it as #rrggbb".into())),
+        _ => Err(UnfitValue("the field takes a colour; write it as #rrggbb".into())),
     }
 }

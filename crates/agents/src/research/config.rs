@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    data::Data,
-    offer::Offer,
-    phrase::{self, Off},
+    data::ResearchData,
+    offer::ToolList,
+    phrase::{self, DisabledFeature},
     prompt,
 };
 
 /// How much of the findings a prompt shows.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct PromptLimits {
     /// Tokens of a prompt, at four bytes each.
     pub prompt_tokens: u32,
     /// Bytes of findings that are shown whole; beyond them the older ones are only
@@ -24,13 +24,13 @@ pub struct Limits {
     pub memory_bytes: u32,
 }
 
-impl Default for Limits {
+impl Default for PromptLimits {
     fn default() -> Self {
         Self { prompt_tokens: 8_000, memory_bytes: 16_000 }
     }
 }
 
-impl Limits {
+impl PromptLimits {
     /// Returns the bytes that a prompt may have.
     pub(super) fn prompt_bytes(self) -> usize {
         usize::try_from(self.prompt_tokens).unwrap_or(usize::MAX).saturating_mul(4)
@@ -44,12 +44,12 @@ impl Limits {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct ResearchConfig {
     goal: String,
     #[serde(default = "on")]
     tools: Value,
     #[serde(default)]
-    limits: Limits,
+    limits: PromptLimits,
 }
 
 const fn on() -> Value {
@@ -57,17 +57,17 @@ const fn on() -> Value {
 }
 
 /// Reads a configuration into data that a run can begin with.
-pub(super) fn read(config: &RawValue) -> Result<Data, BadBody> {
-    let Config { goal, tools, limits } = serde_json::from_str(config.get())?;
-    let mut tools = Offer::read(&tools)?;
+pub(super) fn read(config: &RawValue) -> Result<ResearchData, BadBody> {
+    let ResearchConfig { goal, tools, limits } = serde_json::from_str(config.get())?;
+    let mut tools = ToolList::read(&tools)?;
     let off = phrase::off(&goal);
     match off {
-        Some((Off::Tools, _)) => tools = Offer::default(),
-        Some((Off::Search, _)) => tools.without_search(),
+        Some((DisabledFeature::Tools, _)) => tools = ToolList::default(),
+        Some((DisabledFeature::Search, _)) => tools.without_search(),
         None => {}
     }
     let off = off.map(|(_, words)| words.into());
-    let data = Data { goal, tools, limits, off, ..Data::default() };
+    let data = ResearchData { goal, tools, limits, off, ..ResearchData::default() };
     // What is never cut must fit, or the limit would be none.
     let (least, most) = (prompt::least(&data), limits.prompt_bytes());
     if least > most {

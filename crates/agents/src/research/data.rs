@@ -3,17 +3,17 @@
 use alloc::{boxed::Box, collections::BTreeSet, format, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{BadBody, FaultClass, Forgone, ToolCall, ToolResult, Visit},
+    agent::{Abandoned, BadBody, FaultClass, ToolCall, ToolResult, Visit},
     governor::{Level, Verdict},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    config::{self, Limits},
-    decision::{Decision, Unusable},
-    offer::{Offer, SEARCH, one_line},
-    passage::{Passage, passages},
+    config::{self, PromptLimits},
+    decision::{Decision, UnusableReply},
+    offer::{SEARCH, ToolList, one_line},
+    passage::{DocumentLine, passages},
     recount,
 };
 use crate::{advice::Advice, answer, transcript};
@@ -36,13 +36,13 @@ const FRUITLESS_REFUSE: usize = 6;
 
 /// The data of a run of `research`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Data {
+pub struct ResearchData {
     /// The question.
     pub goal: String,
     /// The tools that may be used.
-    pub tools: Offer,
+    pub tools: ToolList,
     /// How much a prompt shows.
-    pub limits: Limits,
+    pub limits: PromptLimits,
     /// The call that the last decision asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolCall>,
@@ -67,7 +67,7 @@ pub struct Data {
     pub answer: Option<String>,
     /// Why the last job came to nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<JobFailure>,
     /// How far a run came that got stuck. With it, no answer is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
@@ -90,11 +90,11 @@ pub struct Finding {
 
 /// Where and why a job came to nothing.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Stopped {
+pub struct JobFailure {
     /// The state.
     pub state: String,
     /// What kind of reason it was.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// The reason, in words.
     pub reason: String,
 }
@@ -103,7 +103,7 @@ pub struct Stopped {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Cause {
+pub enum FailureCause {
     /// No decision of the model could be used.
     Unusable,
     /// A model or a tool failed, or took too long.
@@ -116,23 +116,23 @@ pub enum Cause {
     Limit,
 }
 
-impl Data {
+impl ResearchData {
     pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
         *self = config::read(config)?;
         Ok(())
     }
 
     /// Turns away a search where searching has brought nothing for too long.
-    pub(super) fn admit(&self, decision: Decision) -> Result<Decision, Unusable> {
+    pub(super) fn admit(&self, decision: Decision) -> Result<Decision, UnusableReply> {
         let searches = self.fruitless();
         if matches!(decision, Decision::Search { .. }) && searches >= FRUITLESS_REFUSE {
-            return Err(Unusable::Fruitless { searches });
+            return Err(UnusableReply::Fruitless { searches });
         }
         Ok(decision)
     }
 
     /// Keeps why a decision was not taken, for the next prompt and for the summary.
-    pub(super) fn turn_away(&mut self, why: &Unusable) {
+    pub(super) fn turn_away(&mut self, why: &UnusableReply) {
         let why = format!("{why}");
         self.advice.say(&why);
         self.note_refusal(&why);
@@ -213,8 +213,8 @@ impl Data {
         self.findings.push(Finding { call, result, analysis: String::new() });
     }
 
-    pub(super) fn not_found(&mut self, visit: &Visit<'_>, why: &Forgone) {
-        if let Forgone::Denied { reason } = why {
+    pub(super) fn not_found(&mut self, visit: &Visit<'_>, why: &Abandoned) {
+        if let Abandoned::Denied { reason } = why {
             self.note_refusal(reason);
         }
         self.found(transcript::forgone(why));
@@ -229,16 +229,18 @@ impl Data {
         }
     }
 
-    pub(super) fn stopped_by(&mut self, visit: &Visit<'_>, why: &Forgone) {
+    pub(super) fn stopped_by(&mut self, visit: &Visit<'_>, why: &Abandoned) {
         let cause = match why {
-            Forgone::Failed(fault) if fault.class == FaultClass::Invalid => Cause::Unusable,
-            Forgone::Failed(_) | Forgone::TimedOut { .. } => Cause::Failed,
-            Forgone::Denied { .. } => Cause::Denied,
-            Forgone::Stuck { .. } => Cause::Stuck,
-            Forgone::Budget | Forgone::Cancelled | _ => Cause::Limit,
+            Abandoned::Failed(fault) if fault.class == FaultClass::Invalid => {
+                FailureCause::Unusable
+            }
+            Abandoned::Failed(_) | Abandoned::TimedOut { .. } => FailureCause::Failed,
+            Abandoned::Denied { .. } => FailureCause::Denied,
+            Abandoned::Stuck { .. } => FailureCause::Stuck,
+            Abandoned::Budget | Abandoned::Cancelled | _ => FailureCause::Limit,
         };
         let reason = one_line(&answer::reason(why), MAX_REASON);
-        self.stopped = Some(Stopped { state: visit.state.name().into(), cause, reason });
+        self.stopped = Some(JobFailure { state: visit.state.name().into(), cause, reason });
     }
 
     /// Ends without an answer, whatever is said from here on.
@@ -266,7 +268,7 @@ impl Data {
 
 impl Finding {
     /// Returns the passages that it holds.
-    pub(super) fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
+    pub(super) fn passages(&self) -> impl Iterator<Item = DocumentLine<'_>> {
         let output = if self.result.ok { self.result.output.as_str() } else { "" };
         passages(output)
     }

@@ -6,7 +6,7 @@ use pointsman_kernel::{agent::Reply, json::canonical_body};
 use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
-use super::offer::{Offer, SEARCH, one_line};
+use super::offer::{SEARCH, ToolList, one_line};
 
 /// The action that gives the answer; models that call tools call it by that name too.
 const FINISH: &str = "finish";
@@ -45,7 +45,7 @@ pub enum Decision {
 /// Why a reply is no decision that can be taken. The words are for the model.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Unusable {
+pub enum UnusableReply {
     /// There is nothing to read.
     #[error("no JSON object could be read in the reply")]
     NoObject,
@@ -106,7 +106,7 @@ pub(super) const EXAMPLE: &str = "A red signal means stop (signals.md:3).";
 ///
 /// A native call counts before the text; of several the first one is taken, since
 /// a decision is one step.
-pub(super) fn of(reply: &Reply, offer: &Offer) -> Result<Decision, Unusable> {
+pub(super) fn of(reply: &Reply, offer: &ToolList) -> Result<Decision, UnusableReply> {
     let Some(proposed) = reply.calls.first() else { return read(&reply.text, offer) };
     let arguments = serde_json::from_str(proposed.arguments.get()).unwrap_or_default();
     call(&proposed.tool, &arguments, offer)
@@ -114,36 +114,40 @@ pub(super) fn of(reply: &Reply, offer: &Offer) -> Result<Decision, Unusable> {
 
 /// Reads a decision out of text: a fenced block first, else the first object that
 /// looks like one.
-pub fn read(text: &str, offer: &Offer) -> Result<Decision, Unusable> {
+pub fn read(text: &str, offer: &ToolList) -> Result<Decision, UnusableReply> {
     // What a model thinks aloud is not what it says.
     let said = text.rsplit("</think>").next().unwrap_or(text);
-    let object = object(said).ok_or(Unusable::NoObject)?;
+    let object = object(said).ok_or(UnusableReply::NoObject)?;
     let action = word(&object, "action").to_lowercase();
     let named = [word(&object, "tool_name"), word(&object, "tool")];
     let named = named.into_iter().find(|name| !name.is_empty() && *name != NO_TOOL);
     match (action.as_str(), named) {
         (FINISH, _) => finish(&object),
-        ("reason" | "think" | "thought" | "error", _) => Err(Unusable::Thought),
+        ("reason" | "think" | "thought" | "error", _) => Err(UnusableReply::Thought),
         ("search", None) => search(&object, offer),
         ("search", Some(_)) if first_text(&object, &["query"]).is_some() => search(&object, offer),
         // Whatever the action is called, a tool that is named is meant.
         (_, Some(name)) => call(name, &arguments(&object)?, offer),
-        ("", None) => Err(Unusable::NoAction),
-        ("tool", None) => Err(Unusable::NoToolNamed),
+        ("", None) => Err(UnusableReply::NoAction),
+        ("tool", None) => Err(UnusableReply::NoToolNamed),
         // Some models give a tool's name for the action.
         (action, None) if offer.find(action).is_some() => call(action, &arguments(&object)?, offer),
-        (action, None) => Err(Unusable::UnknownAction { action: one_line(action, MAX_WORD) }),
+        (action, None) => Err(UnusableReply::UnknownAction { action: one_line(action, MAX_WORD) }),
     }
 }
 
-fn call(name: &str, arguments: &Map<String, Value>, offer: &Offer) -> Result<Decision, Unusable> {
+fn call(
+    name: &str,
+    arguments: &Map<String, Value>,
+    offer: &ToolList,
+) -> Result<Decision, UnusableReply> {
     let Some(tool) = offer.find(name) else {
         return match name {
             FINISH => finish(arguments),
             // The action's name given for the tool's.
             "search" if offer.searches() => search(arguments, offer),
-            _ if offer.is_empty() => Err(Unusable::ToolsOff),
-            _ => Err(Unusable::NoSuchTool { tool: one_line(name, MAX_WORD) }),
+            _ if offer.is_empty() => Err(UnusableReply::ToolsOff),
+            _ => Err(UnusableReply::NoSuchTool { tool: one_line(name, MAX_WORD) }),
         };
     };
     if tool == SEARCH {
@@ -151,47 +155,47 @@ fn call(name: &str, arguments: &Map<String, Value>, offer: &Offer) -> Result<Dec
     }
     let arguments = RawValue::from_string(format!("{}", Value::Object(arguments.clone())));
     let arguments = arguments.and_then(|arguments| canonical_body(&arguments));
-    let arguments = arguments.map_err(|_| Unusable::Arguments)?;
+    let arguments = arguments.map_err(|_| UnusableReply::Arguments)?;
     if arguments.get().len() > MAX_ARGUMENTS {
-        return Err(Unusable::TooLong);
+        return Err(UnusableReply::TooLong);
     }
     Ok(Decision::Tool { tool: tool.into(), arguments })
 }
 
-fn search(object: &Map<String, Value>, offer: &Offer) -> Result<Decision, Unusable> {
+fn search(object: &Map<String, Value>, offer: &ToolList) -> Result<Decision, UnusableReply> {
     if offer.is_empty() {
-        return Err(Unusable::ToolsOff);
+        return Err(UnusableReply::ToolsOff);
     }
     if !offer.searches() {
-        return Err(Unusable::SearchOff);
+        return Err(UnusableReply::SearchOff);
     }
     let within = arguments(object).unwrap_or_default();
     let query =
         first_text(object, &["query", "q"]).or_else(|| first_text(&within, &["query", "q"]));
     match query {
-        Some(query) if query.len() > MAX_ARGUMENTS => Err(Unusable::TooLong),
+        Some(query) if query.len() > MAX_ARGUMENTS => Err(UnusableReply::TooLong),
         Some(query) => Ok(Decision::Search { query }),
-        None => Err(Unusable::NoQuery),
+        None => Err(UnusableReply::NoQuery),
     }
 }
 
-fn finish(object: &Map<String, Value>) -> Result<Decision, Unusable> {
+fn finish(object: &Map<String, Value>) -> Result<Decision, UnusableReply> {
     let text = first_text(object, &["final", "answer", "text", "result"]);
     match text {
         // A small model likes to repeat what it was shown; that answers nothing.
-        Some(text) if text.trim() == EXAMPLE => Err(Unusable::Example),
+        Some(text) if text.trim() == EXAMPLE => Err(UnusableReply::Example),
         Some(text) => Ok(Decision::Finish { text }),
-        None => Err(Unusable::NoAnswer),
+        None => Err(UnusableReply::NoAnswer),
     }
 }
 
 /// Returns the arguments: an object, or the text of one, as the schema asks for it.
-fn arguments(object: &Map<String, Value>) -> Result<Map<String, Value>, Unusable> {
+fn arguments(object: &Map<String, Value>) -> Result<Map<String, Value>, UnusableReply> {
     let keys = ["tool_params", "args", "arguments", "parameters"];
     match keys.iter().find_map(|key| object.get(*key)) {
         Some(Value::Object(arguments)) => Ok(arguments.clone()),
         Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
-        Some(Value::String(text)) => parse(text).ok_or(Unusable::Arguments),
+        Some(Value::String(text)) => parse(text).ok_or(UnusableReply::Arguments),
         // A tool says itself what it misses.
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
             Ok(Map::new())

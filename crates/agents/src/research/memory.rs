@@ -5,12 +5,12 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    prompt::Message,
+    prompt::PromptMessage,
 };
 use serde_json::{json, value::RawValue};
 
 use super::{
-    data::{Data, Finding},
+    data::{Finding, ResearchData},
     offer::one_line,
 };
 
@@ -24,7 +24,7 @@ const MAX_LINE: usize = 240;
 const CUT: &str = "\n[the rest is not shown]";
 
 /// Returns the messages that tell of the findings, in so many bytes at most.
-pub(super) fn messages(data: &Data, room: usize) -> Vec<Message> {
+pub(super) fn messages(data: &ResearchData, room: usize) -> Vec<PromptMessage> {
     let findings = data.findings.as_slice();
     let whole = findings.iter().map(size).fold(0, usize::saturating_add);
     let mut count =
@@ -40,33 +40,33 @@ pub(super) fn messages(data: &Data, room: usize) -> Vec<Message> {
     let mut room = room.saturating_sub(calls_size(recent));
     if let Some(text) = summary(older, data.forgotten, room / 4) {
         room = room.saturating_sub(text.len());
-        messages.push(Message::User(text));
+        messages.push(PromptMessage::User(text));
     }
     let texts = recent.iter().flat_map(|it| [it.result.output.len(), it.analysis.len()]);
     let share = share(texts.collect(), room);
     for finding in recent {
         let call = shown(&finding.call);
         let id = call.id.clone();
-        messages.push(Message::Assistant { text: String::new(), calls: vec![call] });
+        messages.push(PromptMessage::Assistant { text: String::new(), calls: vec![call] });
         let output = cut(&finding.result.output, share);
         let result = ToolResult { output, ..finding.result.clone() };
-        messages.push(Message::Tool { id, result });
+        messages.push(PromptMessage::Tool { id, result });
         let text = cut(&finding.analysis, share);
         if !text.is_empty() {
-            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(PromptMessage::Assistant { text, calls: Vec::new() });
         }
     }
     messages
 }
 
 /// Returns the bytes that a message takes.
-pub(super) fn message_size(message: &Message) -> usize {
+pub(super) fn message_size(message: &PromptMessage) -> usize {
     match message {
-        Message::User(text) => text.len(),
-        Message::Assistant { text, calls } => {
+        PromptMessage::User(text) => text.len(),
+        PromptMessage::Assistant { text, calls } => {
             calls.iter().map(call_size).fold(text.len(), usize::saturating_add)
         }
-        Message::Tool { id, result } => id.len().saturating_add(result.output.len()),
+        PromptMessage::Tool { id, result } => id.len().saturating_add(result.output.len()),
         _ => 0,
     }
 }

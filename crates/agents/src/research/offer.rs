@@ -3,7 +3,7 @@
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use pointsman_kernel::{agent::BadBody, chart::Tools};
+use pointsman_kernel::{agent::BadBody, chart::AllowedTools};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,13 +21,13 @@ const MAX_ARGUMENTS: usize = 12;
 /// The tools that a run is offered; none, if tools are off.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Offer {
-    tools: Vec<Offered>,
+pub struct ToolList {
+    tools: Vec<OfferedTool>,
 }
 
 /// A tool as a prompt tells of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Offered {
+pub struct OfferedTool {
     /// Its name, as the host knows it.
     pub name: Box<str>,
     /// What it does, in a line.
@@ -38,21 +38,21 @@ pub struct Offered {
     pub arguments: Vec<Box<str>>,
 }
 
-impl Offer {
+impl ToolList {
     /// Reads what a configuration says: `true` is the search alone, which is the one
     /// tool that the agent knows by itself; a list is exactly what it names.
     pub(super) fn read(tools: &Value) -> Result<Self, BadBody> {
         match tools {
-            Value::Bool(true) => Ok(Self { tools: alloc::vec![Offered::named(SEARCH)?] }),
+            Value::Bool(true) => Ok(Self { tools: alloc::vec![OfferedTool::named(SEARCH)?] }),
             Value::Bool(false) => Ok(Self::default()),
             Value::Array(list) if list.len() > MAX_TOOLS => {
                 let count = list.len();
                 Err(BadBody(format!("`tools` names {count} tools; at most {MAX_TOOLS} fit")))
             }
             Value::Array(list) => {
-                let mut tools: Vec<Offered> = Vec::new();
+                let mut tools: Vec<OfferedTool> = Vec::new();
                 for entry in list {
-                    let tool = Offered::read(entry)?;
+                    let tool = OfferedTool::read(entry)?;
                     if tools.iter().any(|known| known.name == tool.name) {
                         return Err(BadBody(format!("`tools` names `{}` twice", tool.name)));
                     }
@@ -68,7 +68,7 @@ impl Offer {
     }
 
     /// Returns the tools, in the host's order.
-    pub fn tools(&self) -> &[Offered] {
+    pub fn tools(&self) -> &[OfferedTool] {
         &self.tools
     }
 
@@ -83,12 +83,12 @@ impl Offer {
     }
 
     /// Returns the tools beside the search.
-    pub fn others(&self) -> impl Iterator<Item = &Offered> {
+    pub fn others(&self) -> impl Iterator<Item = &OfferedTool> {
         self.tools.iter().filter(|tool| *tool.name != *SEARCH)
     }
 
     /// Returns what of it a state allows.
-    pub(super) fn within(&self, allowed: &Tools) -> Self {
+    pub(super) fn within(&self, allowed: &AllowedTools) -> Self {
         let tools = self.tools.iter().filter(|tool| allowed.allow(&tool.name));
         Self { tools: tools.cloned().collect() }
     }
@@ -125,7 +125,7 @@ impl Offer {
     }
 }
 
-impl Offered {
+impl OfferedTool {
     fn named(name: &str) -> Result<Self, BadBody> {
         let fits = |c: char| !c.is_whitespace() && !c.is_control() && c != '`';
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {

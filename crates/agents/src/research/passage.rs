@@ -2,7 +2,7 @@
 
 /// A line of a document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Passage<'o> {
+pub(super) struct DocumentLine<'o> {
     /// The file and the line, as `file:line`.
     pub(super) place: &'o str,
     /// The file.
@@ -12,11 +12,11 @@ pub(super) struct Passage<'o> {
 }
 
 /// Returns the passages of an output: its lines of the form `file:line: text`.
-pub(super) fn passages(output: &str) -> impl Iterator<Item = Passage<'_>> {
+pub(super) fn passages(output: &str) -> impl Iterator<Item = DocumentLine<'_>> {
     output.lines().filter_map(passage)
 }
 
-fn passage(line: &str) -> Option<Passage<'_>> {
+fn passage(line: &str) -> Option<DocumentLine<'_>> {
     // A drive letter or a host has a colon too: the first that a number follows counts.
     let marks = line.match_indices(':').map(|(at, _)| at);
     let mut found = marks.filter_map(|at| {
@@ -25,7 +25,7 @@ fn passage(line: &str) -> Option<Passage<'_>> {
         let text = rest.get(digits..)?.strip_prefix(':')?;
         let end = at.saturating_add(1).saturating_add(digits);
         let place = line.get(..end)?;
-        (digits > 0 && is_path(path)).then(|| Passage { place, path, text: text.trim() })
+        (digits > 0 && is_path(path)).then(|| DocumentLine { place, path, text: text.trim() })
     });
     found.next()
 }

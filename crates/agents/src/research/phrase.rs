@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 
 /// What a goal turns off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Off {
+pub(super) enum DisabledFeature {
     /// Every tool.
     Tools,
     /// Those that search.
@@ -13,25 +13,25 @@ pub(super) enum Off {
 }
 
 /// What is an instruction, with what may follow it.
-const ORDERS: [(&str, Off); 5] = [
-    ("do not use tools", Off::Tools),
-    ("don't use tools", Off::Tools),
-    ("do not use any tools", Off::Tools),
-    ("do not search", Off::Search),
-    ("don't search", Off::Search),
+const ORDERS: [(&str, DisabledFeature); 5] = [
+    ("do not use tools", DisabledFeature::Tools),
+    ("don't use tools", DisabledFeature::Tools),
+    ("do not use any tools", DisabledFeature::Tools),
+    ("do not search", DisabledFeature::Search),
+    ("don't search", DisabledFeature::Search),
 ];
 /// What is one too, by itself or behind a word about answering.
-const MANNERS: [(&str, Off); 3] = [
-    ("without tools", Off::Tools),
-    ("without searching", Off::Search),
-    ("without a search", Off::Search),
+const MANNERS: [(&str, DisabledFeature); 3] = [
+    ("without tools", DisabledFeature::Tools),
+    ("without searching", DisabledFeature::Search),
+    ("without a search", DisabledFeature::Search),
 ];
 /// What is one by itself: "no search results" asks for something.
-const ALONE: [(&str, Off); 4] = [
-    ("no tools", Off::Tools),
-    ("use no tools", Off::Tools),
-    ("no search", Off::Search),
-    ("with no search", Off::Search),
+const ALONE: [(&str, DisabledFeature); 4] = [
+    ("no tools", DisabledFeature::Tools),
+    ("use no tools", DisabledFeature::Tools),
+    ("no search", DisabledFeature::Search),
+    ("with no search", DisabledFeature::Search),
 ];
 /// What may follow an instruction: "do not search the web" is another one.
 const FOLLOW: [&str; 10] = [
@@ -56,15 +56,18 @@ const QUESTIONS: [&str; 24] = [
 ];
 
 /// Returns what a goal turns off, and the words that do so.
-pub(super) fn off(goal: &str) -> Option<(Off, &'static str)> {
+pub(super) fn off(goal: &str) -> Option<(DisabledFeature, &'static str)> {
     let goal = goal.to_lowercase().replace('\u{2019}', "'");
     let orders = sentences(&goal).into_iter().filter(|sentence| !asks(sentence));
     let clauses: Vec<String> = orders.flat_map(clauses).collect();
     // Whoever wants no tools wants no search either.
-    clauses.iter().filter_map(|clause| said(clause)).min_by_key(|(off, _)| *off == Off::Search)
+    clauses
+        .iter()
+        .filter_map(|clause| said(clause))
+        .min_by_key(|(off, _)| *off == DisabledFeature::Search)
 }
 
-fn said(clause: &str) -> Option<(Off, &'static str)> {
+fn said(clause: &str) -> Option<(DisabledFeature, &'static str)> {
     let whole = |phrase: &str| {
         let rest = clause.strip_prefix(phrase);
         let goes_on = |rest: &str| rest.strip_prefix(' ').is_some_and(|it| FOLLOW.contains(&it));

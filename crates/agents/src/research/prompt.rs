@@ -5,14 +5,14 @@ use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
     agent::Visit,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 
 use super::{
     DECIDE_ID,
-    data::Data,
+    data::ResearchData,
     memory,
-    offer::{Offer, one_line},
+    offer::{ToolList, one_line},
     schema,
 };
 
@@ -43,11 +43,11 @@ const MAX_STATE: usize = 5_000;
 const MIN_ROOM: usize = 2_000;
 
 /// Renders the prompt of a decision or an analysis.
-pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
+pub(super) fn render(data: &ResearchData, visit: &Visit<'_>) -> Prompt {
     let decides = visit.job == DECIDE_ID;
     let offer = data.tools.within(visit.state.tools());
     let mut prompt = base(data, &offer, decides);
-    prompt.messages.push(Message::User(state(data, visit, decides.then_some(&offer))));
+    prompt.messages.push(PromptMessage::User(state(data, visit, decides.then_some(&offer))));
     let room = data.limits.prompt_bytes().saturating_sub(size(&prompt));
     // Between the goal and the run's own state.
     prompt.messages.splice(1..1, memory::messages(data, room));
@@ -55,7 +55,7 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
 }
 
 /// Returns the bytes that a prompt needs in the worst case, before it is worth asking.
-pub(super) fn least(data: &Data) -> usize {
+pub(super) fn least(data: &ResearchData) -> usize {
     let decision = size(&base(data, &data.tools, true));
     let needed = decision.saturating_add(data.tools.actions().len());
     needed.saturating_add(MAX_STATE).saturating_add(MIN_ROOM)
@@ -71,11 +71,11 @@ pub(super) fn size(prompt: &Prompt) -> usize {
 }
 
 /// Returns what is never cut: the instructions, the goal, the tools and the schema.
-fn base(data: &Data, offer: &Offer, decides: bool) -> Prompt {
+fn base(data: &ResearchData, offer: &ToolList, decides: bool) -> Prompt {
     let tools: Vec<Box<str>> = offer.tools().iter().map(|tool| tool.name.clone()).collect();
     Prompt {
         system: if decides { instructions(offer) } else { format!("{ANALYZE}\n{RULES}") },
-        messages: vec![Message::User(data.goal.clone())],
+        messages: vec![PromptMessage::User(data.goal.clone())],
         tools: if decides { tools } else { Vec::new() },
         schema: decides.then(|| schema::of(offer)),
         private: None,
@@ -83,7 +83,7 @@ fn base(data: &Data, offer: &Offer, decides: bool) -> Prompt {
 }
 
 /// Explains the decisions that are open, each with an example.
-fn instructions(offer: &Offer) -> String {
+fn instructions(offer: &ToolList) -> String {
     let mut parts: Vec<String> = vec![DECIDE.into()];
     if offer.searches() {
         parts.push(SEARCHING.into());
@@ -101,14 +101,14 @@ fn instructions(offer: &Offer) -> String {
     parts.push(FINISHING.into());
     if !offer.is_empty() {
         parts.push("Tools:".into());
-        parts.extend(offer.tools().iter().map(super::Offered::line));
+        parts.extend(offer.tools().iter().map(super::OfferedTool::line));
     }
     parts.push(RULES.into());
     parts.join("\n")
 }
 
 /// The run's own state. The form is a contract: tools that read prompts rely on it.
-fn state(data: &Data, visit: &Visit<'_>, offer: Option<&Offer>) -> String {
+fn state(data: &ResearchData, visit: &Visit<'_>, offer: Option<&ToolList>) -> String {
     let phase = visit.state.name().to_uppercase();
     let duration = visit.now.since(visit.entered);
     let vain = data.vain();

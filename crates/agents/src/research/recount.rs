@@ -6,9 +6,9 @@
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
 use super::{
-    data::{Cause, Data, Finding},
+    data::{FailureCause, Finding, ResearchData},
     offer::{SEARCH, one_line},
-    passage::Passage,
+    passage::DocumentLine,
 };
 
 /// Sources that an answer lists.
@@ -28,10 +28,10 @@ const MAX_NOTES: usize = 3;
 
 /// Returns an answer, followed by where it comes from: the places that it names or
 /// quotes, failing that those in files that it names, failing that all that was found.
-pub(super) fn answer(answer: &str, data: &Data) -> String {
+pub(super) fn answer(answer: &str, data: &ResearchData) -> String {
     let findings = data.findings.as_slice();
-    let passages: Vec<Passage<'_>> = findings.iter().flat_map(Finding::passages).collect();
-    let places = |relies: &dyn Fn(&Passage<'_>) -> bool| -> Vec<String> {
+    let passages: Vec<DocumentLine<'_>> = findings.iter().flat_map(Finding::passages).collect();
+    let places = |relies: &dyn Fn(&DocumentLine<'_>) -> bool| -> Vec<String> {
         passages.iter().filter(|it| relies(it)).map(|it| it.place.into()).collect()
     };
     let mut sources = places(&|it| names(answer, it.place) || quotes(answer, it.text));
@@ -55,13 +55,13 @@ pub(super) fn answer(answer: &str, data: &Data) -> String {
 }
 
 /// Says what the goal turned off.
-fn off(data: &Data) -> Option<String> {
+fn off(data: &ResearchData) -> Option<String> {
     let words = data.off.as_deref()?;
     Some(format!("The documents were not searched: the goal says \u{201c}{words}\u{201d}."))
 }
 
 /// Returns how far a run came that has no answer, and what could be done next.
-pub(super) fn summary(data: &Data) -> String {
+pub(super) fn summary(data: &ResearchData) -> String {
     let mut parts =
         alloc::vec![format!("No answer was found to: {}", one_line(&data.goal, MAX_TEXT))];
     parts.push(stop(data));
@@ -84,7 +84,7 @@ pub(super) fn summary(data: &Data) -> String {
 }
 
 /// Says where and why it stopped.
-fn stop(data: &Data) -> String {
+fn stop(data: &ResearchData) -> String {
     match &data.stopped {
         Some(stopped) => format!("It stopped in `{}`: {}.", stopped.state, stopped.reason),
         None if data.goal.trim().is_empty() => "It stopped at once: there is no question.".into(),
@@ -96,31 +96,31 @@ fn stop(data: &Data) -> String {
 }
 
 /// Suggests what a person could do.
-fn next(data: &Data) -> &'static str {
+fn next(data: &ResearchData) -> &'static str {
     let found = data.findings.iter().any(|finding| finding.passages().next().is_some());
     // `quote` says so where it has nothing to quote.
     let unasked = data.stopped.as_ref().is_some_and(|it| it.reason.contains("no model was asked"));
     match data.stopped.as_ref().map(|stopped| stopped.cause) {
         None if data.goal.trim().is_empty() => "ask a question.",
-        Some(Cause::Unusable) if !found && data.off.is_some() => {
+        Some(FailureCause::Unusable) if !found && data.off.is_some() => {
             "leave out of the goal what turned the search off, or ask another model."
         }
-        Some(Cause::Unusable) if !found && data.findings.iter().any(|it| it.result.ok) => {
+        Some(FailureCause::Unusable) if !found && data.findings.iter().any(|it| it.result.ok) => {
             "check that the documents cover this, and use words that occur in them; or ask another \
              model."
         }
-        Some(Cause::Unusable) if unasked => {
+        Some(FailureCause::Unusable) if unasked => {
             "use words that occur in the documents, or name a model with `--model`."
         }
-        Some(Cause::Unusable) => {
+        Some(FailureCause::Unusable) => {
             "the model's replies could not be used; ask again, or ask another model."
         }
-        Some(Cause::Failed) => {
+        Some(FailureCause::Failed) => {
             "see that the model and the tools can be reached, and ask again; the work so far is \
              in the journal."
         }
-        Some(Cause::Denied) => "permit the tool, or ask in a way that does not need it.",
-        Some(Cause::Limit) | None if found => {
+        Some(FailureCause::Denied) => "permit the tool, or ask in a way that does not need it.",
+        Some(FailureCause::Limit) | None if found => {
             "ask a narrower question, or raise the limits in a copy of the chart."
         }
         _ if found => "read the passages above, or ask a narrower question in their words.",
@@ -140,7 +140,7 @@ fn list(title: &str, lines: Vec<String>) -> Option<String> {
     (count > 0).then(|| format!("{title} ({count}):\n- {}", shown.join("\n- ")))
 }
 
-fn searches(data: &Data) -> Vec<String> {
+fn searches(data: &ResearchData) -> Vec<String> {
     let mut known: BTreeSet<&str> = BTreeSet::new();
     let mut lines = Vec::new();
     for finding in &data.findings {
@@ -161,14 +161,14 @@ fn searches(data: &Data) -> Vec<String> {
 }
 
 /// Returns what the searches said of files that they left out, each once.
-fn unsearched(data: &Data) -> Vec<String> {
+fn unsearched(data: &ResearchData) -> Vec<String> {
     let searches = data.findings.iter().filter(|it| it.call.tool == SEARCH && it.result.ok);
     let lines = searches.flat_map(|finding| finding.result.output.lines());
     let said = lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
     distinct(said.map(Into::into).collect(), MAX_LINES)
 }
 
-fn others(data: &Data) -> Vec<String> {
+fn others(data: &ResearchData) -> Vec<String> {
     let others = data.findings.iter().filter(|finding| finding.call.tool != SEARCH);
     let line = |finding: &Finding| {
         let arguments = one_line(finding.call.arguments.get(), MAX_LINE / 3);
@@ -181,7 +181,7 @@ fn others(data: &Data) -> Vec<String> {
 }
 
 /// Returns the passages that share the most words with the goal, the best first.
-fn best(data: &Data) -> Vec<String> {
+fn best(data: &ResearchData) -> Vec<String> {
     let goal = data.goal.to_lowercase();
     let mut words: Vec<&str> = Vec::new();
     for word in goal.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2) {
@@ -192,7 +192,7 @@ fn best(data: &Data) -> Vec<String> {
     }
     let mut known: BTreeSet<&str> = BTreeSet::new();
     let found = data.findings.iter().flat_map(Finding::passages);
-    let mut passages: Vec<Passage<'_>> = found.filter(|it| known.insert(it.place)).collect();
+    let mut passages: Vec<DocumentLine<'_>> = found.filter(|it| known.insert(it.place)).collect();
     // The sort is stable: among equals the order in which they were found decides.
     passages.sort_by_cached_key(|passage| {
         let text = passage.text.to_lowercase();
@@ -202,13 +202,13 @@ fn best(data: &Data) -> Vec<String> {
 }
 
 /// Returns what was turned away, except for what stopped the run: that is told already.
-fn refused(data: &Data) -> Vec<String> {
+fn refused(data: &ResearchData) -> Vec<String> {
     let last = data.stopped.as_ref().map_or("", |stopped| &stopped.reason);
     data.refused.iter().filter(|reason| *reason != last).cloned().collect()
 }
 
 /// Returns what the model made of the last findings.
-fn notes(data: &Data) -> Vec<String> {
+fn notes(data: &ResearchData) -> Vec<String> {
     let analyses = data.findings.iter().map(|it| it.analysis.as_str());
     let made = analyses.filter(|text| !text.is_empty());
     let mut notes: Vec<String> = made.rev().take(MAX_NOTES).map(Into::into).collect();

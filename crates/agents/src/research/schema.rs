@@ -10,10 +10,10 @@ use alloc::{string::String, vec, vec::Vec};
 
 use serde_json::{Map, Value, json};
 
-use super::{decision::NO_TOOL, offer::Offer};
+use super::{decision::NO_TOOL, offer::ToolList};
 
 /// Returns the schema of a decision over what is offered.
-pub(super) fn of(offer: &Offer) -> Value {
+pub(super) fn of(offer: &ToolList) -> Value {
     let mut actions: Vec<&str> = Vec::new();
     let mut properties = Map::new();
     let mut text = |key: &str, about: &str| {

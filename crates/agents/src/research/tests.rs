@@ -15,16 +15,16 @@ use alloc::{
 use pointsman_kernel::{
     Rejected,
     agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, Visit},
-    chart::{Disposition, Per},
+    chart::{CertificateScope, Disposition},
     event::Scope,
     governor::{Permissions, Rule},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
     run::Run,
     tool::ToolDecl,
 };
 use serde_json::{Value, json};
 
-use super::{CHART, Report, Research, SEARCH, Task};
+use super::{CHART, ResearchAgent, ResearchReport, ResearchTask, SEARCH};
 use crate::testing::{Driver, hostile_texts, raw};
 
 const FINISH: &str = r#"{"action": "finish", "final": "It is in main.rs."}"#;
@@ -34,23 +34,23 @@ fn search(query: &str) -> String {
 }
 
 /// A run that may also read files.
-fn begun(config: Value) -> Driver<Research> {
-    let mut driver = Driver::<Research>::new(CHART, &[SEARCH, "files.read"]);
+fn begun(config: Value) -> Driver<ResearchAgent> {
+    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH, "files.read"]);
     driver.begin(config);
     driver
 }
 
-fn searching() -> Driver<Research> {
+fn searching() -> Driver<ResearchAgent> {
     begun(json!({"goal": "Where is the parser?", "tools": [SEARCH, "files.read"]}))
 }
 
-fn analyzing() -> Driver<Research> {
+fn analyzing() -> Driver<ResearchAgent> {
     let mut driver = searching();
     driver.tool(true, "parser.rs:1: mod parser");
     driver
 }
 
-fn deciding() -> Driver<Research> {
+fn deciding() -> Driver<ResearchAgent> {
     let mut driver = analyzing();
     driver.say("It names a parser module.");
     driver.forget_states();
@@ -58,28 +58,29 @@ fn deciding() -> Driver<Research> {
 }
 
 /// Reports what the run asks to be written, as it stands.
-fn assembles(driver: &mut Driver<Research>) {
-    let Order::Own { task: Task::Assemble { text, .. }, .. } = driver.order().clone() else {
+fn assembles(driver: &mut Driver<ResearchAgent>) {
+    let Order::Own { task: ResearchTask::Assemble { text, .. }, .. } = driver.order().clone()
+    else {
         panic!("a result is to be put together")
     };
-    driver.report(Report::Assembled { text });
+    driver.report(ResearchReport::Assembled { text });
 }
 
-fn summarises(driver: &mut Driver<Research>) {
-    let Order::Own { task: Task::Summarise { draft }, .. } = driver.order().clone() else {
+fn summarises(driver: &mut Driver<ResearchAgent>) {
+    let Order::Own { task: ResearchTask::Summarise { draft }, .. } = driver.order().clone() else {
         panic!("a summary is to be written")
     };
-    driver.report(Report::Summarised { text: draft });
+    driver.report(ResearchReport::Summarised { text: draft });
 }
 
 /// Returns the prompt of the call that is under way, as a driver would render it.
-fn prompt(driver: &Driver<Research>) -> Prompt {
+fn prompt(driver: &Driver<ResearchAgent>) -> Prompt {
     let Order::Model(call) = driver.order() else { panic!("a model is asked") };
     let core = &driver.run.core;
     let state = driver.chart.state(core.state).expect("it is in a state");
     let attempt = core.items[0].attempt;
     let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
-    Research::prompt(
+    ResearchAgent::prompt(
         &driver.run.data,
         &Visit { state, job, item, attempt, held: false, entered, now },
     )
@@ -87,11 +88,13 @@ fn prompt(driver: &Driver<Research>) -> Prompt {
 
 /// Returns the last message of a prompt.
 fn last_words(prompt: &Prompt) -> &str {
-    let Some(Message::User(text)) = prompt.messages.last() else { panic!("the host speaks last") };
+    let Some(PromptMessage::User(text)) = prompt.messages.last() else {
+        panic!("the host speaks last")
+    };
     text
 }
 
-fn query_of(driver: &Driver<Research>) -> String {
+fn query_of(driver: &Driver<ResearchAgent>) -> String {
     let Order::Tool(call) = driver.order() else { panic!("a tool is called") };
     assert_eq!(call.tool, SEARCH);
     call.arguments.get().into()
@@ -99,8 +102,8 @@ fn query_of(driver: &Driver<Research>) -> String {
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_run() {
-    let driver = Driver::<Research>::new(CHART, &[SEARCH]);
-    assert_eq!(driver.chart.certificate().per, Per::Run);
+    let driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
+    assert_eq!(driver.chart.certificate().per, CertificateScope::Run);
 }
 
 #[test]
@@ -183,7 +186,7 @@ fn three_unreadable_decisions_are_stuck_and_never_an_answer() {
 
 #[test]
 fn no_run_that_was_stuck_is_answered() {
-    let stuck: [fn() -> Driver<Research>; 3] = [
+    let stuck: [fn() -> Driver<ResearchAgent>; 3] = [
         || {
             let mut driver = searching();
             driver.wake();
@@ -223,7 +226,7 @@ fn no_run_that_was_stuck_is_answered() {
 #[test]
 fn a_repetition_that_is_only_warned_of_is_told_until_the_next_decision() {
     let chart = CHART.replace("identical_call  = 3\n", "");
-    let mut driver = Driver::<Research>::new(&chart, &[SEARCH, "files.read"]);
+    let mut driver = Driver::<ResearchAgent>::new(&chart, &[SEARCH, "files.read"]);
     driver.tools.push(ToolDecl::read("files.read", &["path"]));
     driver.begin(json!({"goal": "Where?", "tools": ["files.read", SEARCH]}));
     driver.tool(true, "a");
@@ -258,7 +261,7 @@ fn there_are_twenty_decisions() {
 
 #[test]
 fn a_search_that_is_not_permitted_ends_without_an_answer() {
-    let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
+    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
     driver.permissions = Permissions::default();
     driver.begin(json!({"goal": "Where?"}));
     assert_eq!(driver.states(), ["init", "searching", "finishing"]);
@@ -271,7 +274,7 @@ fn a_search_that_is_not_permitted_ends_without_an_answer() {
 fn a_report_for_another_job_is_a_failure() {
     let mut driver = deciding();
     driver.say(FINISH);
-    driver.report(Report::Summarised { text: "no".into() });
+    driver.report(ResearchReport::Summarised { text: "no".into() });
     assert_eq!(driver.ended(), Some(Disposition::Failed));
 }
 
@@ -286,8 +289,8 @@ fn cancel_works_from_every_state() {
 
 #[test]
 fn a_configuration_that_cannot_be_read_is_refused() {
-    let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
-    let begun = pointsman_kernel::event::Begun {
+    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
+    let begun = pointsman_kernel::event::RunConfig {
         chart: "research".into(),
         version: driver.chart.version(),
         digest: driver.chart.digest(),
@@ -318,6 +321,6 @@ fn a_snapshot_in_the_middle_is_the_same_run() {
     let mut driver = deciding();
     driver.say(&search("parser entry"));
     let text = serde_json::to_string(&driver.run).unwrap();
-    let run: Run<Research> = serde_json::from_str(&text).unwrap();
+    let run: Run<ResearchAgent> = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&run).unwrap(), text);
 }

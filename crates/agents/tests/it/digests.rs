@@ -39,7 +39,7 @@ fn weights_are_those_that_were_judged() {
     let found = Digest::of(learnt::WEIGHTS).to_string();
     assert_eq!(found, WEIGHTS, "judge the new model, pin its digest, and renew docs/form.md");
     assert!(learnt::WEIGHTS.len() <= 1_000_000, "the model is larger than 1 MB");
-    assert!(learnt::Model::new(learnt::WEIGHTS).is_some(), "the model cannot be read");
+    assert!(learnt::FieldModel::new(learnt::WEIGHTS).is_some(), "the model cannot be read");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn children_cost_what_their_certificates_say() {
     for chart in charts() {
         let Some(child) = CHILDREN.iter().find(|child| child.name == chart.name()) else {
             // A chart that is bounded per turn is not bounded as a whole.
-            assert_eq!(chart.certificate().per, pointsman_kernel::chart::Per::Turn);
+            assert_eq!(chart.certificate().per, pointsman_kernel::chart::CertificateScope::Turn);
             continue;
         };
         assert_eq!(child.certificate, chart.certificate(), "{}", chart.name());

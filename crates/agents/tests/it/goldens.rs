@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use pointsman_kernel::{Late, Took, chart::Disposition, id::Digest, run::Doing};
+use pointsman_kernel::{Late, StepResult, chart::Disposition, id::Digest, run::ItemStatus};
 use serde_json::json;
 
 use crate::world::World;
@@ -136,10 +136,13 @@ fn chat_paused_and_asked() -> World {
     let lift = json!({"lifted": {"by": "machine"}});
     let lifted = world.event(&lift).expect("the other is over");
     assert_eq!(lifted.effects.len(), 1, "only now somebody is asked");
-    assert_eq!(world.event(&lift).expect("it is no fault").took, Took::Ignored(Late::Already));
+    assert_eq!(
+        world.event(&lift).expect("it is no fault").result,
+        StepResult::Ignored(Late::Already)
+    );
     let (effect, _) = world.open.remove(0);
     let asked = world.run.core().items.iter().find_map(|item| match item.doing {
-        Doing::Asking { call, expires, .. } => Some((call, expires)),
+        ItemStatus::Asking { call, expires, .. } => Some((call, expires)),
         _ => None,
     });
     let (call, expires) = asked.expect("somebody is asked");
@@ -147,7 +150,7 @@ fn chat_paused_and_asked() -> World {
         "effect": effect, "call": call, "granted": true, "reason": "fine", "sent": expires,
     }});
     let late = world.event(&answer).expect("it is no fault");
-    assert_eq!(late.took, Took::Ignored(Late::Expired));
+    assert_eq!(late.result, StepResult::Ignored(Late::Expired));
     answer["approval_answered"]["sent"] = json!(expires.0 - 1);
     world.event(&answer).expect("it was sent in time");
     world.tool(true, "1 replacement", true);

@@ -37,7 +37,7 @@ fn ways_there(chart: &Chart) -> BTreeMap<&str, Vec<&str>> {
             ("cancel_turn", any.cancel_turn),
             ("shutdown", any.shutdown),
         ];
-        let edges = state.ways().iter().map(|way| (way.name(), way.edge().to));
+        let edges = state.routes().iter().map(|way| (way.name(), way.edge().to));
         let any =
             any.into_iter().filter(|_| !state.is_final()).filter_map(|(n, to)| Some((n, to?)));
         for (outcome, to) in edges.chain(any) {
@@ -54,7 +54,7 @@ fn names(chart: &Chart) -> Vec<&str> {
     let mut names: Vec<&str> = chart
         .states()
         .iter()
-        .flat_map(|state| state.ways().iter().map(pointsman_kernel::chart::Way::name))
+        .flat_map(|state| state.routes().iter().map(pointsman_kernel::chart::Route::name))
         .chain([
             "cancel",
             "cancel_turn",

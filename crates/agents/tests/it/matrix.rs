@@ -61,8 +61,9 @@ fn what_is_not_an_edge_is_rejected() {
                 continue;
             };
             for name in names(&chart) {
-                let edge = state.outcome(name).and_then(|outcome| state.way(outcome));
-                let timeout = state.added().timeout.and_then(|outcome| state.way(outcome));
+                let edge = state.outcome(name).and_then(|outcome| state.route(outcome));
+                let timeout =
+                    state.kernel_outcomes().timeout.and_then(|outcome| state.route(outcome));
                 let any = match name {
                     "cancel" => Some(chart.any().cancel),
                     "cancel_turn" => chart.any().cancel_turn,

@@ -1,7 +1,9 @@
 //! What a run may cost: the defaults, how they are changed, and what happens at a limit.
 
 use pointsman_agents::{CHARTS, registry};
-use pointsman_kernel::chart::{BadMaximum, Chart, Disposition, Maximum, Per, verify, with_budgets};
+use pointsman_kernel::chart::{
+    BadMaximum, CertificateScope, Chart, Disposition, Maximum, verify, with_budgets,
+};
 use serde_json::json;
 
 use crate::world::World;
@@ -22,9 +24,9 @@ fn verified(source: &str) -> Chart {
 fn the_certificates_are_what_a_person_would_agree_to() {
     const MINUTE: u64 = 60_000;
     for (name, per, model_calls, tool_calls, tokens, money, minutes) in [
-        ("chat", Per::Turn, 50, 200, 2_000_000, 5_000_000, 30),
-        ("code", Per::Turn, 200, 1_000, 10_000_000, 20_000_000, 240),
-        ("form", Per::Run, 100, 21, 500_000, 2_000_000, 30),
+        ("chat", CertificateScope::Turn, 50, 200, 2_000_000, 5_000_000, 30),
+        ("code", CertificateScope::Turn, 200, 1_000, 10_000_000, 20_000_000, 240),
+        ("form", CertificateScope::Run, 100, 21, 500_000, 2_000_000, 30),
     ] {
         let proved = verified(shipped(name)).certificate();
         assert_eq!(
@@ -81,7 +83,7 @@ fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
     for amount in ["0", "-1", "+1", "many", "1.5", "2h"] {
         assert_eq!(
             refused("model_calls", amount),
-            "write a whole number from 1 up: `model_calls=100`"
+            "write a whole number of at least 1: `model_calls=100`"
         );
     }
     for amount in ["30", "1.5m", "0s", "5m\" }"] {

@@ -130,9 +130,9 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
             other => {
                 let budget = other.strip_prefix("else ").unwrap_or_else(|| fail("not readable"));
                 let spends = |id| {
-                    chart
-                        .state(from)
-                        .is_some_and(|it| it.ways().iter().any(|way| way.edge().spend == Some(id)))
+                    chart.state(from).is_some_and(|it| {
+                        it.routes().iter().any(|way| way.edge().spend == Some(id))
+                    })
                 };
                 chart.budget_ids().zip(chart.budgets()).any(|(id, it)| {
                     it.name() == budget
@@ -170,7 +170,7 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
     assert_eq!(simulation.visited.last().map(|it| &**it), Some(to), "row {row}: `{edge}`");
     if let Some(budget) = spends {
         let spent =
-            found.outcome(outcome).and_then(|it| found.way(it)).and_then(|it| it.edge().spend);
+            found.outcome(outcome).and_then(|it| found.route(it)).and_then(|it| it.edge().spend);
         let spent =
             spent.and_then(|id| chart.budget(id)).map(pointsman_kernel::chart::Budget::name);
         assert_eq!(spent, Some(budget), "row {row}: `{edge}`");

@@ -5,7 +5,7 @@ use pointsman_kernel::{
     body::Body,
     chart::Chart,
     effect::Effect,
-    erased::{AnyRun, NotStepped, Stepped},
+    erased::{AnyRun, AppliedStep, StepError},
     event::Event,
     id::{At, Digest, EffectId},
     journal::Entry,
@@ -75,18 +75,18 @@ impl World {
     }
 
     /// Applies an event a tenth of a second after the last one.
-    pub(crate) fn event(&mut self, event: &Value) -> Result<Stepped, NotStepped> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<AppliedStep, StepError> {
         self.now += 100;
         self.event_at(self.now, event)
     }
 
-    pub(crate) fn event_at(&mut self, at: u64, event: &Value) -> Result<Stepped, NotStepped> {
+    pub(crate) fn event_at(&mut self, at: u64, event: &Value) -> Result<AppliedStep, StepError> {
         self.now = at;
         let (seq, at) = (self.run.core().next, At(at));
         // One spelling, whatever order objects are kept in.
         let event = canonical_body(&raw(event)).expect("it is JSON");
         let typed: Event<Body> = serde_json::from_str(event.get())
-            .map_err(|error| NotStepped::Unreadable(error.to_string()))?;
+            .map_err(|error| StepError::Unreadable(error.to_string()))?;
         let v = typed.format();
         let stepped = self.run.step(&self.chart, seq, at, typed)?;
         if self.run.core().next == seq {
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Answers the oldest effect.
-    pub(crate) fn answer(&mut self, answer: &Value) -> Stepped {
+    pub(crate) fn answer(&mut self, answer: &Value) -> AppliedStep {
         assert!(!self.open.is_empty(), "nothing is to be answered in `{}`", self.state());
         let (effect, _) = self.open.remove(0);
         let event = json!({"answered": {"effect": effect, "answer": answer}});

@@ -4,7 +4,7 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use serde::Serialize;
 
-use super::{Authority, Chart, State, draft::Draft, loops::target_span, verify::edges};
+use super::{Authority, Chart, State, draft::ChartDraft, loops::target_span, verify::edges};
 use crate::{code::Code, diagnostic::Findings, job::Influence};
 
 /// Every edge that model output can influence directly.
@@ -28,31 +28,30 @@ pub struct InfluencedEdge {
 }
 
 /// Refuses edges that depend on more than the declared authority.
-pub(super) fn admitted(draft: &Draft, states: &[State], found: &mut Findings) {
+pub(super) fn admitted(draft: &ChartDraft, states: &[State], found: &mut Findings) {
     let Some(authority) = draft.authority else { return };
-    for (from, way, _) in edges(states) {
-        if authority.admits(way.influence) {
+    for (from, route, _) in edges(states) {
+        if authority.admits(route.influence) {
             continue;
         }
-        let (does, needs) = match way.influence {
+        let (does, needs) = match route.influence {
             Influence::None => continue,
             Influence::Choice => ("a model's choice", "choose"),
             Influence::Proposal => ("a model's proposal", "propose"),
         };
         let name = states.get(from.index()).map_or("?", |state| &state.name);
-        let message = format!("`on.{}` of `{name}` depends on {does}", way.name);
-        let hint =
-            format!("declare `authority = \"{needs}\"`, or use a job that decides by itself");
-        found.add(Code::Authority, target_span(draft, from, &way.name), message, hint);
+        let message = format!("`on.{}` of `{name}` depends on {does}", route.name);
+        let hint = format!("declare `authority = \"{needs}\"`, or use a job that needs no model");
+        found.add(Code::Authority, target_span(draft, from, &route.name), message, hint);
     }
 }
 
 pub(super) fn report(chart: &Chart) -> AuthorityReport {
     let edges = edges(&chart.states)
-        .filter(|(_, way, _)| way.influence != Influence::None)
-        .map(|(from, way, edge)| InfluencedEdge {
+        .filter(|(_, route, _)| route.influence != Influence::None)
+        .map(|(from, route, edge)| InfluencedEdge {
             from: chart.state_name(from).into(),
-            outcome: way.name.clone(),
+            outcome: route.name.clone(),
             to: chart.state_name(edge.to).into(),
         })
         .collect();

@@ -56,7 +56,7 @@ impl BadMaximum {
 }
 
 /// A budget as the text has it.
-struct Written {
+struct WrittenBudget {
     charge: Option<String>,
     max: u64,
     /// Where its maximum is written.
@@ -84,8 +84,8 @@ pub fn with_budgets<'a>(
         let Some(max) = amount_of(charge, amount).filter(|max| *max > 0) else {
             let hint = match charge {
                 Some("time") => format!("write a duration: `{name}=30m` or `{name}=2h`"),
-                Some("money") => format!("write an amount: `{name}=2.50`"),
-                _ => format!("write a whole number from 1 up: `{name}=100`"),
+                Some("money") => format!("write an amount, such as `{name}=2.50`"),
+                _ => format!("write a whole number of at least 1: `{name}=100`"),
             };
             let (budget, amount) = (name.to_owned(), amount.to_owned());
             return Err(BadMaximum::Amount { budget, amount, hint });
@@ -99,16 +99,17 @@ pub fn with_budgets<'a>(
             _ => format!("{max}"),
         });
     }
-    let mut changed: Vec<Written> = budgets.into_values().filter(|it| it.text.is_some()).collect();
+    let mut changed: Vec<WrittenBudget> =
+        budgets.into_values().filter(|it| it.text.is_some()).collect();
     changed.sort_by_key(|it| it.place.start);
     let mut text = source.to_owned();
-    for Written { place, text: max, .. } in changed.into_iter().rev() {
+    for WrittenBudget { place, text: max, .. } in changed.into_iter().rev() {
         text.replace_range(place, &max.unwrap_or_default());
     }
     Ok(text)
 }
 
-fn budgets(document: &DeTable<'_>) -> BTreeMap<String, Written> {
+fn budgets(document: &DeTable<'_>) -> BTreeMap<String, WrittenBudget> {
     let table = document.iter().find(|(name, _)| name.get_ref() == "budget");
     let table = table.and_then(|(_, value)| value.get_ref().as_table());
     let budgets = table.into_iter().flat_map(DeTable::iter).filter_map(|(name, budget)| {
@@ -125,7 +126,7 @@ fn budgets(document: &DeTable<'_>) -> BTreeMap<String, Written> {
             | DeValue::Array(_)
             | DeValue::Table(_) => return None,
         };
-        let written = Written {
+        let written = WrittenBudget {
             charge: charge.map(ToOwned::to_owned),
             max: amount_of(charge, &amount).unwrap_or(u64::MAX),
             place: max.span(),

@@ -5,10 +5,10 @@ use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, vec::Vec};
 use serde_json::value::RawValue;
 
 use super::{
-    Authority, Charge, Chart, Disposition, Refused,
+    Authority, Charge, Chart, Disposition, RefusedChart,
     draft::{
-        AnyDraft, Backoff, BudgetDraft, DoesDraft, Draft, EdgeDraft, Limits, Name, Sp, StateDraft,
-        ToolsDraft,
+        AnyDraft, AttemptLimits, Backoff, BudgetDraft, ChartDraft, EdgeDraft, Name, Spanned,
+        StateDraft, StateKindDraft, ToolsDraft,
     },
     verify::check,
 };
@@ -19,14 +19,14 @@ use crate::{
 
 /// Builds a chart in Rust; [`ChartBuilder::verify`] applies every rule that a file meets.
 #[derive(Clone, Debug)]
-pub struct ChartBuilder(Draft);
+pub struct ChartBuilder(ChartDraft);
 
 /// Builds one state.
 #[derive(Clone, Debug)]
 pub struct StateBuilder(StateDraft);
 
-fn sp<T>(value: T) -> Sp<T> {
-    Sp::new(value, Span::default())
+fn sp<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, Span::default())
 }
 
 fn name(text: &str) -> Name {
@@ -36,13 +36,13 @@ fn name(text: &str) -> Name {
 impl ChartBuilder {
     /// Starts a chart that uses an agent's jobs and begins in the given state.
     pub fn new(chart: &str, jobs: &str, start: &str, authority: Authority) -> Self {
-        Self(Draft {
+        Self(ChartDraft {
             chart: name(chart),
             version: 1,
             jobs: name(jobs),
             start: Some(name(start)),
             authority: Some(authority),
-            ..Draft::default()
+            ..ChartDraft::default()
         })
     }
 
@@ -119,17 +119,17 @@ impl ChartBuilder {
     }
 
     /// Verifies the chart.
-    pub fn verify(&self, registry: &Registry<'_>) -> Result<Chart, Refused> {
+    pub fn verify(&self, registry: &Registry<'_>) -> Result<Chart, RefusedChart> {
         check(&self.0, registry, Findings::default())
     }
 }
 
 impl StateBuilder {
-    fn new(state: &str, does: DoesDraft) -> Self {
+    fn new(state: &str, does: StateKindDraft) -> Self {
         Self(StateDraft {
             name: name(state),
-            does: Some(sp(does)),
-            limits: Limits::default(),
+            kind: Some(sp(does)),
+            limits: AttemptLimits::default(),
             tools: None,
             with: None,
             places: BTreeMap::new(),
@@ -139,24 +139,24 @@ impl StateBuilder {
 
     /// A state that runs a job, each attempt within so many milliseconds.
     pub fn run(state: &str, job: &str, timeout: u64) -> Self {
-        let mut built = Self::new(state, DoesDraft::Run(job.to_owned()));
+        let mut built = Self::new(state, StateKindDraft::Run(job.to_owned()));
         built.0.limits.timeout = Some(sp(timeout));
         built
     }
 
     /// A state that settles a pure job.
     pub fn decide(state: &str, job: &str) -> Self {
-        Self::new(state, DoesDraft::Decide(job.to_owned()))
+        Self::new(state, StateKindDraft::Decide(job.to_owned()))
     }
 
     /// A state that waits for events.
     pub fn awaits(state: &str, events: &[&str]) -> Self {
-        Self::new(state, DoesDraft::Await(events.iter().map(|event| name(event)).collect()))
+        Self::new(state, StateKindDraft::Await(events.iter().map(|event| name(event)).collect()))
     }
 
     /// A state that runs a job for each item of a list and joins the results.
     pub fn fan_out(state: &str, over: &str, run: &str, join: &str, timeout: u64) -> Self {
-        let does = DoesDraft::FanOut {
+        let does = StateKindDraft::FanOut {
             over: name(over),
             run: name(run),
             join: name(join),
@@ -170,14 +170,14 @@ impl StateBuilder {
 
     /// A state that ends the run.
     pub fn ends(state: &str, disposition: Disposition) -> Self {
-        Self::new(state, DoesDraft::Final(disposition))
+        Self::new(state, StateKindDraft::Final(disposition))
     }
 
     /// Limits a fan-out: items at once, and items in all.
     #[must_use]
     pub fn items(mut self, parallel: u16, items: u16) -> Self {
-        if let Some(DoesDraft::FanOut { max_parallel, max_items, .. }) =
-            self.0.does.as_mut().map(|does| &mut does.value)
+        if let Some(StateKindDraft::FanOut { max_parallel, max_items, .. }) =
+            self.0.kind.as_mut().map(|does| &mut does.value)
         {
             (*max_parallel, *max_items) = (parallel, items);
         }

@@ -9,7 +9,7 @@ use alloc::{vec, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Charge, Chart, Does, Reset, State, levels, reach};
+use super::{Charge, Chart, Reset, State, StateKind, levels, reach};
 use crate::{
     id::{BudgetId, StateId},
     job::Child,
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Certificate {
     /// What the bounds hold for.
-    pub per: Per,
+    pub per: CertificateScope,
     /// State visits, the final one included.
     pub steps: u64,
     /// Calls of a model.
@@ -42,7 +42,7 @@ pub struct Certificate {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Per {
+pub enum CertificateScope {
     /// The whole run.
     #[default]
     Run,
@@ -80,9 +80,9 @@ impl Cost {
 }
 
 /// The chart as the walk sees it.
-pub(super) struct Ground<'a> {
+pub(super) struct CostGraph<'a> {
     pub(super) chart: &'a Chart,
-    pub(super) per: Per,
+    pub(super) per: CertificateScope,
     pub(super) visit: Vec<Cost>,
     /// A budget that is closed from the start.
     pub(super) closed: Option<BudgetId>,
@@ -92,9 +92,13 @@ pub(super) struct Ground<'a> {
 
 /// Returns the bounds, or nothing where they are too large to be of use.
 pub(super) fn certify(chart: &Chart, children: &[Child<'_>]) -> Option<Certificate> {
-    let per = if chart.state_ids().any(|id| comes_back(chart, id)) { Per::Turn } else { Per::Run };
+    let per = if chart.state_ids().any(|id| comes_back(chart, id)) {
+        CertificateScope::Turn
+    } else {
+        CertificateScope::Run
+    };
     let visit = chart.states.iter().map(|state| visit(state, children)).collect();
-    let mut ground = Ground { chart, per, visit, closed: None, midway: false };
+    let mut ground = CostGraph { chart, per, visit, closed: None, midway: false };
     let starts = ground.starts();
     let Cost([steps, model_calls, tool_calls, time_ms]) = ground.worst(&starts);
     let (tokens, money) = (None, None);
@@ -130,13 +134,15 @@ fn comes_back(chart: &Chart, id: StateId) -> bool {
 
 /// Returns what one visit of a state can cost.
 fn visit(state: &State, children: &[Child<'_>]) -> Cost {
-    let (work, items, parallel) = match &state.does {
-        Does::Run(work) => (work, 1, 1),
-        Does::FanOut { work, max_items, max_parallel, .. } => {
+    let (work, items, parallel) = match &state.kind {
+        StateKind::Run(work) => (work, 1, 1),
+        StateKind::FanOut { work, max_items, max_parallel, .. } => {
             (work, u64::from(*max_items), u64::from(*max_parallel).max(1))
         }
-        Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return Cost::default(),
-        Does::Decide(_) | Does::Await { .. } | Does::Final(_) => return Cost([1, 0, 0, 0]),
+        StateKind::BetweenAttemptsOf(_) | StateKind::WhileAsking(_) => return Cost::default(),
+        StateKind::Decide(_) | StateKind::Await { .. } | StateKind::Final(_) => {
+            return Cost([1, 0, 0, 0]);
+        }
     };
     let limits = work.attempts;
     let tries = u64::from(limits.max);
@@ -173,7 +179,7 @@ fn child(state: &State) -> Option<alloc::string::String> {
     serde_json::from_str(state.with()?).ok().map(|With { chart }| chart)
 }
 
-impl Ground<'_> {
+impl CostGraph<'_> {
     /// Returns the cost of the worst walk from any of these states.
     fn worst(&self, starts: &[StateId]) -> Cost {
         match self.space() {
@@ -185,7 +191,7 @@ impl Ground<'_> {
     /// Returns where a walk can begin.
     fn starts(&self) -> Vec<StateId> {
         let chart = self.chart;
-        if self.per == Per::Run {
+        if self.per == CertificateScope::Run {
             return vec![chart.start];
         }
         let any = [Some(chart.any.cancel), chart.any.cancel_turn, chart.any.shutdown];
@@ -194,9 +200,10 @@ impl Ground<'_> {
         let timed = chart.budgets.iter().filter(|budget| budget.charge == Some(Charge::Time));
         starts.extend(timed.map(|budget| budget.otherwise));
         for state in chart.states.iter().filter(|state| state.is_await()) {
-            for way in events(state) {
-                starts.push(way.edge.to);
-                starts.extend(way.edge.spend.and_then(|id| chart.budget(id)).map(|b| b.otherwise));
+            for route in events(state) {
+                starts.push(route.edge.to);
+                starts
+                    .extend(route.edge.spend.and_then(|id| chart.budget(id)).map(|b| b.otherwise));
             }
         }
         starts
@@ -204,13 +211,13 @@ impl Ground<'_> {
 
     /// Returns whether this way begins a new turn, which the walk does not follow.
     pub(super) fn ends_turn(&self, state: &State, at: usize) -> bool {
-        self.per == Per::Turn && state.is_await() && !is_timeout(state, at)
+        self.per == CertificateScope::Turn && state.is_await() && !is_timeout(state, at)
     }
 
     /// Returns whether no walk goes on from this state.
     pub(super) fn is_last(&self, id: StateId) -> bool {
         let Some(state) = self.chart.state(id) else { return true };
-        (0..state.ways.len()).all(|at| self.ends_turn(state, at))
+        (0..state.routes.len()).all(|at| self.ends_turn(state, at))
     }
 
     /// Returns a budget's limit as the walk counts it: a charge runs out whenever it likes.
@@ -231,7 +238,7 @@ impl Ground<'_> {
     fn refills(&self, id: BudgetId) -> u64 {
         match self.chart.budget(id).and_then(|budget| budget.reset) {
             None => 0,
-            Some(Reset::Await) if self.per == Per::Turn => 0,
+            Some(Reset::Await) if self.per == CertificateScope::Turn => 0,
             // No await comes back, so each is left by an event once at most.
             Some(Reset::Await) => {
                 self.chart.states.iter().filter(|state| state.is_await()).count() as u64
@@ -245,15 +252,18 @@ impl Ground<'_> {
 
     /// Returns whether a charge can run out in this state.
     pub(super) fn runs_out(&self, state: &State, charge: Charge) -> bool {
-        let work = match &state.does {
-            Does::Run(work) | Does::FanOut { work, .. } => work,
+        let work = match &state.kind {
+            StateKind::Run(work) | StateKind::FanOut { work, .. } => work,
             // Time that is up together with another budget is seen to on the way out of
             // where that one's `else` has led; where events begin turns, in the next turn.
-            Does::Decide(_) => return matches!(charge, Charge::Step | Charge::Time),
-            Does::Await { .. } => {
-                return charge == Charge::Step || charge == Charge::Time && self.per == Per::Run;
+            StateKind::Decide(_) => return matches!(charge, Charge::Step | Charge::Time),
+            StateKind::Await { .. } => {
+                return charge == Charge::Step
+                    || charge == Charge::Time && self.per == CertificateScope::Run;
             }
-            Does::Final(_) | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return false,
+            StateKind::Final(_) | StateKind::BetweenAttemptsOf(_) | StateKind::WhileAsking(_) => {
+                return false;
+            }
         };
         let child = child(state).is_some();
         match charge {
@@ -278,9 +288,10 @@ impl Ground<'_> {
     /// Returns whether a budget may be used up at any time, because what is left of it
     /// where the walk begins is not known.
     pub(super) fn is_unsure(&self, id: BudgetId) -> bool {
-        let spends = |state: &State| events(state).any(|way| way.edge.spend == Some(id));
+        let spends = |state: &State| events(state).any(|route| route.edge.spend == Some(id));
         let mut awaits = self.chart.states.iter().filter(|state| state.is_await());
-        self.midway || self.per == Per::Turn && (!self.is_fresh(id) || awaits.any(spends))
+        self.midway
+            || self.per == CertificateScope::Turn && (!self.is_fresh(id) || awaits.any(spends))
     }
 
     /// Returns whether every event refills a budget.
@@ -317,7 +328,7 @@ impl Ground<'_> {
                 to.time_ms = to.time_ms.min(time_ms);
             }
             // What an earlier turn has used up limits a later one no more.
-            Some(Charge::Time) if self.per == Per::Turn && !self.is_fresh(id) => {}
+            Some(Charge::Time) if self.per == CertificateScope::Turn && !self.is_fresh(id) => {}
             Some(Charge::Time) => {
                 // Once it is up, what follows `else` still takes its time.
                 self.closed = (periods == 1).then_some(id);
@@ -333,10 +344,15 @@ impl Ground<'_> {
 }
 
 pub(super) fn is_timeout(state: &State, at: usize) -> bool {
-    state.added.timeout.is_some_and(|timeout| timeout.index() == at)
+    state.kernel_outcomes.timeout.is_some_and(|timeout| timeout.index() == at)
 }
 
 /// Returns the ways of an await state that an event takes.
-fn events(state: &State) -> impl Iterator<Item = &super::Way> {
-    state.ways.iter().enumerate().filter(|(at, _)| !is_timeout(state, *at)).map(|(_, way)| way)
+fn events(state: &State) -> impl Iterator<Item = &super::Route> {
+    state
+        .routes
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !is_timeout(state, *at))
+        .map(|(_, route)| route)
 }

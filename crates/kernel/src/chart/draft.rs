@@ -10,39 +10,39 @@ use core::ops::Deref;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Authority, Charge, Disposition, Stuck};
+use super::{Authority, Charge, Disposition, StuckThresholds};
 use crate::diagnostic::Span;
 
 /// A value and its place in the file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sp<T> {
+pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) span: Span,
 }
 
-impl<T> Sp<T> {
+impl<T> Spanned<T> {
     pub(crate) const fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }
 }
 
-impl<T> Deref for Sp<T> {
+impl<T> Deref for Spanned<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.value
     }
 }
 
-impl<T: Serialize> Serialize for Sp<T> {
+impl<T: Serialize> Serialize for Spanned<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
     }
 }
 
-pub(crate) type Name = Sp<String>;
+pub(crate) type Name = Spanned<String>;
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Draft {
+pub(crate) struct ChartDraft {
     pub(crate) chart: Name,
     pub(crate) version: u32,
     pub(crate) jobs: Name,
@@ -56,8 +56,8 @@ pub(crate) struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) slots: Vec<(Name, serde_json::Value)>,
     pub(crate) budgets: Vec<BudgetDraft>,
-    pub(crate) stuck: Stuck,
-    pub(crate) defaults: Limits,
+    pub(crate) stuck: StuckThresholds,
+    pub(crate) defaults: AttemptLimits,
     pub(crate) any: AnyDraft,
     pub(crate) states: Vec<StateDraft>,
 }
@@ -80,12 +80,12 @@ pub(crate) struct AnyDraft {
 
 /// Limits of attempts, from a state or from `[defaults]`.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Limits {
-    pub(crate) timeout: Option<Sp<u64>>,
-    pub(crate) attempts: Option<Sp<u16>>,
-    pub(crate) backoff: Option<Sp<Backoff>>,
-    pub(crate) hint_cap: Option<Sp<u64>>,
-    pub(crate) ask_timeout: Option<Sp<u64>>,
+pub(crate) struct AttemptLimits {
+    pub(crate) timeout: Option<Spanned<u64>>,
+    pub(crate) attempts: Option<Spanned<u16>>,
+    pub(crate) backoff: Option<Spanned<Backoff>>,
+    pub(crate) hint_cap: Option<Spanned<u64>>,
+    pub(crate) ask_timeout: Option<Spanned<u64>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -98,10 +98,11 @@ pub(crate) struct Backoff {
 pub(crate) struct StateDraft {
     pub(crate) name: Name,
     /// Missing only where a finding says so.
-    pub(crate) does: Option<Sp<DoesDraft>>,
-    pub(crate) limits: Limits,
-    pub(crate) tools: Option<Sp<ToolsDraft>>,
-    pub(crate) with: Option<Sp<Box<RawValue>>>,
+    #[serde(rename = "does")]
+    pub(crate) kind: Option<Spanned<StateKindDraft>>,
+    pub(crate) limits: AttemptLimits,
+    pub(crate) tools: Option<Spanned<ToolsDraft>>,
+    pub(crate) with: Option<Spanned<Box<RawValue>>>,
     /// Where the values of `with` are written, by their JSON pointers.
     #[serde(skip)]
     pub(crate) places: BTreeMap<String, Span>,
@@ -110,7 +111,7 @@ pub(crate) struct StateDraft {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum DoesDraft {
+pub(crate) enum StateKindDraft {
     Run(String),
     Decide(String),
     Await(Vec<Name>),

@@ -7,22 +7,22 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     Reset,
-    certificate::{Cost, Ground, is_timeout},
+    certificate::{Cost, CostGraph, is_timeout},
 };
 use crate::id::{BudgetId, StateId};
 
 /// What is left of each budget, in file order.
-type Purse = Vec<u64>;
+type Balances = Vec<u64>;
 
-impl Ground<'_> {
+impl CostGraph<'_> {
     /// Returns the cost of the worst walk from any of these states.
     pub(super) fn exact(&self, starts: &[StateId]) -> Cost {
-        let full: Purse = self.chart.budget_ids().map(|id| self.full(id)).collect();
+        let full: Balances = self.chart.budget_ids().map(|id| self.full(id)).collect();
         let space = full.iter().fold(self.chart.states.len(), |space, full| {
             space.saturating_mul(usize::try_from(full.saturating_add(1)).unwrap_or(usize::MAX))
         });
         let left = |id| if self.closed == Some(id) { 0 } else { self.full(id) };
-        let full: Purse = self.chart.budget_ids().map(left).collect();
+        let full: Balances = self.chart.budget_ids().map(left).collect();
         let mut known: Vec<Option<Cost>> = vec![None; space];
         let mut worst = Cost::default();
         for start in starts {
@@ -36,10 +36,10 @@ impl Ground<'_> {
     }
 
     /// Walks depth first with a stack of its own; the loop rule keeps it finite.
-    fn walk(&self, start: (StateId, Purse), known: &mut [Option<Cost>]) -> Cost {
+    fn walk(&self, start: (StateId, Balances), known: &mut [Option<Cost>]) -> Cost {
         let mut stack = vec![start];
-        while let Some((state, purse)) = stack.last() {
-            let place = self.place(*state, purse);
+        while let Some((state, balance)) = stack.last() {
+            let place = self.place(*state, balance);
             if let Some(cost) = known.get(place).copied().flatten() {
                 stack.pop();
                 if stack.is_empty() {
@@ -48,13 +48,13 @@ impl Ground<'_> {
                 continue;
             }
             let visited = self.visit.get(state.index()).copied().unwrap_or_default();
-            let next = self.next(*state, purse);
+            let next = self.next(*state, balance);
             let before = stack.len();
             let mut rest = Cost::default();
-            for (state, purse) in next {
-                match known.get(self.place(state, &purse)).copied().flatten() {
+            for (state, balance) in next {
+                match known.get(self.place(state, &balance)).copied().flatten() {
                     Some(cost) => rest = rest.max(cost),
-                    None => stack.push((state, purse)),
+                    None => stack.push((state, balance)),
                 }
             }
             if stack.len() > before {
@@ -72,9 +72,9 @@ impl Ground<'_> {
         Cost::default()
     }
 
-    fn place(&self, state: StateId, purse: &Purse) -> usize {
+    fn place(&self, state: StateId, balance: &Balances) -> usize {
         let mut place = 0_usize;
-        for (left, id) in purse.iter().zip(self.chart.budget_ids()) {
+        for (left, id) in balance.iter().zip(self.chart.budget_ids()) {
             let radix = usize::try_from(self.full(id).saturating_add(1)).unwrap_or(usize::MAX);
             let left = usize::try_from(*left).unwrap_or(usize::MAX);
             place = place.saturating_mul(radix).saturating_add(left);
@@ -83,68 +83,73 @@ impl Ground<'_> {
     }
 
     /// Returns every place that one step can lead to.
-    fn next(&self, at: StateId, purse: &Purse) -> Vec<(StateId, Purse)> {
+    fn next(&self, at: StateId, balance: &Balances) -> Vec<(StateId, Balances)> {
         let Some(state) = self.chart.state(at) else { return Vec::new() };
         let mut next = Vec::new();
-        for (way_at, way) in state.ways.iter().enumerate() {
+        for (way_at, route) in state.routes.iter().enumerate() {
             if self.ends_turn(state, way_at) {
                 continue;
             }
-            let mut purse = purse.clone();
+            let mut balance = balance.clone();
             if state.is_await() && !is_timeout(state, way_at) {
-                self.received(&mut purse);
+                self.refill_on_event(&mut balance);
             }
-            let Some(id) = way.edge.spend else {
-                next.push((way.edge.to, purse));
+            let Some(id) = route.edge.spend else {
+                next.push((route.edge.to, balance));
                 continue;
             };
             if self.is_unsure(id) {
-                next.extend(self.close(id, purse.clone()));
+                next.extend(self.close(id, balance.clone()));
             }
-            next.extend(self.spend(id, way.edge.to, purse));
+            next.extend(self.spend(id, route.edge.to, balance));
         }
         for (id, budget) in self.chart.budget_ids().zip(&self.chart.budgets) {
             if budget.charge.is_some_and(|charge| self.runs_out(state, charge)) {
-                next.extend(self.spend(id, budget.otherwise, purse.clone()));
+                next.extend(self.spend(id, budget.otherwise, balance.clone()));
             }
         }
         next
     }
 
-    fn spend(&self, id: BudgetId, to: StateId, mut purse: Purse) -> Option<(StateId, Purse)> {
-        let left = purse.get_mut(id.index())?;
+    fn spend(
+        &self,
+        id: BudgetId,
+        to: StateId,
+        mut balance: Balances,
+    ) -> Option<(StateId, Balances)> {
+        let left = balance.get_mut(id.index())?;
         if *left <= 1 {
-            return self.close(id, purse);
+            return self.close(id, balance);
         }
         *left = left.saturating_sub(1);
-        self.refill_below(id, &mut purse);
-        Some((to, purse))
+        self.refill_below(id, &mut balance);
+        Some((to, balance))
     }
 
     /// Goes on by `else`; spending a closed budget ends the run where it is.
-    fn close(&self, id: BudgetId, mut purse: Purse) -> Option<(StateId, Purse)> {
-        let left = purse.get_mut(id.index()).filter(|left| **left > 0)?;
+    fn close(&self, id: BudgetId, mut balance: Balances) -> Option<(StateId, Balances)> {
+        let left = balance.get_mut(id.index()).filter(|left| **left > 0)?;
         *left = 0;
-        Some((self.chart.budget(id)?.otherwise, purse))
+        Some((self.chart.budget(id)?.otherwise, balance))
     }
 
-    fn refill_below(&self, id: BudgetId, purse: &mut Purse) {
+    fn refill_below(&self, id: BudgetId, balance: &mut Balances) {
         for below in self.chart.budget(id).into_iter().flat_map(|budget| &budget.refills) {
-            self.refill(*below, purse);
+            self.refill(*below, balance);
         }
     }
 
-    fn refill(&self, id: BudgetId, purse: &mut Purse) {
-        if let Some(left) = purse.get_mut(id.index()) {
+    fn refill(&self, id: BudgetId, balance: &mut Balances) {
+        if let Some(left) = balance.get_mut(id.index()) {
             *left = self.full(id);
         }
-        self.refill_below(id, purse);
+        self.refill_below(id, balance);
     }
 
-    fn received(&self, purse: &mut Purse) {
+    fn refill_on_event(&self, balance: &mut Balances) {
         for (id, budget) in self.chart.budget_ids().zip(&self.chart.budgets) {
             if budget.reset == Some(Reset::Await) {
-                self.refill(id, purse);
+                self.refill(id, balance);
             }
         }
     }

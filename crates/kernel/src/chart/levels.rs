@@ -10,8 +10,8 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    Per, Reset,
-    certificate::{Cost, Ground, is_timeout},
+    CertificateScope, Reset,
+    certificate::{Cost, CostGraph, is_timeout},
 };
 use crate::id::{BudgetId, StateId};
 
@@ -22,7 +22,7 @@ struct Walks {
     cells: Vec<Option<Cost>>,
 }
 
-pub(super) fn bound(ground: &Ground<'_>, starts: &[StateId]) -> Cost {
+pub(super) fn bound(ground: &CostGraph<'_>, starts: &[StateId]) -> Cost {
     let size = ground.chart.states.len();
     let mut walks = forward(ground);
     let deepest = ground.chart.budget_ids().map(|id| depth(ground, id)).max();
@@ -31,16 +31,16 @@ pub(super) fn bound(ground: &Ground<'_>, starts: &[StateId]) -> Cost {
             ground.chart.budget_ids().filter(|id| depth(ground, *id) == level).collect();
         walks = compose(ground, &walks, &budgets);
     }
-    if ground.per == Per::Run {
+    if ground.per == CertificateScope::Run {
         // Events refill the budgets that name `await`; each await is left once.
         let mut events = Walks::none(size);
         let mut awaits: u64 = 0;
         for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
             awaits = awaits.saturating_add(u64::from(state.is_await()));
-            for (at, way) in state.ways.iter().enumerate() {
+            for (at, route) in state.routes.iter().enumerate() {
                 if state.is_await() && !is_timeout(state, at) {
-                    events.edge(ground, from, way.edge.to);
-                    let spend = way.edge.spend.and_then(|id| ground.chart.budget(id));
+                    events.edge(ground, from, route.edge.to);
+                    let spend = route.edge.spend.and_then(|id| ground.chart.budget(id));
                     if let Some(budget) = spend {
                         events.edge(ground, from, budget.otherwise);
                     }
@@ -59,7 +59,7 @@ pub(super) fn bound(ground: &Ground<'_>, starts: &[StateId]) -> Cost {
 }
 
 /// Returns how many budgets refill this one, one through another.
-fn depth(ground: &Ground<'_>, id: BudgetId) -> usize {
+fn depth(ground: &CostGraph<'_>, id: BudgetId) -> usize {
     match ground.chart.budget(id).and_then(|budget| budget.reset) {
         Some(Reset::Spending(by)) => depth(ground, by).saturating_add(1),
         Some(Reset::Await) | None => 0,
@@ -67,14 +67,14 @@ fn depth(ground: &Ground<'_>, id: BudgetId) -> usize {
 }
 
 /// Returns the walks that spend nothing; the loop rule makes them a graph without cycles.
-fn forward(ground: &Ground<'_>) -> Walks {
+fn forward(ground: &CostGraph<'_>) -> Walks {
     let size = ground.chart.states.len();
     let mut edges = Walks::none(size);
     for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
-        for (at, way) in state.ways.iter().enumerate() {
+        for (at, route) in state.routes.iter().enumerate() {
             let event = state.is_await() && !is_timeout(state, at);
-            if way.edge.spend.is_none() && !event {
-                edges.edge(ground, from, way.edge.to);
+            if route.edge.spend.is_none() && !event {
+                edges.edge(ground, from, route.edge.to);
             }
         }
     }
@@ -84,7 +84,7 @@ fn forward(ground: &Ground<'_>) -> Walks {
 }
 
 /// Returns the walks in which, beside the given ones, these budgets are spent.
-fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
+fn compose(ground: &CostGraph<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
     let size = ground.chart.states.len();
     let mut spend = Walks::none(size);
     // Closings that lead to an end, and those after which the walk goes on.
@@ -97,9 +97,9 @@ fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
         closings = closings.saturating_add(u64::from(!last));
         let beyond = if last { &mut ends } else { &mut goes_on };
         for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
-            for (at, way) in state.ways.iter().enumerate() {
-                if way.edge.spend == Some(*id) && !ground.ends_turn(state, at) {
-                    spend.edge(ground, from, way.edge.to);
+            for (at, route) in state.routes.iter().enumerate() {
+                if route.edge.spend == Some(*id) && !ground.ends_turn(state, at) {
+                    spend.edge(ground, from, route.edge.to);
                     beyond.edge(ground, from, budget.otherwise);
                 }
             }
@@ -136,7 +136,7 @@ impl Walks {
         self.cells.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
     }
 
-    fn edge(&mut self, ground: &Ground<'_>, from: StateId, to: StateId) {
+    fn edge(&mut self, ground: &CostGraph<'_>, from: StateId, to: StateId) {
         let cost = ground.visit.get(to.index()).copied().unwrap_or_default();
         if let Some(cell) = self.row_mut(from.index()).get_mut(to.index()) {
             *cell = Some(cell.map_or(cost, |known| known.max(cost)));

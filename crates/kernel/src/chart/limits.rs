@@ -3,15 +3,15 @@
 use alloc::format;
 
 use super::{
-    Attempts, Tools,
-    draft::{DoesDraft, Draft, Limits, Name, Sp, StateDraft, ToolsDraft},
-    resolve::Names,
+    AllowedTools, Attempts,
+    draft::{AttemptLimits, ChartDraft, Name, Spanned, StateDraft, StateKindDraft, ToolsDraft},
+    resolve::NameTable,
 };
 use crate::{code::Code, diagnostic::Findings, id::StateId, job::JobDecl};
 
 pub(super) fn attempts(
     written: &StateDraft,
-    draft: &Draft,
+    draft: &ChartDraft,
     job: &JobDecl,
     found: &mut Findings,
 ) -> Attempts {
@@ -28,18 +28,18 @@ pub(super) fn attempts(
     if job.fails.is_none()
         && let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value > 1)
     {
-        let message = format!("`{}` cannot fail, so it is never tried again", job.name);
+        let message = format!("`{}` cannot fail, so it is never retried", job.name);
         found.add(Code::Misplaced, attempts.span, message, "remove `attempts`");
     }
     if let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value == 0) {
-        let hint = "write 1 or more; attempts count the first";
-        found.add(Code::BadValue, attempts.span, "zero makes no sense here", hint);
+        let hint = "write 1 or more; the first attempt counts";
+        found.add(Code::BadValue, attempts.span, "zero is not allowed here", hint);
     }
     // A question is put once, unless its own state says otherwise.
     let usual = all.attempts.as_ref().filter(|_| !job.person);
     let backoff = own.backoff.as_ref().or(all.backoff.as_ref());
     let backoff = backoff.map(|backoff| backoff.value).unwrap_or_default();
-    let ms = |own: &Option<Sp<u64>>, all: &Option<Sp<u64>>, default| {
+    let ms = |own: &Option<Spanned<u64>>, all: &Option<Spanned<u64>>, default| {
         own.as_ref().or(all.as_ref()).map_or(default, |value| value.value)
     };
     Attempts {
@@ -52,34 +52,40 @@ pub(super) fn attempts(
     }
 }
 
-pub(super) fn tools(written: &StateDraft, names: &Names<'_>, found: &mut Findings) -> Tools {
-    let Some(tools) = &written.tools else { return Tools::None };
-    if !matches!(written.does.as_deref(), Some(DoesDraft::Run(_) | DoesDraft::FanOut { .. }) | None)
-    {
-        let message = format!("state `{}` runs nothing that could call a tool", *written.name);
+pub(super) fn tools(
+    written: &StateDraft,
+    names: &NameTable<'_>,
+    found: &mut Findings,
+) -> AllowedTools {
+    let Some(tools) = &written.tools else { return AllowedTools::None };
+    if !matches!(
+        written.kind.as_deref(),
+        Some(StateKindDraft::Run(_) | StateKindDraft::FanOut { .. }) | None
+    ) {
+        let message = format!("state `{}` calls no tools", *written.name);
         found.add(Code::Misplaced, tools.span, message, "remove `tools`");
     }
     match &tools.value {
-        ToolsDraft::None => Tools::None,
-        ToolsDraft::All => Tools::All,
+        ToolsDraft::None => AllowedTools::None,
+        ToolsDraft::All => AllowedTools::All,
         ToolsDraft::Only(list) => {
             for tool in list {
                 names.tool(tool, found);
             }
-            Tools::Only(list.iter().map(|tool| tool.as_str().into()).collect())
+            AllowedTools::Only(list.iter().map(|tool| tool.as_str().into()).collect())
         }
     }
 }
 
 pub(super) fn governed_tools(written: &StateDraft, job: &JobDecl, found: &mut Findings) {
     if job.governed.calls() && written.tools.is_none() {
-        let message = format!("state `{}` starts tool calls and does not say which", *written.name);
+        let message = format!("state `{}` calls tools but does not list them", *written.name);
         let hint = "add `tools = \"all\"`, `\"none\"` or a list";
         found.add(Code::NoTools, written.name.span, message, hint);
     }
 }
 
-pub(super) fn no_limits(limits: &Limits, timeout: bool, what: &str, found: &mut Findings) {
+pub(super) fn no_limits(limits: &AttemptLimits, timeout: bool, what: &str, found: &mut Findings) {
     let mut misplaced = |key: &str, span| {
         let message = format!("{what} has no `{key}`");
         found.add(Code::Misplaced, span, message, format!("remove `{key}`"));
@@ -104,35 +110,35 @@ pub(super) fn no_limits(limits: &Limits, timeout: bool, what: &str, found: &mut 
 /// Resolves a label and checks that the state it describes can look so.
 pub(super) fn label(
     of: &Name,
-    draft: &Draft,
-    names: &Names<'_>,
+    draft: &ChartDraft,
+    names: &NameTable<'_>,
     found: &mut Findings,
     asking: bool,
 ) -> StateId {
     let Some(id) = names.state(of, found) else { return StateId::default() };
     let written = draft.states.get(id.index());
-    let fits = written.and_then(|state| Some((state, state.does.as_ref()?))).is_none_or(
+    let fits = written.and_then(|state| Some((state, state.kind.as_ref()?))).is_none_or(
         |(state, does)| match &does.value {
-            DoesDraft::Run(_) | DoesDraft::FanOut { .. } if !asking => {
+            StateKindDraft::Run(_) | StateKindDraft::FanOut { .. } if !asking => {
                 let person = names.agent.is_some_and(|agent| {
                     let mut asks = agent.jobs.iter().filter(|job| job.person);
-                    asks.any(|it| matches!(&does.value, DoesDraft::Run(job) if it.name == job))
+                    asks.any(|it| matches!(&does.value, StateKindDraft::Run(job) if it.name == job))
                 });
                 let usual = draft.defaults.attempts.as_ref().filter(|_| !person);
                 let attempts = state.limits.attempts.as_ref().or(usual);
                 attempts.is_some_and(|attempts| attempts.value > 1)
             }
-            DoesDraft::Run(job) => names.agent.is_none_or(|agent| {
+            StateKindDraft::Run(job) => names.agent.is_none_or(|agent| {
                 agent.jobs.iter().any(|it| it.name == job && it.governed.calls())
             }),
-            DoesDraft::FanOut { run, .. } => names.agent.is_none_or(|agent| {
+            StateKindDraft::FanOut { run, .. } => names.agent.is_none_or(|agent| {
                 agent.jobs.iter().any(|it| it.name == run.as_str() && it.governed.calls())
             }),
-            DoesDraft::Decide(_)
-            | DoesDraft::Await(_)
-            | DoesDraft::Final(_)
-            | DoesDraft::BetweenAttemptsOf(_)
-            | DoesDraft::WhileAsking(_) => false,
+            StateKindDraft::Decide(_)
+            | StateKindDraft::Await(_)
+            | StateKindDraft::Final(_)
+            | StateKindDraft::BetweenAttemptsOf(_)
+            | StateKindDraft::WhileAsking(_) => false,
         },
     );
     if !fits {

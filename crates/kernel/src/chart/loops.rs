@@ -8,8 +8,8 @@
 use alloc::{format, vec::Vec};
 
 use super::{
-    Budget, Chart, Does, Reset, State,
-    draft::{Draft, EdgeDraft},
+    Budget, Chart, Reset, State, StateKind,
+    draft::{ChartDraft, EdgeDraft},
     verify::edges,
 };
 use crate::{
@@ -19,19 +19,19 @@ use crate::{
 };
 
 /// Refuses ways back that spend nothing.
-pub(super) fn metered(draft: &Draft, states: &[State], found: &mut Findings) {
-    for (from, way, edge) in edges(states) {
+pub(super) fn metered(draft: &ChartDraft, states: &[State], found: &mut Findings) {
+    for (from, route, edge) in edges(states) {
         // An await that times out goes on by itself, so it meters nothing.
         let waits = states
             .get(edge.to.index())
-            .is_some_and(|to| matches!(to.does, Does::Await { timeout: None, .. }));
-        if edge.to > from || spends(draft, from, &way.name) || waits {
+            .is_some_and(|to| matches!(to.kind, StateKind::Await { timeout: None, .. }));
+        if edge.to > from || spends(draft, from, &route.name) || waits {
             continue;
         }
         let name = |id: StateId| states.get(id.index()).map_or("?", |state| &state.name);
         let message = format!(
             "`on.{}` leads from `{}` back to `{}` and spends nothing",
-            way.name,
+            route.name,
             name(from),
             name(edge.to)
         );
@@ -43,24 +43,24 @@ pub(super) fn metered(draft: &Draft, states: &[State], found: &mut Findings) {
             .collect();
         let budget = budgets.last().copied().unwrap_or("rounds");
         let hint = format!("write `{{ to = \"{}\", spend = \"{budget}\" }}`", name(edge.to));
-        found.add(Code::Unmetered, target_span(draft, from, &way.name), message, hint);
+        found.add(Code::Unmetered, target_span(draft, from, &route.name), message, hint);
     }
 }
 
 /// Returns whether the file writes that a route spends something, known or not.
-fn spends(draft: &Draft, from: StateId, outcome: &str) -> bool {
+fn spends(draft: &ChartDraft, from: StateId, outcome: &str) -> bool {
     written(draft, from, outcome).is_some_and(|edge| edge.spend.is_some())
 }
 
 /// Refuses budgets that are refilled by a later one, or by each other.
-pub(super) fn resets(draft: &Draft, budgets: &[Budget], found: &mut Findings) {
+pub(super) fn resets(draft: &ChartDraft, budgets: &[Budget], found: &mut Findings) {
     for (at, (budget, written)) in budgets.iter().zip(&draft.budgets).enumerate() {
         let Some(Reset::Spending(by)) = budget.reset else { continue };
         let span = written.reset.as_ref().map_or(written.name.span, |reset| reset.span);
         let by_name = budgets.get(by.index()).map_or("?", |by| &by.name);
         if let Some(circle) = circle(budgets, at) {
             let message = format!("budgets refill each other: {}", circle.join(" → "));
-            found.add(Code::ResetCycle, span, message, "let the outermost one be reset by nothing");
+            found.add(Code::ResetCycle, span, message, "remove the reset of the outermost budget");
         } else if by.index() >= at {
             let message = format!("`{}` is reset by `{by_name}`, declared after it", budget.name);
             let hint = format!("move `{by_name}` above `{}`", budget.name);
@@ -92,20 +92,20 @@ fn circle(budgets: &[Budget], start: usize) -> Option<Vec<&str>> {
 }
 
 /// Refuses budgets that limit nothing, and edges that spend charged ones.
-pub(super) fn spent(draft: &Draft, states: &[State], found: &mut Findings) {
+pub(super) fn spent(draft: &ChartDraft, states: &[State], found: &mut Findings) {
     for (at, budget) in draft.budgets.iter().enumerate() {
         let id = BudgetId(u8::try_from(at).unwrap_or(u8::MAX));
         let mut spending = edges(states).filter(|(_, _, edge)| edge.spend == Some(id));
         match (budget.charge, spending.next()) {
             (None, None) => {
                 let message = format!("no edge spends `{}`", *budget.name);
-                let hint = "spend it on a way back, charge something to it, or remove it";
+                let hint = "spend it on an edge that leads back, add `charge`, or remove it";
                 found.add(Code::NeverSpent, budget.name.span, message, hint);
             }
-            (Some(_), Some((from, way, _))) => {
+            (Some(_), Some((from, route, _))) => {
                 let message = format!("`{}` is charged by the kernel", *budget.name);
                 let hint = "spend another budget here";
-                let span = target_span(draft, from, &way.name);
+                let span = target_span(draft, from, &route.name);
                 found.add(Code::SpentAndCharged, span, message, hint);
             }
             (None, Some(_)) | (Some(_), None) => {}
@@ -114,19 +114,20 @@ pub(super) fn spent(draft: &Draft, states: &[State], found: &mut Findings) {
 }
 
 /// Refuses cycles of decide states, which would spin within one step.
-pub(super) fn decide_cycles(draft: &Draft, chart: &Chart, found: &mut Findings) {
-    let decides =
-        |id: StateId| chart.state(id).is_some_and(|state| matches!(state.does, Does::Decide(_)));
+pub(super) fn decide_cycles(draft: &ChartDraft, chart: &Chart, found: &mut Findings) {
+    let decides = |id: StateId| {
+        chart.state(id).is_some_and(|state| matches!(state.kind, StateKind::Decide(_)))
+    };
     for start in chart.state_ids().filter(|id| decides(*id)) {
         // The lowest state of a cycle reports it, so that each is told once.
         let mut reached: Vec<StateId> = Vec::new();
         let mut open: Vec<StateId> = alloc::vec![start];
         while let Some(at) = open.pop() {
-            for edge in chart.state(at).into_iter().flat_map(|state| &state.ways) {
+            for edge in chart.state(at).into_iter().flat_map(|state| &state.routes) {
                 let to = edge.edge.to;
                 if to == start {
                     let name = chart.state_name(start);
-                    let message = format!("decide states lead from `{name}` back to it");
+                    let message = format!("`decide` states form a cycle through `{name}`");
                     let span = draft.states.get(start.index()).map(|state| state.name.span);
                     let hint = "put a state that runs or awaits into the cycle";
                     found.add(Code::DecideCycle, span.unwrap_or_default(), message, hint);
@@ -143,14 +144,14 @@ pub(super) fn decide_cycles(draft: &Draft, chart: &Chart, found: &mut Findings) 
 }
 
 /// Returns where the file writes the target of a route.
-pub(super) fn target_span(draft: &Draft, from: StateId, outcome: &str) -> Span {
+pub(super) fn target_span(draft: &ChartDraft, from: StateId, outcome: &str) -> Span {
     written(draft, from, outcome).map_or_else(Span::default, |edge| {
         let end = edge.to.as_ref().map_or(0, |to| to.span.end);
         Span { start: edge.outcome.span.start, end: end.max(edge.outcome.span.end) }
     })
 }
 
-fn written<'d>(draft: &'d Draft, from: StateId, outcome: &str) -> Option<&'d EdgeDraft> {
+fn written<'d>(draft: &'d ChartDraft, from: StateId, outcome: &str) -> Option<&'d EdgeDraft> {
     let state = draft.states.get(from.index())?;
     state.on.iter().find(|edge| edge.outcome.as_str() == outcome)
 }

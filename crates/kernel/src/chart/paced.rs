@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    certificate::{Cost, Ground},
+    certificate::{Cost, CostGraph},
     reach,
 };
 use crate::id::StateId;
@@ -11,7 +11,7 @@ use crate::id::StateId;
 /// Visits beyond which the walk is not followed one by one.
 const FOLLOWED: u64 = 20_000;
 
-impl Ground<'_> {
+impl CostGraph<'_> {
     /// Returns a bound on the cost of any walk of at most so many visits.
     pub(super) fn paced(&self, starts: &[StateId], visits: u64) -> Cost {
         if visits > FOLLOWED {

@@ -10,14 +10,14 @@ use alloc::{
 use serde_json::{Map, Value};
 
 use super::{
-    draft::{Sp, StateDraft, ToolsDraft},
-    resolve::Names,
+    draft::{Spanned, StateDraft, ToolsDraft},
+    resolve::NameTable,
     slots::{given, place},
 };
 use crate::{
     code::Code,
     diagnostic::{Findings, Span, did_you_mean, nearest},
-    job::{Argument, ArgumentKind, JobDecl, Shape},
+    job::{Argument, ArgumentKind, JobDecl, ParamShape},
     template,
 };
 
@@ -25,7 +25,7 @@ use crate::{
 pub(super) fn parameters(
     written: &StateDraft,
     job: &JobDecl,
-    names: &Names<'_>,
+    names: &NameTable<'_>,
     found: &mut Findings,
 ) {
     let given = given(written);
@@ -47,17 +47,21 @@ pub(super) fn parameters(
     for (param, value) in job.with.iter().filter_map(|param| Some((param, given.get(param.name)?)))
     {
         let (fits, expected) = match param.shape {
-            Shape::Text | Shape::Template | Shape::Slot | Shape::Into | Shape::Tool => {
-                (value.is_string(), "a text")
+            ParamShape::Text
+            | ParamShape::Template
+            | ParamShape::Slot
+            | ParamShape::Into
+            | ParamShape::Tool => (value.is_string(), "a text"),
+            ParamShape::Texts | ParamShape::Command | ParamShape::Choices => {
+                (is_texts(value), "a list of texts")
             }
-            Shape::Texts | Shape::Command | Shape::Choices => (is_texts(value), "a list of texts"),
-            Shape::Arguments => (value.is_object(), "a table"),
-            Shape::Any => (true, ""),
+            ParamShape::Arguments => (value.is_object(), "a table"),
+            ParamShape::Any => (true, ""),
         };
         if !fits {
             let message = format!("`with.{}` of `{}` must be {expected}", param.name, job.name);
             found.add(Code::WrongType, at(param.name), message, format!("write {expected} here"));
-        } else if param.shape == Shape::Choices {
+        } else if param.shape == ParamShape::Choices {
             choices(value, (param.name, at(param.name)), found);
         }
     }
@@ -81,14 +85,14 @@ fn choices(value: &Value, (name, span): (&str, Span), found: &mut Findings) {
     let list: Vec<&str> =
         value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if list.is_empty() {
-        let message = format!("`with.{name}` is empty, so nothing can be chosen");
-        found.add(Code::Choices, span, message, "list what may be chosen");
+        let message = format!("`with.{name}` is empty, so there is nothing to choose");
+        found.add(Code::Choices, span, message, "list the choices");
     }
     let mut seen = BTreeSet::new();
     for choice in list {
         if choice.trim().is_empty() {
             let message = format!("`with.{name}` lists an empty text");
-            found.add(Code::Choices, span, message, "remove it, or write what may be chosen");
+            found.add(Code::Choices, span, message, "remove it, or write a choice");
         } else if !seen.insert(choice) {
             let message = format!("`with.{name}` lists `{choice}` twice");
             found.add(Code::Choices, span, message, "remove one of them");
@@ -102,22 +106,23 @@ fn called(
     written: &StateDraft,
     job: &JobDecl,
     given: &Map<String, Value>,
-    names: &Names<'_>,
+    names: &NameTable<'_>,
     found: &mut Findings,
 ) {
     let param = |shape| job.with.iter().find(|param| param.shape == shape).map(|it| it.name);
-    let tool_named = param(Shape::Tool).and_then(|key| {
+    let tool_named = param(ParamShape::Tool).and_then(|key| {
         let tool = given.get(key)?.as_str()?;
         Some(place(written, &format!("/{key}"), tool))
     });
     let fixed = || {
-        let span = written.does.as_ref().map_or(written.name.span, |does| does.span);
-        job.calls.map(|tool| Sp::new(tool.to_string(), span))
+        let span = written.kind.as_ref().map_or(written.name.span, |does| does.span);
+        job.calls.map(|tool| Spanned::new(tool.to_string(), span))
     };
     let Some(tool) = tool_named.clone().or_else(fixed) else { return };
     let shape = if tool_named.is_some() { names.tool(&tool, found) } else { None };
     allowed(written, &tool, found);
-    if let (Some(key), Some(takes)) = (param(Shape::Arguments), shape.and_then(|it| it.takes)) {
+    if let (Some(key), Some(takes)) = (param(ParamShape::Arguments), shape.and_then(|it| it.takes))
+    {
         let none = Value::Object(Map::new());
         let arguments = given.get(key).unwrap_or(&none);
         if let Value::Object(arguments) = arguments {
@@ -127,7 +132,7 @@ fn called(
 }
 
 /// Refuses a call that the state's own `tools` forbid.
-fn allowed(written: &StateDraft, tool: &Sp<String>, found: &mut Findings) {
+fn allowed(written: &StateDraft, tool: &Spanned<String>, found: &mut Findings) {
     let Some(tools) = &written.tools else { return };
     let allowed = match &tools.value {
         ToolsDraft::All => true,
@@ -135,7 +140,7 @@ fn allowed(written: &StateDraft, tool: &Sp<String>, found: &mut Findings) {
         ToolsDraft::Only(list) => list.iter().any(|it| it.value == tool.value),
     };
     if !allowed {
-        let message = format!("state `{}` calls `{}` and does not allow it", *written.name, **tool);
+        let message = format!("state `{}` calls `{}` but does not allow it", *written.name, **tool);
         let hint = format!("write `tools = [\"{}\"]`", **tool);
         found.add(Code::NotAllowed, tools.span, message, hint);
     }
@@ -144,7 +149,7 @@ fn allowed(written: &StateDraft, tool: &Sp<String>, found: &mut Findings) {
 /// Checks the arguments of a call against what the tool takes.
 fn fits(
     written: &StateDraft,
-    (tool, key): (&Sp<String>, &str),
+    (tool, key): (&Spanned<String>, &str),
     takes: &[Argument<'_>],
     arguments: &Map<String, Value>,
     found: &mut Findings,

@@ -2,11 +2,11 @@
 
 use alloc::{format, vec, vec::Vec};
 
-use super::{Chart, draft::Draft};
+use super::{Chart, draft::ChartDraft};
 use crate::{code::Code, diagnostic::Findings, id::StateId};
 
 /// Refuses states that cannot be reached.
-pub(super) fn reachable(draft: &Draft, chart: &Chart, found: &mut Findings) {
+pub(super) fn reachable(draft: &ChartDraft, chart: &Chart, found: &mut Findings) {
     let mut reached = vec![false; chart.states.len()];
     let any = chart.any;
     let mut open: Vec<StateId> =
@@ -31,7 +31,7 @@ pub(super) fn reachable(draft: &Draft, chart: &Chart, found: &mut Findings) {
 }
 
 /// Refuses states from which no final state can be reached.
-pub(super) fn ends(draft: &Draft, chart: &Chart, found: &mut Findings) {
+pub(super) fn ends(draft: &ChartDraft, chart: &Chart, found: &mut Findings) {
     let mut ends: Vec<bool> = chart.states.iter().map(super::State::is_final).collect();
     loop {
         let more: Vec<StateId> = chart
@@ -60,9 +60,9 @@ pub(super) fn ends(draft: &Draft, chart: &Chart, found: &mut Findings) {
 /// Returns the states that one step can lead to: by an edge, or by a budget's `else`.
 pub(super) fn next(chart: &Chart, at: StateId) -> impl Iterator<Item = StateId> {
     let state = chart.state(at);
-    let ways = state.into_iter().flat_map(|state| &state.ways);
-    let by_edge = ways.clone().map(|way| way.edge.to);
-    let by_else = ways.filter_map(|way| chart.budget(way.edge.spend?)).map(|it| it.otherwise);
+    let routes = state.into_iter().flat_map(|state| &state.routes);
+    let by_edge = routes.clone().map(|route| route.edge.to);
+    let by_else = routes.filter_map(|route| chart.budget(route.edge.spend?)).map(|it| it.otherwise);
     // A charge can run out wherever something runs.
     let charged = chart
         .budgets

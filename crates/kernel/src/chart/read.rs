@@ -10,8 +10,8 @@ use serde::de::{DeserializeOwned, IntoDeserializer, value::StrDeserializer};
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Charge, ScreenStall, Stuck,
-    draft::{AnyDraft, Backoff, BudgetDraft, Draft, Limits, Name, Sp},
+    Charge, ScreenStall, StuckThresholds,
+    draft::{AnyDraft, AttemptLimits, Backoff, BudgetDraft, ChartDraft, Name, Spanned},
 };
 use crate::{
     code::Code,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Reads a chart file. The draft is complete only if nothing was found.
-pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
+pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
     let (document, errors) = DeTable::parse_recoverable(source);
     for error in &errors {
         let span = error.span().unwrap_or_default();
@@ -28,25 +28,25 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
         found.add(Code::Syntax, span, message, "see https://toml.io for the format");
     }
     if !errors.is_empty() {
-        return Draft::default();
+        return ChartDraft::default();
     }
     let mut keys = Keys::new(document.get_ref(), Span::default(), "the chart");
-    let mut draft = Draft {
+    let mut draft = ChartDraft {
         chart: keys.required(found, "chart", keys::name).unwrap_or_default(),
         version: keys.required(found, "version", keys::count).map_or(1, |version| version.value),
         jobs: keys
             .optional(found, "jobs", keys::name)
-            .unwrap_or_else(|| Sp::new("builtin".to_owned(), Span::default())),
+            .unwrap_or_else(|| Spanned::new("builtin".to_owned(), Span::default())),
         start: keys.required(found, "start", keys::name),
         authority: keys.required(found, "authority", one_of).map(|it| it.value),
-        ..Draft::default()
+        ..ChartDraft::default()
     };
     if let Some(table) = keys.optional(found, "slots", keys::table) {
         let slots = Keys::in_order(&table);
         let slot = |(name, value)| Some((name, keys::value(&value, found)?));
         draft.slots = slots.filter_map(slot).collect();
     }
-    let hint = "add a table that says where cancelling leads:\n[any]\ncancel = \"STATE\"";
+    let hint = "add a table that says where `cancel` leads:\n[any]\ncancel = \"STATE\"";
     let any = keys.required_so(found, "any", hint, keys::table);
     if let Some(table) = keys.optional(found, "budget", keys::table) {
         draft.budgets =
@@ -69,7 +69,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
         };
         keys.finish(found);
     }
-    let hint = "add a table for each state: `[state.NAME]`, the first in rank first";
+    let hint = "add a table `[state.NAME]` for each state, in rank order";
     if let Some(table) = keys.required_so(found, "state", hint, keys::table) {
         draft.states =
             Keys::in_order(&table).map(|(name, value)| state::read(name, value, found)).collect();
@@ -78,7 +78,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
     draft
 }
 
-fn budget(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> Option<BudgetDraft> {
+fn budget(name: Name, value: Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<BudgetDraft> {
     let table = keys::table(&value, found)?;
     keys::well_named(&name, "a budget", found);
     let title = format!("budget `{}`", *name);
@@ -93,8 +93,8 @@ fn budget(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> Option<B
         && let Some(max) = &max
         && max.value == 0
     {
-        let hint = "leave the budget out, or give the run some time";
-        found.add(Code::BadValue, max.span, "a run with no time at all could not start", hint);
+        let hint = "remove the budget, or allow some time";
+        found.add(Code::BadValue, max.span, "a run without any time could not start", hint);
     }
     let budget = BudgetDraft {
         max: max.map(|max| max.value).unwrap_or_default(),
@@ -107,8 +107,8 @@ fn budget(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> Option<B
     Some(budget)
 }
 
-fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
-    let mut stuck = Stuck::default();
+fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> StuckThresholds {
+    let mut stuck = StuckThresholds::default();
     if let Some(enable) = keys.optional(found, "enable", keys::flag) {
         stuck.enable = enable.value;
     }
@@ -155,8 +155,8 @@ fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
 }
 
 /// Reads the limits of attempts, which states and `[defaults]` share.
-fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> Limits {
-    let limits = Limits {
+fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> AttemptLimits {
+    let limits = AttemptLimits {
         timeout: keys.optional(found, "timeout", duration),
         attempts: keys.optional(found, "attempts", keys::small),
         backoff: keys.optional(found, "backoff", backoff),
@@ -165,12 +165,12 @@ fn limits(keys: &mut Keys<'_, '_>, found: &mut Findings) -> Limits {
     };
     if let Some(timeout) = limits.timeout.as_ref().filter(|timeout| timeout.value == 0) {
         let hint = "give it at least `\"1ms\"`";
-        found.add(Code::BadValue, timeout.span, "nothing can be done in no time", hint);
+        found.add(Code::BadValue, timeout.span, "the duration is zero", hint);
     }
     limits
 }
 
-fn backoff(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Backoff>> {
+fn backoff(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<Backoff>> {
     let table = keys::table(value, found)?;
     let mut keys = Keys::new(table.value, table.span, "`backoff`");
     let base = keys.required(found, "base", duration);
@@ -178,19 +178,22 @@ fn backoff(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Backoff>
     keys.finish(found);
     let (base, cap) = (base?, cap?);
     if cap.value < base.value {
-        let hint = "the waiting time grows from `base` up to `cap`";
+        let hint = "the delay grows from `base` to `cap`";
         found.add(Code::BadValue, cap.span, "`cap` is below `base`", hint);
     }
-    Some(Sp::new(Backoff { base: base.value, cap: cap.value }, value.span))
+    Some(Spanned::new(Backoff { base: base.value, cap: cap.value }, value.span))
 }
 
 /// Reads one of the names that a type lists, such as an authority.
-fn one_of<T: DeserializeOwned>(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<T>> {
+fn one_of<T: DeserializeOwned>(
+    value: &Spanned<&DeValue<'_>>,
+    found: &mut Findings,
+) -> Option<Spanned<T>> {
     let name = keys::name(value, found)?;
     let text: StrDeserializer<'_, serde::de::value::Error> =
         name.value.as_str().into_deserializer();
     match T::deserialize(text) {
-        Ok(value) => Some(Sp::new(value, name.span)),
+        Ok(value) => Some(Spanned::new(value, name.span)),
         Err(error) => {
             let known: Vec<String> = quoted(&format!("{error}"));
             let hint = crate::diagnostic::did_you_mean(

@@ -10,7 +10,7 @@ use alloc::{
 };
 
 use super::{
-    draft::{DoesDraft, Draft, Name},
+    draft::{ChartDraft, Name, StateKindDraft},
     slots::Slots,
 };
 use crate::{
@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// Everything that a chart can name.
-pub(super) struct Names<'a> {
-    draft: &'a Draft,
+pub(super) struct NameTable<'a> {
+    draft: &'a ChartDraft,
     pub(super) registry: &'a Registry<'a>,
     /// The agent of `jobs`, if it is known.
     pub(super) agent: Option<&'a AgentDecl>,
@@ -36,8 +36,12 @@ pub(super) struct Names<'a> {
     pub(super) slots: Slots<'a>,
 }
 
-impl<'a> Names<'a> {
-    pub(super) fn new(draft: &'a Draft, registry: &'a Registry<'a>, found: &mut Findings) -> Self {
+impl<'a> NameTable<'a> {
+    pub(super) fn new(
+        draft: &'a ChartDraft,
+        registry: &'a Registry<'a>,
+        found: &mut Findings,
+    ) -> Self {
         let agent = registry.agents.iter().find(|agent| agent.name == draft.jobs.as_str());
         if agent.is_none() {
             let hint = did_you_mean(&draft.jobs, registry.agents.iter().map(|a| a.name), "agent");
@@ -86,9 +90,9 @@ impl<'a> Names<'a> {
     /// Returns the state of that name, if a run can go there.
     pub(super) fn target(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
         let id = self.state(name, found)?;
-        match self.does(id) {
-            Some(DoesDraft::BetweenAttemptsOf(of) | DoesDraft::WhileAsking(of)) => {
-                let message = format!("`{}` only names what is seen of `{of}`", **name);
+        match self.kind(id) {
+            Some(StateKindDraft::BetweenAttemptsOf(of) | StateKindDraft::WhileAsking(of)) => {
+                let message = format!("`{}` is only a label for `{of}`", **name);
                 found.add(Code::LabelTarget, name.span, message, format!("route to `{of}`"));
                 None
             }
@@ -99,11 +103,12 @@ impl<'a> Names<'a> {
     /// Returns whether nothing runs in the state.
     pub(super) fn rests(&self, id: StateId) -> bool {
         // A state that could not be read was complained of already.
-        self.does(id).is_none_or(|does| matches!(does, DoesDraft::Final(_) | DoesDraft::Await(_)))
+        self.kind(id)
+            .is_none_or(|does| matches!(does, StateKindDraft::Final(_) | StateKindDraft::Await(_)))
     }
 
-    pub(super) fn does(&self, id: StateId) -> Option<&'a DoesDraft> {
-        self.draft.states.get(id.index())?.does.as_ref().map(|does| &does.value)
+    pub(super) fn kind(&self, id: StateId) -> Option<&'a StateKindDraft> {
+        self.draft.states.get(id.index())?.kind.as_ref().map(|does| &does.value)
     }
 
     pub(super) fn budget(&self, name: &Name, found: &mut Findings) -> Option<BudgetId> {
@@ -135,7 +140,7 @@ impl<'a> Names<'a> {
                 JobKind::Decide => "`decide`",
                 JobKind::Join => "the `join` of a `fan_out`",
             };
-            let message = format!("`{}` cannot stand in {}", **name, place(kind));
+            let message = format!("`{}` cannot be used in {}", **name, place(kind));
             found.add(
                 Code::WrongKind,
                 name.span,

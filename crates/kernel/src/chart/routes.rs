@@ -3,25 +3,25 @@
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use super::{
-    Added, Attempts, Does, Edge, State, Tools, Way, Work,
-    draft::{DoesDraft, Draft, Name, Sp, StateDraft},
+    AllowedTools, Attempts, Edge, KernelOutcomes, Route, State, StateKind, Work,
+    draft::{ChartDraft, Name, Spanned, StateDraft, StateKindDraft},
     limits::{attempts, governed_tools, label, no_limits, tools},
     parameters::parameters,
-    resolve::Names,
+    resolve::NameTable,
     slots::influence,
 };
 use crate::{
     code::Code,
     diagnostic::{Findings, did_you_mean},
     id::Outcome,
-    job::{Governed, Influence, JobDecl, JobKind},
+    job::{Governance, Influence, JobDecl, JobKind},
 };
 
 /// Names that have a meaning of their own, so that no chart can give them another.
 const RESERVED: [&str; 7] =
     ["cancel", "cancel_turn", "shutdown", "failed", "timeout", "stuck", "denied"];
 
-pub(super) struct Routed {
+pub(super) struct StateTable {
     pub(super) states: Vec<State>,
     /// Whether every target is a state.
     pub(super) targets_known: bool,
@@ -29,19 +29,19 @@ pub(super) struct Routed {
     pub(super) spends_known: bool,
 }
 
-pub(super) fn route(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Routed {
-    let mut routed = Routed { states: Vec::new(), targets_known: true, spends_known: true };
+pub(super) fn route(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> StateTable {
+    let mut table = StateTable { states: Vec::new(), targets_known: true, spends_known: true };
     for written in &draft.states {
         let plan = plan(written, draft, names, found);
-        let state = ways(written, plan, names, &mut routed, found);
-        routed.states.push(state);
+        let state = routes(written, plan, names, &mut table, found);
+        table.states.push(state);
     }
-    routed
+    table
 }
 
 /// What a state does, and how it can end; `None` where that could not be told.
-struct Plan {
-    does: Does,
+struct StatePlan {
+    kind: StateKind,
     ends: Option<Vec<(String, Influence)>>,
     /// The kernel's outcomes that it can have.
     failed: Option<Influence>,
@@ -50,12 +50,17 @@ struct Plan {
     denied: Option<Influence>,
     /// Whether the chart names further outcomes.
     open: Option<Influence>,
-    tools: Tools,
+    tools: AllowedTools,
 }
 
-fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Plan {
-    let mut plan = Plan {
-        does: Does::Await { events: Box::default(), timeout: None },
+fn plan(
+    written: &StateDraft,
+    draft: &ChartDraft,
+    names: &NameTable<'_>,
+    found: &mut Findings,
+) -> StatePlan {
+    let mut plan = StatePlan {
+        kind: StateKind::Await { events: Box::default(), timeout: None },
         ends: None,
         failed: None,
         timeout: false,
@@ -64,43 +69,43 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
         open: None,
         tools: tools(written, names, found),
     };
-    let Some(does) = &written.does else {
+    let Some(does) = &written.kind else {
         plan.ends = None;
         return plan;
     };
-    let spanned = |name: &String| Sp::new(name.clone(), does.span);
+    let spanned = |name: &String| Spanned::new(name.clone(), does.span);
     match &does.value {
-        DoesDraft::Run(job) => {
+        StateKindDraft::Run(job) => {
             if let Some((id, job)) = names.job(&spanned(job), JobKind::Run, found) {
                 parameters(written, job, names, found);
                 let attempts = attempts(written, draft, job, found);
                 plan.run(job, true, names.slots.is_fixed(written));
-                plan.does = Does::Run(work(id, job, attempts));
+                plan.kind = StateKind::Run(work(id, job, attempts));
                 governed_tools(written, job, found);
             }
         }
-        DoesDraft::Decide(job) => {
+        StateKindDraft::Decide(job) => {
             no_limits(&written.limits, false, "a `decide` state", found);
             if let Some((id, job)) = names.job(&spanned(job), JobKind::Decide, found) {
                 parameters(written, job, names, found);
                 plan.pure(job, names.slots.is_fixed(written));
-                plan.does = Does::Decide(id);
+                plan.kind = StateKind::Decide(id);
             }
         }
-        DoesDraft::FanOut { over, run, join, max_parallel, max_items } => {
+        StateKindDraft::FanOut { over, run, join, max_parallel, max_items } => {
             let over = names.list(over, found);
             let run = names.job(run, JobKind::Run, found);
             let join = names.job(join, JobKind::Join, found);
             if *max_parallel == 0 {
-                let hint = "let one item run at a time";
-                found.add(Code::BadValue, does.span, "items without a place wait for ever", hint);
+                let hint = "write 1 or more";
+                found.add(Code::BadValue, does.span, "with zero, items would wait forever", hint);
             }
             if let (Some((id, run)), Some((join_id, join))) = (run, join) {
                 parameters(written, run, names, found);
                 let attempts = attempts(written, draft, run, found);
                 plan.pure(join, false);
                 plan.run(run, false, false);
-                plan.does = Does::FanOut {
+                plan.kind = StateKind::FanOut {
                     work: work(id, run, attempts),
                     over: over.unwrap_or_default(),
                     join: join_id,
@@ -110,38 +115,39 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
                 governed_tools(written, run, found);
             }
         }
-        DoesDraft::Await(events) => {
+        StateKindDraft::Await(events) => {
             no_limits(&written.limits, true, "an await state", found);
             let timeout = written.limits.timeout.as_ref().map(|timeout| timeout.value);
             if events.is_empty() {
-                let hint = "list what it waits for";
-                found.add(Code::BadValue, does.span, "an await state without an event", hint);
+                let hint = "list the events";
+                found.add(Code::BadValue, does.span, "an await state needs an event", hint);
             }
             let numbers = events.iter().filter_map(|event| names.event(event, found)).collect();
             plan.ends = Some(events.iter().map(|e| (e.value.clone(), Influence::None)).collect());
             plan.timeout = timeout.is_some();
-            plan.does = Does::Await { events: numbers, timeout };
+            plan.kind = StateKind::Await { events: numbers, timeout };
         }
-        DoesDraft::Final(end) => {
+        StateKindDraft::Final(end) => {
             no_limits(&written.limits, false, "a final state", found);
             plan.ends = Some(Vec::new());
-            plan.does = Does::Final(*end);
+            plan.kind = StateKind::Final(*end);
         }
-        DoesDraft::BetweenAttemptsOf(of) => {
+        StateKindDraft::BetweenAttemptsOf(of) => {
             no_limits(&written.limits, false, "a label", found);
             plan.ends = Some(Vec::new());
-            plan.does = Does::BetweenAttemptsOf(label(&spanned(of), draft, names, found, false));
+            plan.kind =
+                StateKind::BetweenAttemptsOf(label(&spanned(of), draft, names, found, false));
         }
-        DoesDraft::WhileAsking(of) => {
+        StateKindDraft::WhileAsking(of) => {
             no_limits(&written.limits, false, "a label", found);
             plan.ends = Some(Vec::new());
-            plan.does = Does::WhileAsking(label(&spanned(of), draft, names, found, true));
+            plan.kind = StateKind::WhileAsking(label(&spanned(of), draft, names, found, true));
         }
     }
     plan
 }
 
-impl Plan {
+impl StatePlan {
     /// Takes a job's own outcomes; `fixed` is a job that is given no words of a model.
     fn pure(&mut self, job: &JobDecl, fixed: bool) {
         let ends =
@@ -159,11 +165,11 @@ impl Plan {
             self.timeout = job.fails.is_some();
         }
         let proposed = influence(Influence::Proposal, job, fixed);
-        let watched = matches!(job.governed, Governed::Turns | Governed::Calls);
+        let watched = matches!(job.governed, Governance::Turns | Governance::Calls);
         self.stuck = watched.then_some(proposed);
         self.denied = (alone && job.governed.calls()).then_some(match job.governed {
-            Governed::Own => Influence::None,
-            Governed::No | Governed::Turns | Governed::Calls => proposed,
+            Governance::Own => Influence::None,
+            Governance::No | Governance::Turns | Governance::Calls => proposed,
         });
     }
 }
@@ -174,11 +180,11 @@ const fn work(job: crate::id::JobId, decl: &JobDecl, attempts: Attempts) -> Work
 }
 
 /// Matches a state's `on` with the ways that it can end.
-fn ways(
+fn routes(
     written: &StateDraft,
-    plan: Plan,
-    names: &Names<'_>,
-    routed: &mut Routed,
+    plan: StatePlan,
+    names: &NameTable<'_>,
+    table: &mut StateTable,
     found: &mut Findings,
 ) -> State {
     let mut expected = plan.ends.clone().unwrap_or_default();
@@ -191,7 +197,7 @@ fn ways(
         expected.extend(more.into_iter().map(|name| (name, influence)));
     }
     let on = |name: &str| written.on.iter().any(|edge| edge.outcome.as_str() == name);
-    let mut added = Added::default();
+    let mut added = KernelOutcomes::default();
     let mut next = u8::try_from(expected.len()).unwrap_or(u8::MAX);
     let mut add = |name: &str, influence: Influence, slot: &mut Option<Outcome>| {
         *slot = Some(Outcome(next));
@@ -216,9 +222,9 @@ fn ways(
     let mut edges: Vec<(&Name, Edge)> = Vec::new();
     for edge in &written.on {
         let to = edge.to.as_ref().and_then(|to| names.target(to, found));
-        routed.targets_known &= to.is_some();
+        table.targets_known &= to.is_some();
         let spend = edge.spend.as_ref().map(|name| names.budget(name, found));
-        routed.spends_known &= spend != Some(None);
+        table.spends_known &= spend != Some(None);
         if let Some(to) = to {
             edges.push((&edge.outcome, Edge { to, spend: spend.flatten() }));
         }
@@ -227,7 +233,7 @@ fn ways(
         if plan.ends.is_some() && !known {
             let message = format!("state `{}` cannot end in `{}`", *written.name, *edge.outcome);
             let hint = if expected.is_empty() {
-                String::from("nothing leads out of this state; remove the route")
+                String::from("this state has no outcomes; remove the route")
             } else {
                 did_you_mean(&edge.outcome, expected.iter().map(|(name, _)| name.as_str()), "way")
             };
@@ -237,21 +243,21 @@ fn ways(
     for (name, _) in expected.iter().filter(|(name, _)| plan.ends.is_some() && !on(name)) {
         let message = format!("state `{}` does not route `{name}`", *written.name);
         found.add(Code::Unrouted, written.name.span, message, format!("add `on.{name} = \"…\"`"));
-        routed.targets_known = false;
+        table.targets_known = false;
     }
     // Where it is not known how a state ends, its routes say nothing.
-    routed.targets_known &= plan.ends.is_some();
-    routed.spends_known &= plan.ends.is_some();
+    table.targets_known &= plan.ends.is_some();
+    table.spends_known &= plan.ends.is_some();
 
-    let ways = expected.into_iter().filter_map(|(name, influence)| {
+    let routes = expected.into_iter().filter_map(|(name, influence)| {
         let (_, edge) = edges.iter().find(|(outcome, _)| outcome.value == name)?;
-        Some(Way { name: name.into_boxed_str(), edge: *edge, influence })
+        Some(Route { name: name.into_boxed_str(), edge: *edge, influence })
     });
     State {
         name: written.name.as_str().into(),
-        does: plan.does,
-        ways: ways.collect(),
-        added,
+        kind: plan.kind,
+        routes: routes.collect(),
+        kernel_outcomes: added,
         tools: plan.tools,
         with: written.with.as_ref().map(|with| with.value.clone()),
     }

@@ -8,16 +8,16 @@ use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeSet, format, string::
 
 use serde_json::{Map, Value};
 
-use super::draft::{DoesDraft, Draft, Sp, StateDraft};
+use super::draft::{ChartDraft, Spanned, StateDraft, StateKindDraft};
 use crate::{
     code::Code,
     diagnostic::{Findings, nearest},
-    job::{AgentDecl, Filled, JobDecl, Shape, Words},
+    job::{AgentDecl, JobDecl, ParamShape, SlotSource, TextOrigin},
     template,
 };
 
 pub(super) struct Slots<'a> {
-    draft: &'a Draft,
+    draft: &'a ChartDraft,
     agent: Option<&'a AgentDecl>,
     /// What each state reads and fills, in file order.
     states: Vec<Uses>,
@@ -29,19 +29,19 @@ pub(super) struct Slots<'a> {
 
 #[derive(Default)]
 struct Uses {
-    words: Words,
-    reads: Vec<Sp<String>>,
-    fills: Option<Sp<String>>,
+    words: TextOrigin,
+    reads: Vec<Spanned<String>>,
+    fills: Option<Spanned<String>>,
 }
 
 impl<'a> Slots<'a> {
-    pub(super) fn of(draft: &'a Draft, agent: Option<&'a AgentDecl>) -> Self {
+    pub(super) fn of(draft: &'a ChartDraft, agent: Option<&'a AgentDecl>) -> Self {
         let states: Vec<Uses> = draft.states.iter().map(|state| uses(state, agent)).collect();
         let always = agent.map_or(&[][..], |agent| agent.slots);
         let mut known: BTreeSet<String> = always.iter().map(|it| it.name.to_owned()).collect();
         known.extend(draft.slots.iter().map(|(slot, _)| slot.value.clone()));
         known.extend(states.iter().filter_map(|uses| Some(uses.fills.as_ref()?.value.clone())));
-        let errors = always.iter().filter(|slot| slot.filled == Filled::Error);
+        let errors = always.iter().filter(|slot| slot.filled == SlotSource::Error);
         let mut models: BTreeSet<String> = errors.map(|slot| slot.name.to_owned()).collect();
         // A call with a model's words in it can give them back, so what it fills may hold
         // them too: until no slot is added.
@@ -63,7 +63,7 @@ impl<'a> Slots<'a> {
     pub(super) fn is_fixed(&self, state: &StateDraft) -> bool {
         let at = self.draft.states.iter().position(|it| core::ptr::eq(it, state));
         let uses = at.and_then(|at| self.states.get(at));
-        uses.is_some_and(|uses| uses.words != Words::Model && !uses.is_models(&self.models))
+        uses.is_some_and(|uses| uses.words != TextOrigin::Model && !uses.is_models(&self.models))
     }
 
     /// Returns the slots that a run cannot start without.
@@ -73,7 +73,7 @@ impl<'a> Slots<'a> {
         let filled = |name: &str| {
             self.states.iter().any(|uses| uses.fills.as_ref().is_some_and(|it| it.value == name))
         };
-        let first = always.iter().filter(|slot| slot.filled == Filled::Start);
+        let first = always.iter().filter(|slot| slot.filled == SlotSource::Start);
         let needed = first.map(|slot| slot.name).filter(|name| read(name) && !filled(name));
         needed.map(Into::into).collect()
     }
@@ -83,7 +83,7 @@ impl<'a> Slots<'a> {
         self.known.iter().map(|name| name.as_str().into()).collect()
     }
 
-    fn reads(&self) -> impl Iterator<Item = &Sp<String>> {
+    fn reads(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.states.iter().flat_map(|uses| &uses.reads)
     }
 
@@ -128,17 +128,17 @@ impl Uses {
     /// Returns whether what the state fills can hold a model's words.
     fn is_models(&self, models: &BTreeSet<String>) -> bool {
         match self.words {
-            Words::Model => true,
-            Words::Parameters => self.reads.iter().any(|slot| models.contains(slot.as_str())),
-            Words::Others => false,
+            TextOrigin::Model => true,
+            TextOrigin::Parameters => self.reads.iter().any(|slot| models.contains(slot.as_str())),
+            TextOrigin::Others => false,
         }
     }
 }
 
 fn uses(state: &StateDraft, agent: Option<&AgentDecl>) -> Uses {
-    let name = match state.does.as_deref() {
-        Some(DoesDraft::Run(job) | DoesDraft::Decide(job)) => job.as_str(),
-        Some(DoesDraft::FanOut { run, .. }) => run.as_str(),
+    let name = match state.kind.as_deref() {
+        Some(StateKindDraft::Run(job) | StateKindDraft::Decide(job)) => job.as_str(),
+        Some(StateKindDraft::FanOut { run, .. }) => run.as_str(),
         _ => return Uses::default(),
     };
     let given = given(state);
@@ -152,10 +152,16 @@ fn uses(state: &StateDraft, agent: Option<&AgentDecl>) -> Uses {
     for (param, value) in job.with.iter().filter_map(|it| Some((it, given.get(it.name)?))) {
         let pointer = format!("/{}", param.name);
         match (param.shape, value) {
-            (Shape::Slot, Value::String(name)) => uses.reads.push(place(state, &pointer, name)),
-            (Shape::Into, Value::String(name)) => uses.fills = Some(place(state, &pointer, name)),
-            (Shape::Template | Shape::Arguments, _) => read(state, &pointer, value, &mut uses),
-            (Shape::Command, Value::Array(words)) => {
+            (ParamShape::Slot, Value::String(name)) => {
+                uses.reads.push(place(state, &pointer, name));
+            }
+            (ParamShape::Into, Value::String(name)) => {
+                uses.fills = Some(place(state, &pointer, name));
+            }
+            (ParamShape::Template | ParamShape::Arguments, _) => {
+                read(state, &pointer, value, &mut uses);
+            }
+            (ParamShape::Command, Value::Array(words)) => {
                 // The program's name is the chart's alone.
                 for (at, word) in words.iter().enumerate().skip(1) {
                     read(state, &format!("{pointer}/{at}"), word, &mut uses);
@@ -194,9 +200,9 @@ pub(super) fn given(state: &StateDraft) -> Map<String, Value> {
 }
 
 /// Returns a text with the place of the value that it is from.
-pub(super) fn place(state: &StateDraft, pointer: &str, text: &str) -> Sp<String> {
+pub(super) fn place(state: &StateDraft, pointer: &str, text: &str) -> Spanned<String> {
     let with = state.with.as_ref().map_or(state.name.span, |with| with.span);
-    Sp::new(text.to_owned(), state.places.get(pointer).copied().unwrap_or(with))
+    Spanned::new(text.to_owned(), state.places.get(pointer).copied().unwrap_or(with))
 }
 
 /// Returns how far model output can bring about an outcome of a state's job.
@@ -205,5 +211,9 @@ pub(super) fn influence(
     job: &JobDecl,
     fixed: bool,
 ) -> crate::job::Influence {
-    if fixed && job.words == Words::Parameters { crate::job::Influence::None } else { declared }
+    if fixed && job.words == TextOrigin::Parameters {
+        crate::job::Influence::None
+    } else {
+        declared
+    }
 }

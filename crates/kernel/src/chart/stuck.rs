@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Thresholds; a rule that is not named is not applied.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Stuck {
+pub struct StuckThresholds {
     /// Whether the governor watches for repetition at all.
     pub enable: bool,
     /// The same call, so many times in a row.
@@ -50,7 +50,7 @@ pub struct ScreenStall {
     pub restart: u32,
 }
 
-impl Default for Stuck {
+impl Default for StuckThresholds {
     fn default() -> Self {
         Self {
             enable: true,

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 
 use super::{
-    Added, Any, Authority, AuthorityReport, Budget, Certificate, Charge, Chart, Does, Edge, Reset,
-    State, Stuck, Tools, Way,
+    AllowedTools, AnyState, Authority, AuthorityReport, Budget, Certificate, Charge, Chart, Edge,
+    KernelOutcomes, Reset, Route, State, StateKind, StuckThresholds,
 };
 use crate::{
     id::{BudgetId, Digest, Outcome, StateId},
@@ -53,12 +53,12 @@ impl Chart {
     }
 
     /// Returns where cancelling leads.
-    pub const fn any(&self) -> Any {
+    pub const fn any(&self) -> AnyState {
         self.any
     }
 
     /// Returns the named rules of the governor.
-    pub const fn stuck(&self) -> &Stuck {
+    pub const fn stuck(&self) -> &StuckThresholds {
         &self.stuck
     }
 
@@ -120,16 +120,16 @@ impl Chart {
 
     /// Returns the name under which a run in `state` is seen while its next attempt waits.
     pub fn between_attempts(&self, state: StateId) -> Option<StateId> {
-        self.label(|does| matches!(does, Does::BetweenAttemptsOf(of) if *of == state))
+        self.label(|does| matches!(does, StateKind::BetweenAttemptsOf(of) if *of == state))
     }
 
     /// Returns the name under which a run in `state` is seen while a person is asked.
     pub fn while_asking(&self, state: StateId) -> Option<StateId> {
-        self.label(|does| matches!(does, Does::WhileAsking(of) if *of == state))
+        self.label(|does| matches!(does, StateKind::WhileAsking(of) if *of == state))
     }
 
-    fn label(&self, is: impl Fn(&Does) -> bool) -> Option<StateId> {
-        self.state_ids().find(|id| self.state(*id).is_some_and(|state| is(&state.does)))
+    fn label(&self, is: impl Fn(&StateKind) -> bool) -> Option<StateId> {
+        self.state_ids().find(|id| self.state(*id).is_some_and(|state| is(&state.kind)))
     }
 }
 
@@ -140,33 +140,33 @@ impl State {
     }
 
     /// Returns what it does.
-    pub const fn does(&self) -> &Does {
-        &self.does
+    pub const fn kind(&self) -> &StateKind {
+        &self.kind
     }
 
     /// Returns every way out.
-    pub const fn ways(&self) -> &[Way] {
-        &self.ways
+    pub const fn routes(&self) -> &[Route] {
+        &self.routes
     }
 
     /// Returns one way out.
-    pub fn way(&self, outcome: Outcome) -> Option<&Way> {
-        self.ways.get(outcome.index())
+    pub fn route(&self, outcome: Outcome) -> Option<&Route> {
+        self.routes.get(outcome.index())
     }
 
     /// Returns the outcome of that name.
     pub fn outcome(&self, name: &str) -> Option<Outcome> {
-        let at = self.ways.iter().position(|way| &*way.name == name)?;
+        let at = self.routes.iter().position(|route| &*route.name == name)?;
         u8::try_from(at).ok().map(Outcome)
     }
 
     /// Returns the outcomes that the kernel adds.
-    pub const fn added(&self) -> Added {
-        self.added
+    pub const fn kernel_outcomes(&self) -> KernelOutcomes {
+        self.kernel_outcomes
     }
 
     /// Returns the tools that it allows.
-    pub const fn tools(&self) -> &Tools {
+    pub const fn tools(&self) -> &AllowedTools {
         &self.tools
     }
 
@@ -177,21 +177,21 @@ impl State {
 
     /// Returns whether a run ends here.
     pub const fn is_final(&self) -> bool {
-        matches!(self.does, Does::Final(_))
+        matches!(self.kind, StateKind::Final(_))
     }
 
     /// Returns whether a run waits here for an event.
     pub const fn is_await(&self) -> bool {
-        matches!(self.does, Does::Await { .. })
+        matches!(self.kind, StateKind::Await { .. })
     }
 
     /// Returns whether it only names what is seen.
     pub const fn is_label(&self) -> bool {
-        matches!(self.does, Does::BetweenAttemptsOf(_) | Does::WhileAsking(_))
+        matches!(self.kind, StateKind::BetweenAttemptsOf(_) | StateKind::WhileAsking(_))
     }
 }
 
-impl Way {
+impl Route {
     /// Returns the outcome's name.
     pub fn name(&self) -> &str {
         &self.name

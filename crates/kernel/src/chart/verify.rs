@@ -8,8 +8,8 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
 use super::{
-    Any, Budget, Chart, Edge, Reset, State, Way, authority, certificate, draft::Draft, loops,
-    reach, read::read, resolve::Names, routes,
+    AnyState, Budget, Chart, Edge, Reset, Route, State, authority, certificate, draft::ChartDraft,
+    loops, reach, read::read, resolve::NameTable, routes,
 };
 use crate::{
     code::Code,
@@ -25,7 +25,7 @@ const MAX_WAYS: usize = 100;
 
 /// A chart that was refused: every reason, in the order of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Refused {
+pub struct RefusedChart {
     /// The name that the file gives, where it could be read.
     pub chart: String,
     /// What is wrong: the first hundred findings.
@@ -36,10 +36,10 @@ pub struct Refused {
 
 /// The first reason, and how many more there are: for a line. Who has room for more shows
 /// every diagnostic.
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedChart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((first, rest)) = self.diagnostics.split_first() else {
-            return f.write_str("no reason is known");
+            return f.write_str("unknown reason");
         };
         write!(f, "{} ({})", first.message, first.code)?;
         match rest.len().saturating_add(self.more) {
@@ -49,10 +49,10 @@ impl fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for RefusedChart {}
 
 /// Reads and verifies a chart.
-pub fn verify(source: &str, registry: &Registry<'_>) -> Result<Chart, Refused> {
+pub fn verify(source: &str, registry: &Registry<'_>) -> Result<Chart, RefusedChart> {
     let mut found = Findings::default();
     let draft = read(source, &mut found);
     check(&draft, registry, found)
@@ -60,18 +60,18 @@ pub fn verify(source: &str, registry: &Registry<'_>) -> Result<Chart, Refused> {
 
 /// Verifies a draft that was read with these findings so far.
 pub(crate) fn check(
-    draft: &Draft,
+    draft: &ChartDraft,
     registry: &Registry<'_>,
     mut found: Findings,
-) -> Result<Chart, Refused> {
+) -> Result<Chart, RefusedChart> {
     let refuse = |found: Findings| {
         let (diagnostics, more) = found.into_sorted();
-        Refused { chart: draft.chart.value.clone(), diagnostics, more }
+        RefusedChart { chart: draft.chart.value.clone(), diagnostics, more }
     };
     // Without any state there is nothing to say about routes.
     if draft.states.is_empty() {
         if found.is_empty() {
-            let hint = "add `[state.NAME]` tables, the first in rank first";
+            let hint = "add a table `[state.NAME]` for each state, in rank order";
             found.add(Code::MissingKey, draft.chart.span, "the chart has no states", hint);
         }
         return Err(refuse(found));
@@ -80,7 +80,7 @@ pub(crate) fn check(
     if !sizes(draft, &mut found) {
         return Err(refuse(found));
     }
-    let names = Names::new(draft, registry, &mut found);
+    let names = NameTable::new(draft, registry, &mut found);
     names.slots.check(&mut found);
     let (budgets, budgets_known) = budgets(draft, &names, &mut found);
     let any = any(draft, &names, &mut found);
@@ -120,7 +120,12 @@ pub(crate) fn check(
             chart.certificate = certificate;
         } else {
             let hint = "lower the budgets of the inner loops";
-            found.add(Code::TooLarge, draft.chart.span, "no useful bound exists", hint);
+            found.add(
+                Code::TooLarge,
+                draft.chart.span,
+                "the bound is too large to be useful",
+                hint,
+            );
         }
     }
     if !found.is_empty() {
@@ -131,13 +136,13 @@ pub(crate) fn check(
 }
 
 /// Returns whether the chart is small enough to be checked.
-fn sizes(draft: &Draft, found: &mut Findings) -> bool {
+fn sizes(draft: &ChartDraft, found: &mut Findings) -> bool {
     let mut fits = true;
     let mut limit = |count: usize, max: usize, what: &str, span| {
         if count > max {
             fits = false;
-            let message = alloc::format!("{count} {what}, where {max} is the limit");
-            found.add(Code::TooMany, span, message, "move a part into a chart of its own");
+            let message = alloc::format!("{count} {what}; the limit is {max}");
+            found.add(Code::TooMany, span, message, "move a part into another chart");
         }
     };
     limit(draft.states.len(), MAX_STATES, "states", draft.chart.span);
@@ -148,7 +153,7 @@ fn sizes(draft: &Draft, found: &mut Findings) -> bool {
     fits
 }
 
-fn budgets(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> (Vec<Budget>, bool) {
+fn budgets(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> (Vec<Budget>, bool) {
     let mut known = true;
     let mut budgets: Vec<Budget> = Vec::with_capacity(draft.budgets.len());
     for written in &draft.budgets {
@@ -187,12 +192,12 @@ fn budgets(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> (Vec<Budge
     (budgets, known)
 }
 
-fn any(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Option<Any> {
+fn any(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> Option<AnyState> {
     let mut resting = |name: &super::draft::Name| -> Option<StateId> {
         let to = names.target(name, found)?;
         if !names.rests(to) {
             let message = alloc::format!("`{}` is neither final nor an await", **name);
-            let hint = "cancelling must lead where nothing runs";
+            let hint = "`[any]` must lead to a final or await state";
             found.add(Code::AnyTarget, name.span, message, hint);
         }
         Some(to)
@@ -200,18 +205,18 @@ fn any(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Option<Any> {
     let cancel = draft.any.cancel.as_ref().and_then(&mut resting);
     let cancel_turn = draft.any.cancel_turn.as_ref().and_then(&mut resting);
     let shutdown = draft.any.shutdown.as_ref().and_then(&mut resting);
-    Some(Any { cancel: cancel?, cancel_turn, shutdown })
+    Some(AnyState { cancel: cancel?, cancel_turn, shutdown })
 }
 
-fn digest(draft: &Draft) -> Digest {
+fn digest(draft: &ChartDraft) -> Digest {
     let bytes = serde_json::to_value(draft).map(|value| crate::json::canonical(&value));
     Digest::of(bytes.unwrap_or_default().as_bytes())
 }
 
 /// Every edge of a chart, with the state it leaves.
-pub(super) fn edges(states: &[State]) -> impl Iterator<Item = (StateId, &Way, Edge)> {
+pub(super) fn edges(states: &[State]) -> impl Iterator<Item = (StateId, &Route, Edge)> {
     states.iter().enumerate().flat_map(|(at, state)| {
         let from = StateId(u16::try_from(at).unwrap_or(u16::MAX));
-        state.ways.iter().map(move |way| (from, way, way.edge))
+        state.routes.iter().map(move |route| (from, route, route.edge))
     })
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH: u8 = 64;
 /// Returns the key of a JSON text by its meaning: keys in any order. Shows the
 /// members of an object on the way.
 pub(super) fn json<'t>(text: &'t str, each: impl FnMut(Member<'t>)) -> u64 {
-    let mut reader = Reader { bytes: text.as_bytes(), depth: 0 };
+    let mut reader = ArgumentReader { bytes: text.as_bytes(), depth: 0 };
     if reader.peek() == Some(b'{') { object(reader.members(each)) } else { reader.value() }
 }
 
@@ -60,12 +60,12 @@ pub(super) fn object(sum: u64) -> u64 {
 
 /// Walks over JSON that is known to be well-formed. What is not, ends early: a key
 /// is a comparison, never a proof.
-struct Reader<'t> {
+struct ArgumentReader<'t> {
     bytes: &'t [u8],
     depth: u8,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ArgumentReader<'t> {
     fn space(&mut self) {
         self.bytes = self.bytes.trim_ascii_start();
     }

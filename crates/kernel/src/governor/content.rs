@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     Level, Rule, Verdict,
     key::Hash,
-    memory::{CallKey, Memory, Seen},
+    memory::{CallKey, Memory, ResultRecord},
 };
 use crate::{
     agent::ToolResult,
-    chart::Stuck,
+    chart::StuckThresholds,
     id::Seq,
     tool::{CONTENT, ToolEffect},
 };
@@ -29,7 +29,7 @@ pub(super) struct Content {
 
 impl Content {
     /// Reads the last line of a change; nothing if it does not say.
-    pub(super) fn of(key: &CallKey, result: &ToolResult, seen: &[Seen]) -> Option<Self> {
+    pub(super) fn of(key: &CallKey, result: &ToolResult, seen: &[ResultRecord]) -> Option<Self> {
         if !result.ok || key.effect != ToolEffect::Write {
             return None;
         }
@@ -45,11 +45,11 @@ impl Content {
 
 impl Memory {
     /// Two contents of one target in turn, with nothing new in any target between them.
-    pub(super) fn goes_back_and_forth(&mut self, stuck: &Stuck) -> Option<Verdict> {
+    pub(super) fn goes_back_and_forth(&mut self, stuck: &StuckThresholds) -> Option<Verdict> {
         let window = usize::try_from(stuck.oscillation?).unwrap_or(usize::MAX).max(4);
         let target = self.seen.last()?.content?.target;
         let of_target =
-            |seen: &Seen| Some((seen.seq, seen.content.filter(|it| it.target == target)?));
+            |seen: &ResultRecord| Some((seen.seq, seen.content.filter(|it| it.target == target)?));
         let (mut later, mut last, mut turns, mut first) = (None, None, 0, Seq(0));
         for (seq, content) in self.seen.iter().rev().filter_map(of_target).take(window) {
             if last == Some(content.after) || later.is_some_and(|it| it != content.after) {
@@ -58,7 +58,7 @@ impl Memory {
             (later, last, first) = (last, Some(content.after), seq);
             turns = usize::saturating_add(turns, 1);
         }
-        let new = |it: &Seen| it.content.is_some_and(|content| content.new);
+        let new = |it: &ResultRecord| it.content.is_some_and(|content| content.new);
         let since = self.seen.iter().rev().take_while(|it| it.seq > first);
         if turns < window || first <= self.oscillated || since.clone().any(new) {
             return None;

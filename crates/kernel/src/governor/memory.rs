@@ -80,7 +80,7 @@ impl CallKey {
 
 /// One result.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Seen {
+pub(super) struct ResultRecord {
     pub(super) key: u64,
     pub(super) call: u64,
     pub(super) seq: Seq,
@@ -93,7 +93,7 @@ pub(super) struct Seen {
 
 /// One failure: the same tool, on the same target, with the same words.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Failure {
+pub(super) struct FailureRecord {
     pub(super) tool: u64,
     pub(super) target: u64,
     pub(super) error: u64,
@@ -163,9 +163,9 @@ impl Streak {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Memory {
     /// The last results, oldest first.
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<ResultRecord>,
     /// The last failures, oldest first.
-    pub(super) failures: Vec<Failure>,
+    pub(super) failures: Vec<FailureRecord>,
     /// Keys of the last messages, oldest first.
     pub(super) messages: Vec<(u64, Seq)>,
     /// Calls that were warned of, oldest first. A reset does not forget them.
@@ -215,11 +215,11 @@ impl Memory {
         self.halted = false;
     }
 
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(super) fn see(&mut self, seen: ResultRecord) {
         push(&mut self.seen, seen, SEEN);
     }
 
-    pub(super) fn fail(&mut self, failure: Failure, remembered: usize) {
+    pub(super) fn fail(&mut self, failure: FailureRecord, remembered: usize) {
         push(&mut self.failures, failure, remembered);
     }
 

@@ -12,11 +12,11 @@ use super::{
     Level, Rule, Verdict,
     content::Content,
     key,
-    memory::{CallKey, Failure, Memory, Seen},
+    memory::{CallKey, FailureRecord, Memory, ResultRecord},
 };
 use crate::{
     agent::ToolResult,
-    chart::Stuck,
+    chart::StuckThresholds,
     id::{Seq, StateId},
     tool::ToolEffect,
 };
@@ -30,7 +30,7 @@ impl Memory {
     /// Judges a call that is proposed.
     pub(super) fn propose(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         key: &CallKey,
         tool: &str,
         seq: Seq,
@@ -104,7 +104,7 @@ impl Memory {
     /// Takes in what a tool gave back.
     pub(super) fn observe(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         key: &CallKey,
         result: &ToolResult,
         seq: Seq,
@@ -141,7 +141,7 @@ impl Memory {
             }
         }
         let content = Content::of(key, result, &self.seen);
-        self.see(Seen { key: seen, call: key.call, seq, changed, content });
+        self.see(ResultRecord { key: seen, call: key.call, seq, changed, content });
         failed
             .or_else(|| self.oscillates(stuck))
             .or_else(|| self.goes_back_and_forth(stuck))
@@ -167,7 +167,7 @@ impl Memory {
 
     fn count_failure(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         key: &CallKey,
         ok: bool,
         error: u64,
@@ -184,8 +184,8 @@ impl Memory {
         }
         let (tool, target) = (key.tool, key.target);
         let remembered = usize::try_from(stuck.max_recent_errors).unwrap_or(usize::MAX);
-        self.fail(Failure { tool, target, error, seq }, remembered);
-        let same = |it: &&Failure| it.target == target && it.error == error;
+        self.fail(FailureRecord { tool, target, error, seq }, remembered);
+        let same = |it: &&FailureRecord| it.target == target && it.error == error;
         let times = u32::try_from(self.failures.iter().filter(same).count()).unwrap_or(u32::MAX);
         if stuck.same_error.is_some_and(|limit| times >= limit) {
             let evidence = self.failures.iter().filter(same).map(|it| it.seq).collect();
@@ -208,7 +208,7 @@ impl Memory {
     }
 
     /// Two results in turn, over the whole window: undoing and redoing.
-    fn oscillates(&mut self, stuck: &Stuck) -> Option<Verdict> {
+    fn oscillates(&mut self, stuck: &StuckThresholds) -> Option<Verdict> {
         let window = usize::try_from(stuck.oscillation?).unwrap_or(usize::MAX).max(4);
         let last = self.seen.len().checked_sub(window).and_then(|from| self.seen.get(from..))?;
         let alternate = last.windows(3).all(|three| match three {
@@ -227,7 +227,7 @@ impl Memory {
         Some(verdict.advising("settle for one of the two, and say why").seen_at(evidence))
     }
 
-    fn makes_no_progress(&self, stuck: &Stuck) -> Option<Verdict> {
+    fn makes_no_progress(&self, stuck: &StuckThresholds) -> Option<Verdict> {
         let limit = stuck.no_progress?;
         (self.fruitless > 0 && self.fruitless.is_multiple_of(limit)).then(|| {
             let reason = format!("the last {} results held nothing new", self.fruitless);
@@ -241,7 +241,7 @@ impl Memory {
     /// Takes in what a model wrote.
     pub(super) fn hear_turn(
         &mut self,
-        stuck: &Stuck,
+        stuck: &StuckThresholds,
         text: &str,
         calls: usize,
         seq: Seq,
@@ -274,7 +274,12 @@ impl Memory {
     }
 
     /// Takes in whether a model's turn could be read.
-    pub(super) fn read_turn(&mut self, stuck: &Stuck, read: bool, seq: Seq) -> Option<Verdict> {
+    pub(super) fn read_turn(
+        &mut self,
+        stuck: &StuckThresholds,
+        read: bool,
+        seq: Seq,
+    ) -> Option<Verdict> {
         if read {
             self.unreadable.clear();
             return None;
@@ -292,7 +297,12 @@ impl Memory {
     }
 
     /// Takes in that a governed job starts an attempt in a state.
-    pub(super) fn enter(&mut self, stuck: &Stuck, state: StateId, seq: Seq) -> Option<Verdict> {
+    pub(super) fn enter(
+        &mut self,
+        stuck: &StuckThresholds,
+        state: StateId,
+        seq: Seq,
+    ) -> Option<Verdict> {
         let times = self.visit(state);
         let limit = stuck.steps_in_state.filter(|limit| times >= *limit)?;
         // A chart may come back here on its way out: that must not go round and round.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt::Write;
 
 use super::{any, arrows, authority, kind};
-use crate::chart::{Chart, Does};
+use crate::chart::{Chart, StateKind};
 
 /// Returns the chart as a DOT digraph. Dashed arrows are those that model output
 /// can bring about.
@@ -29,13 +29,13 @@ fn write(chart: &Chart, text: &mut String) -> core::fmt::Result {
     writeln!(text, "  \"\" [shape=point];")?;
     writeln!(text, "  \"\" -> \"{}\";", name(chart.start()))?;
     for state in chart.states() {
-        let look = match state.does() {
-            Does::Final(_) => ", peripheries=2",
-            Does::Decide(_) => ", shape=diamond, style=solid",
-            Does::Await { .. } => ", style=\"rounded,dashed\"",
-            Does::FanOut { .. } => ", shape=box3d, style=solid",
-            Does::Run(_) => "",
-            Does::BetweenAttemptsOf(of) | Does::WhileAsking(of) => {
+        let look = match state.kind() {
+            StateKind::Final(_) => ", peripheries=2",
+            StateKind::Decide(_) => ", shape=diamond, style=solid",
+            StateKind::Await { .. } => ", style=\"rounded,dashed\"",
+            StateKind::FanOut { .. } => ", shape=box3d, style=solid",
+            StateKind::Run(_) => "",
+            StateKind::BetweenAttemptsOf(of) | StateKind::WhileAsking(of) => {
                 let (label, of) = (state.name(), name(*of));
                 writeln!(text, "  \"{label}\" [shape=note, style=solid];")?;
                 writeln!(text, "  \"{of}\" -> \"{label}\" [style=dotted, arrowhead=none];")?;

@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt::Write;
 
 use super::{any, arrows, authority};
-use crate::chart::{Chart, Does};
+use crate::chart::{Chart, StateKind};
 
 /// Returns the chart as a Mermaid state diagram.
 pub fn mermaid(chart: &Chart) -> String {
@@ -31,9 +31,9 @@ fn write(chart: &Chart, text: &mut String) -> core::fmt::Result {
         writeln!(text, "    {} --> {} : {}", name(arrow.from), name(arrow.to), arrow.label())?;
     }
     for (id, state) in chart.state_ids().zip(chart.states()) {
-        match state.does() {
-            Does::Final(_) => writeln!(text, "    {} --> [*]", state.name())?,
-            Does::BetweenAttemptsOf(of) => {
+        match state.kind() {
+            StateKind::Final(_) => writeln!(text, "    {} --> [*]", state.name())?,
+            StateKind::BetweenAttemptsOf(of) => {
                 writeln!(
                     text,
                     "    note right of {} : seen as {} between attempts",
@@ -41,7 +41,7 @@ fn write(chart: &Chart, text: &mut String) -> core::fmt::Result {
                     name(id)
                 )?;
             }
-            Does::WhileAsking(of) => {
+            StateKind::WhileAsking(of) => {
                 writeln!(
                     text,
                     "    note right of {} : seen as {} while a person decides",
@@ -49,7 +49,10 @@ fn write(chart: &Chart, text: &mut String) -> core::fmt::Result {
                     name(id)
                 )?;
             }
-            Does::Run(_) | Does::Decide(_) | Does::Await { .. } | Does::FanOut { .. } => {}
+            StateKind::Run(_)
+            | StateKind::Decide(_)
+            | StateKind::Await { .. }
+            | StateKind::FanOut { .. } => {}
         }
     }
     for (event, to) in any(chart) {

@@ -45,10 +45,10 @@ fn on(chart: &Chart, state: &State) -> Map<String, Value> {
         }
     };
     let mut on: Map<String, Value> =
-        state.ways().iter().map(|way| (way.name().into(), target(way.edge()))).collect();
+        state.routes().iter().map(|route| (route.name().into(), target(route.edge()))).collect();
     // Where it is not routed, a timeout is a failure.
-    if let Some(way) = state.added().timeout.and_then(|outcome| state.way(outcome)) {
-        on.entry(String::from("timeout")).or_insert_with(|| target(way.edge()));
+    if let Some(route) = state.kernel_outcomes().timeout.and_then(|outcome| state.route(outcome)) {
+        on.entry(String::from("timeout")).or_insert_with(|| target(route.edge()));
     }
     on
 }

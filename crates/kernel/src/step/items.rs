@@ -2,16 +2,16 @@
 
 use super::{
     Stepping,
-    admit::place,
-    travel::{Exit, Flow},
+    admission::place,
+    transition::{Flow, LeaveReason},
 };
 use crate::{
-    agent::{Agent, Fault, FaultClass, Forgone, Order},
+    agent::{Abandoned, Agent, Fault, FaultClass, Order},
     backoff,
-    chart::Does,
+    chart::StateKind,
     effect::EffectKind,
     id::{EffectId, Outcome},
-    run::{Doing, Held, Item},
+    run::{HeldOrder, Item, ItemStatus},
 };
 
 impl<A: Agent> Stepping<'_, A> {
@@ -19,23 +19,25 @@ impl<A: Agent> Stepping<'_, A> {
         place(&self.run.core.items, effect)
     }
 
-    pub(super) fn set(&mut self, at: u16, doing: Doing) {
+    pub(super) fn set(&mut self, at: u16, doing: ItemStatus) {
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
             item.doing = doing;
-            item.placed &= !matches!(doing, Doing::Asking { .. } | Doing::Done);
+            item.placed &= !matches!(doing, ItemStatus::Asking { .. } | ItemStatus::Done);
         }
     }
 
     /// Starts what can start, in request order, and joins when all is done.
     pub(super) fn pump(&mut self) -> Flow {
-        let (parallel, join) = match self.state.does() {
-            Does::Run(_) => (1, None),
-            Does::FanOut { max_parallel, join, .. } => (usize::from(*max_parallel), Some(*join)),
-            Does::Decide(_)
-            | Does::Await { .. }
-            | Does::Final(_)
-            | Does::BetweenAttemptsOf(_)
-            | Does::WhileAsking(_) => return Flow::Wait,
+        let (parallel, join) = match self.state.kind() {
+            StateKind::Run(_) => (1, None),
+            StateKind::FanOut { max_parallel, join, .. } => {
+                (usize::from(*max_parallel), Some(*join))
+            }
+            StateKind::Decide(_)
+            | StateKind::Await { .. }
+            | StateKind::Final(_)
+            | StateKind::BetweenAttemptsOf(_)
+            | StateKind::WhileAsking(_) => return Flow::Wait,
         };
         if self.run.core.ended.is_some() {
             return Flow::Wait;
@@ -48,7 +50,7 @@ impl<A: Agent> Stepping<'_, A> {
             }
         }
         let Some(join) = join else { return Flow::Wait };
-        if self.run.core.items.iter().any(|item| item.doing != Doing::Done) {
+        if self.run.core.items.iter().any(|item| item.doing != ItemStatus::Done) {
             return Flow::Wait;
         }
         let visit = self.visit(join, 0);
@@ -62,24 +64,24 @@ impl<A: Agent> Stepping<'_, A> {
         // What has a place keeps it, so that no item is tried in pieces and the
         // certificate's rounds hold.
         let free = items.iter().filter(|item| item.placed).count() < parallel;
-        let starts = |item: &Item| item.doing == Doing::Queued && (item.placed || free);
+        let starts = |item: &Item| item.doing == ItemStatus::Queued && (item.placed || free);
         let at = items.iter().position(starts).filter(|_| !self.run.core.paused)?;
         u16::try_from(at).ok()
     }
 
     /// An item's job ended in one of its own ways.
     pub(super) fn settled(&mut self, at: u16, outcome: Outcome) -> Flow {
-        if matches!(self.state.does(), Does::FanOut { .. }) {
+        if matches!(self.state.kind(), StateKind::FanOut { .. }) {
             // The join decides over results; an item's outcome routes nothing.
-            self.set(at, Doing::Done);
+            self.set(at, ItemStatus::Done);
             return Flow::Wait;
         }
         match self.own(outcome) {
-            exit @ Exit::By(_) => {
-                self.set(at, Doing::Done);
+            exit @ LeaveReason::By(_) => {
+                self.set(at, ItemStatus::Done);
                 Flow::Leave(exit)
             }
-            Exit::Beyond(_) | Exit::Bound | Exit::Broken => {
+            LeaveReason::Beyond(_) | LeaveReason::Bound | LeaveReason::Broken => {
                 self.breach(at, "the job ended in a way that it does not declare")
             }
         }
@@ -87,7 +89,7 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// The same attempt orders more.
     pub(super) fn again(&mut self, at: u16, order: Order<A::Task>) -> Flow {
-        self.run.held.push(Held { item: at, order, approved: false });
+        self.run.held.push(HeldOrder { item: at, order, approved: false });
         Flow::Wait
     }
 
@@ -103,31 +105,31 @@ impl<A: Agent> Stepping<'_, A> {
             .flatten();
         if let Some(until) = next {
             let waits = until > self.at;
-            self.set(at, if waits { Doing::BackingOff { until } } else { Doing::Queued });
+            self.set(at, if waits { ItemStatus::BackingOff { until } } else { ItemStatus::Queued });
             return Flow::Wait;
         }
         let timed_out = fault.class == FaultClass::Timeout;
         let why = if timed_out {
-            Forgone::TimedOut { message: fault.message }
+            Abandoned::TimedOut { message: fault.message }
         } else {
-            Forgone::Failed(fault)
+            Abandoned::Failed(fault)
         };
-        self.forgo(at, &why);
-        if matches!(self.state.does(), Does::FanOut { .. }) {
+        self.abandon(at, &why);
+        if matches!(self.state.kind(), StateKind::FanOut { .. }) {
             return Flow::Wait;
         }
-        let added = self.state.added();
+        let added = self.state.kernel_outcomes();
         let outcome = if timed_out { added.timeout } else { added.failed };
-        outcome.map_or(Flow::Leave(Exit::Broken), |it| Flow::Leave(Exit::By(it)))
+        outcome.map_or(Flow::Leave(LeaveReason::Broken), |it| Flow::Leave(LeaveReason::By(it)))
     }
 
     /// Tells the agent that an item will not be settled.
-    pub(super) fn forgo(&mut self, at: u16, why: &Forgone) {
-        self.set(at, Doing::Done);
+    pub(super) fn abandon(&mut self, at: u16, why: &Abandoned) {
+        self.set(at, ItemStatus::Done);
         let visit = self.work().map(|work| self.visit(work.job, at));
         self.run.held.retain(|held| held.item != at);
         if let Some(visit) = visit {
-            A::forgo(&mut self.run.data, &visit, why);
+            A::abandon(&mut self.run.data, &visit, why);
         }
     }
 
@@ -143,23 +145,23 @@ impl<A: Agent> Stepping<'_, A> {
                 message: alloc::format!("the state runs {max_items} items at most"),
             };
             let visit = self.visit(work.job, at);
-            A::forgo(&mut self.run.data, &visit, &Forgone::Failed(fault));
+            A::abandon(&mut self.run.data, &visit, &Abandoned::Failed(fault));
         }
     }
 
     /// Stops what is under way: the run leaves the state without it.
-    pub(super) fn abandon(&mut self, why: &Forgone) {
+    pub(super) fn abandon_all(&mut self, why: &Abandoned) {
         let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
         for at in 0..count {
             let doing = self.run.core.items.get(usize::from(at)).map(|item: &Item| item.doing);
             match doing {
-                Some(Doing::Working { effect, .. } | Doing::Asking { effect, .. }) => {
+                Some(ItemStatus::Working { effect, .. } | ItemStatus::Asking { effect, .. }) => {
                     self.emit(EffectKind::Stop(effect));
                 }
-                Some(Doing::Queued | Doing::BackingOff { .. }) => {}
-                Some(Doing::Done) | None => continue,
+                Some(ItemStatus::Queued | ItemStatus::BackingOff { .. }) => {}
+                Some(ItemStatus::Done) | None => continue,
             }
-            self.forgo(at, why);
+            self.abandon(at, why);
         }
     }
 }

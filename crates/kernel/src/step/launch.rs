@@ -4,15 +4,15 @@ use alloc::string::String;
 
 use super::{
     Stepping,
-    travel::{Exit, Flow},
+    transition::{Flow, LeaveReason},
 };
 use crate::{
-    agent::{Agent, Fault, FaultClass, Forgone, Order, ToolCall},
-    chart::{Charge, Does},
+    agent::{Abandoned, Agent, Fault, FaultClass, Order, ToolCall},
+    chart::{Charge, StateKind},
     effect::EffectKind,
     governor::{Level, Verdict, identity},
     id::BudgetId,
-    run::{Doing, Held},
+    run::{HeldOrder, ItemStatus},
 };
 
 /// What comes of a verdict over a call.
@@ -31,7 +31,7 @@ impl<A: Agent> Stepping<'_, A> {
         }
         let held = self.run.held.iter().position(|held| held.item == at);
         if let Some(place) = held {
-            let Held { order, approved, .. } = self.run.held.remove(place);
+            let HeldOrder { order, approved, .. } = self.run.held.remove(place);
             return self.order(at, order, approved);
         }
         let Some(item) = self.run.core.items.get_mut(usize::from(at)) else { return Flow::Wait };
@@ -54,10 +54,10 @@ impl<A: Agent> Stepping<'_, A> {
         }
         // Budgets come before the governor: what cannot be paid is not judged.
         if !self.is_within_bound(&order) {
-            return Flow::Leave(Exit::Bound);
+            return Flow::Leave(LeaveReason::Bound);
         }
         if let Err(budget) = self.affords(&order) {
-            return Flow::Leave(Exit::Beyond(budget));
+            return Flow::Leave(LeaveReason::Beyond(budget));
         }
         let mut key = None;
         // A tool may want less time than its state allows.
@@ -88,7 +88,7 @@ impl<A: Agent> Stepping<'_, A> {
         let effect = self.emit(EffectKind::Start(order));
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
             let deadline = self.at.after(item.left.min(limit));
-            item.doing = Doing::Working { effect, kind, deadline };
+            item.doing = ItemStatus::Working { effect, kind, deadline };
             item.call = key;
         }
         Flow::Wait
@@ -169,8 +169,8 @@ impl<A: Agent> Stepping<'_, A> {
             let (call, identity): (ToolCall, _) = (call.clone(), identity(call));
             let effect = self.emit(EffectKind::AskPerson(call));
             let expires = self.at.after(work.attempts.ask_timeout);
-            self.set(at, Doing::Asking { effect, expires, call: identity, again });
-            self.run.held.push(Held { item: at, order, approved: false });
+            self.set(at, ItemStatus::Asking { effect, expires, call: identity, again });
+            self.run.held.push(HeldOrder { item: at, order, approved: false });
         }
         Flow::Wait
     }
@@ -181,7 +181,7 @@ impl<A: Agent> Stepping<'_, A> {
         let held = self.run.held.iter().position(|held| held.item == at);
         let order = held.map(|place| self.run.held.remove(place).order);
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
-            item.doing = Doing::Queued;
+            item.doing = ItemStatus::Queued;
             if let Some(Order::Tool(call)) = &order {
                 item.call = Some(self.run.core.governor.key(call));
             }
@@ -192,7 +192,7 @@ impl<A: Agent> Stepping<'_, A> {
     /// it; nothing where a person decides. Only the rules count, whatever the answer says.
     pub(super) fn unattended(&mut self, at: u16) -> Option<Flow> {
         let item = self.run.core.items.get(usize::from(at))?;
-        let Doing::Asking { again: false, .. } = item.doing else { return None };
+        let ItemStatus::Asking { again: false, .. } = item.doing else { return None };
         let held = self.run.held.iter().find(|held| held.item == at)?;
         let Order::Tool(call) = &held.order else { return None };
         let verdict = self.run.core.governor.unattended(call, self.at)?;
@@ -207,14 +207,17 @@ impl<A: Agent> Stepping<'_, A> {
         for held in self.run.held.iter_mut().filter(|held| held.item == at) {
             held.approved = true;
         }
-        self.set(at, Doing::Queued);
+        self.set(at, ItemStatus::Queued);
         Flow::Wait
     }
 
     /// A person or a rule said no: an item's result in a fan-out, else `denied`.
     pub(super) fn deny(&mut self, at: u16, reason: String) -> Flow {
-        self.forgo(at, &Forgone::Denied { reason });
-        self.state.added().denied.map_or(Flow::Wait, |denied| Flow::Leave(Exit::By(denied)))
+        self.abandon(at, &Abandoned::Denied { reason });
+        self.state
+            .kernel_outcomes()
+            .denied
+            .map_or(Flow::Wait, |denied| Flow::Leave(LeaveReason::By(denied)))
     }
 
     /// Returns what comes of a verdict over a call.
@@ -226,8 +229,8 @@ impl<A: Agent> Stepping<'_, A> {
             Level::Ask => Ruling::Ask,
             Level::Refuse if rule.is_permission() => Ruling::Stop(self.deny(at, reason)),
             // In a fan-out, one refused call is an item's result; alone it is `stuck`.
-            Level::Refuse if matches!(self.state.does(), Does::FanOut { .. }) => {
-                self.forgo(at, &Forgone::Stuck { reason });
+            Level::Refuse if matches!(self.state.kind(), StateKind::FanOut { .. }) => {
+                self.abandon(at, &Abandoned::Stuck { reason });
                 Ruling::Stop(Flow::Wait)
             }
             Level::Refuse | Level::Halt => Ruling::Stop(self.halt(at, reason)),
@@ -235,8 +238,11 @@ impl<A: Agent> Stepping<'_, A> {
     }
 
     fn halt(&mut self, at: u16, reason: String) -> Flow {
-        self.forgo(at, &Forgone::Stuck { reason });
-        self.state.added().stuck.map_or(Flow::Leave(Exit::Broken), |it| Flow::Leave(Exit::By(it)))
+        self.abandon(at, &Abandoned::Stuck { reason });
+        self.state
+            .kernel_outcomes()
+            .stuck
+            .map_or(Flow::Leave(LeaveReason::Broken), |it| Flow::Leave(LeaveReason::By(it)))
     }
 
     pub(super) fn breach(&mut self, at: u16, message: &str) -> Flow {

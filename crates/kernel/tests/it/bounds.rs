@@ -1,7 +1,9 @@
 //! Bounds of random and of large charts, beside what trying everything finds.
 
 use pointsman_kernel::{
-    chart::{Authority, Chart, ChartBuilder, Disposition, Per, Refused, StateBuilder},
+    chart::{
+        Authority, CertificateScope, Chart, ChartBuilder, Disposition, RefusedChart, StateBuilder,
+    },
     diagnostic::Code,
 };
 use proptest::prelude::*;
@@ -15,7 +17,7 @@ use crate::{
 };
 
 /// Loops within loops around one state, each as often as the list says.
-fn nested(rounds: [u64; 3]) -> Result<Chart, Refused> {
+fn nested(rounds: [u64; 3]) -> Result<Chart, RefusedChart> {
     let [outer, middle, inner] = rounds;
     verified(&format!(
         r#"
@@ -115,7 +117,7 @@ fn a_chart_built_in_rust_meets_the_same_rules_about_zero() {
             .state(StateBuilder::ends("end", Disposition::Succeeded))
             .verify(&REGISTRY)
     };
-    let codes = |chart: Result<Chart, Refused>| -> Vec<Code> {
+    let codes = |chart: Result<Chart, RefusedChart>| -> Vec<Code> {
         chart.unwrap_err().diagnostics.iter().map(|found| found.code).collect()
     };
     let run = || StateBuilder::run("work", "run2", 10).on("failed", "end");
@@ -144,7 +146,7 @@ proptest! {
     fn the_exact_search_finds_what_trying_everything_finds(plan in plans()) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::BARE) else { return Ok(()) };
         match chart.certificate().per {
-            Per::Run => assert_eq!(sums(&chart), longest(&chart), "{}", sketch(&chart)),
+            CertificateScope::Run => assert_eq!(sums(&chart), longest(&chart), "{}", sketch(&chart)),
             // What is left at the start of a turn is not followed from turn to turn.
             _ => assert_covers(&chart),
         }

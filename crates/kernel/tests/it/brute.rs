@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_kernel::{
-    chart::{Chart, Does, Per, Reset, State},
+    chart::{CertificateScope, Chart, Reset, State, StateKind},
     id::{BudgetId, StateId},
-    job::Governed,
+    job::Governance,
 };
 
 /// State visits, model calls, tool calls, milliseconds.
@@ -30,7 +30,7 @@ pub(crate) fn longest(chart: &Chart) -> Sums {
         }
         for (event, next) in brute.next(&place) {
             open.push(next.clone());
-            if event && chart.certificate().per == Per::Turn {
+            if event && chart.certificate().per == CertificateScope::Turn {
                 starts.push(next);
             }
         }
@@ -51,7 +51,7 @@ impl Brute<'_> {
         }
         let mut rest = [0; 4];
         for (event, next) in self.next(place) {
-            if !(event && self.chart.certificate().per == Per::Turn) {
+            if !(event && self.chart.certificate().per == CertificateScope::Turn) {
                 rest = max(rest, self.walk(&next));
             }
         }
@@ -65,7 +65,7 @@ impl Brute<'_> {
     fn next(&self, (at, purses): &Place) -> Vec<(bool, Place)> {
         let state = self.chart.state(*at).unwrap();
         let mut next = Vec::new();
-        for way in state.ways() {
+        for way in state.routes() {
             let event = state.is_await() && way.name() != "timeout";
             let (mut purses, edge) = (purses.clone(), way.edge());
             if event {
@@ -104,9 +104,9 @@ fn max(one: Sums, other: Sums) -> Sums {
 }
 
 fn visit(state: &State) -> Sums {
-    let (work, items, places) = match state.does() {
-        Does::Run(work) => (work, 1, 1),
-        Does::FanOut { work, max_parallel, max_items, .. } => {
+    let (work, items, places) = match state.kind() {
+        StateKind::Run(work) => (work, 1, 1),
+        StateKind::FanOut { work, max_parallel, max_items, .. } => {
             (work, u64::from(*max_items), u64::from(*max_parallel))
         }
         _ => return [1, 0, 0, 0],
@@ -115,7 +115,7 @@ fn visit(state: &State) -> Sums {
     let tries = u64::from(limits.max);
     let time = tries * limits.timeout + (tries - 1) * limits.cap.max(limits.hint_cap);
     let calls = |each: u32| u64::from(each) * tries * items;
-    let split = work.governed == Governed::Calls && (work.tasks > 1 || tries > 1);
+    let split = work.governed == Governance::Calls && (work.tasks > 1 || tries > 1);
     let time = if split && items > places {
         time + time * (items - 1) / places
     } else {

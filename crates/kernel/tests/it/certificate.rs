@@ -1,8 +1,8 @@
 //! Certificates: reached exactly where they can be, and never passed.
 
 use pointsman_kernel::{
-    chart::{Certificate, Chart, Disposition, Per},
-    run::Doing,
+    chart::{Certificate, CertificateScope, Chart, Disposition},
+    run::ItemStatus,
 };
 
 use crate::{
@@ -143,7 +143,7 @@ fn a_conversation_is_bounded_by_the_turn() {
         on.failed = "idle"
         "#,
     );
-    assert_eq!(chart.certificate().per, Per::Turn);
+    assert_eq!(chart.certificate().per, CertificateScope::Turn);
     assert_eq!(sums(&chart), [11, 5, 0, 100]);
     // Turn after turn costs as much; the last one goes round once too often and ends.
     let mut rig = Rig::new(&chart);
@@ -203,7 +203,7 @@ fn the_first_turn_counts_though_only_time_begins_it() {
         on.failed = "bad"
         "#,
     );
-    assert_eq!(chart.certificate().per, Per::Turn);
+    assert_eq!(chart.certificate().per, CertificateScope::Turn);
     assert_eq!(sums(&chart)[0], longest(&chart)[0]);
 }
 
@@ -234,7 +234,7 @@ fn a_budget_that_earlier_turns_used_up_leads_to_else_in_a_later_one() {
         on.failed = "bad"
         "#,
     );
-    assert_eq!(chart.certificate().per, Per::Turn);
+    assert_eq!(chart.certificate().per, CertificateScope::Turn);
     assert_eq!(sums(&chart), [4, 0, 0, 2010]);
     assert_eq!(longest(&chart), sums(&chart));
 }
@@ -361,7 +361,7 @@ fn an_item_that_asks_again_with_its_next_attempt_gives_its_place_away() {
     while rig.recorder.run().core.ended.is_none() {
         let items = &rig.recorder.run().core.items;
         let asking = items.iter().find_map(|item| match item.doing {
-            Doing::Asking { effect, .. } => Some(effect),
+            ItemStatus::Asking { effect, .. } => Some(effect),
             _ => None,
         });
         rig.play(&asking.map_or_else(|| "wake".to_owned(), |effect| format!("grant {effect}")));

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use pointsman_kernel::chart::{
-    Authority, Charge, Chart, ChartBuilder, Disposition, Refused, StateBuilder,
+    Authority, Charge, Chart, ChartBuilder, Disposition, RefusedChart, StateBuilder,
 };
 
 use crate::toy::REGISTRY;
@@ -75,7 +75,7 @@ const CHARGES: [&str; 2] = ["c0", "c1"];
 const EVENTS: [&str; 3] = ["go", "stop", "tune"];
 
 /// Makes a chart and has it verified.
-pub(crate) fn random(genes: &mut Genes<'_>, shape: Shape) -> Result<Chart, Refused> {
+pub(crate) fn random(genes: &mut Genes<'_>, shape: Shape) -> Result<Chart, RefusedChart> {
     let count = 2 + genes.below(shape.states - 1);
     let mut kinds: Vec<Kind> = (0..count).map(|_| kind(genes)).collect();
     for kind in kinds.iter_mut().filter(|kind| shape.chain && matches!(kind, Kind::Await { .. })) {
@@ -267,8 +267,8 @@ pub(crate) fn sketch(chart: &Chart) -> String {
         let _ = writeln!(text, "{}: {max} {charge:?} {reset:?} else {otherwise}", budget.name());
     }
     for state in chart.states() {
-        let _ = writeln!(text, "{}: {:?}", state.name(), state.does());
-        for way in state.ways() {
+        let _ = writeln!(text, "{}: {:?}", state.name(), state.kind());
+        for way in state.routes() {
             let edge = way.edge();
             let _ = writeln!(text, "    {} -> {} {:?}", way.name(), name(edge.to), edge.spend);
         }

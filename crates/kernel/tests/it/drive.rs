@@ -2,15 +2,15 @@
 //! that go the longest way round, and what a run has cost so far.
 
 use pointsman_kernel::{
-    Rejected, Took,
+    Rejected, StepResult,
     agent::{Answer, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
-    chart::{Chart, Does, State},
-    effect::{EffectKind, Out},
-    event::{Begun, Event, Observed, UnderWay, Usage},
+    chart::{Chart, State, StateKind},
+    effect::{EffectKind, StepOutput},
+    event::{Event, Observed, RunConfig, UnansweredEffect, Usage},
     governor::Permissions,
     id::{At, EffectId},
-    run::{Doing, Run},
-    short, step,
+    run::{ItemStatus, Run},
+    shortfall, step,
 };
 use serde_json::value::RawValue;
 
@@ -43,7 +43,7 @@ pub(crate) struct Cost {
 pub(crate) struct Drive<'c, 'g> {
     pub(crate) chart: &'c Chart,
     pub(crate) run: Run<Toy>,
-    pub(crate) out: Out<Task>,
+    pub(crate) out: StepOutput<Task>,
     pub(crate) genes: Genes<'g>,
     pub(crate) cost: Cost,
     world: World,
@@ -51,17 +51,17 @@ pub(crate) struct Drive<'c, 'g> {
 
 impl<'c, 'g> Drive<'c, 'g> {
     pub(crate) fn new(chart: &'c Chart, genes: Genes<'g>, world: World) -> Self {
-        let (run, out) = (Run::new(chart), Out::default());
+        let (run, out) = (Run::new(chart), StepOutput::default());
         Self { chart, run, out, genes, cost: Cost::default(), world }
     }
 
     /// Applies an event that must be taken, and counts what it cost.
     pub(crate) fn apply(&mut self, seen: Observed<Report>) {
         let core = &self.run.core;
-        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
+        let asking = core.items.iter().any(|item| matches!(item.doing, ItemStatus::Asking { .. }));
         let works = !asking && !core.paused && !core.items.is_empty();
         let (visits, passed) = (core.visits, seen.at.since(core.now));
-        assert_eq!(self.offer(seen), Ok(Took::Applied));
+        assert_eq!(self.offer(seen), Ok(StepResult::Applied));
         self.cost.time_ms += if works { passed } else { 0 };
         self.cost.steps += self.run.core.visits - visits;
         for effect in &self.out.effects {
@@ -77,12 +77,12 @@ impl<'c, 'g> Drive<'c, 'g> {
     /// paid, and counts what is made again. Returns whether it did.
     pub(crate) fn interrupt(&mut self) -> bool {
         let working = self.run.core.items.iter().filter_map(|item| match item.doing {
-            Doing::Working { effect, kind: OrderKind::Model, .. } => Some(effect),
+            ItemStatus::Working { effect, kind: OrderKind::Model, .. } => Some(effect),
             _ => None,
         });
-        let under_way: Vec<UnderWay> =
-            working.map(|effect| UnderWay { effect, call: None }).collect();
-        if under_way.is_empty() || short(self.chart, &self.run.core, &under_way).is_some() {
+        let under_way: Vec<UnansweredEffect> =
+            working.map(|effect| UnansweredEffect { effect, call: None }).collect();
+        if under_way.is_empty() || shortfall(self.chart, &self.run.core, &under_way).is_some() {
             return false;
         }
         let calls = u64::try_from(under_way.len()).unwrap();
@@ -94,7 +94,7 @@ impl<'c, 'g> Drive<'c, 'g> {
     }
 
     /// Applies an event, or finds out why it is not taken.
-    pub(crate) fn offer(&mut self, seen: Observed<Report>) -> Result<Took, Rejected> {
+    pub(crate) fn offer(&mut self, seen: Observed<Report>) -> Result<StepResult, Rejected> {
         let next = self.run.core.next;
         step(self.chart, &mut self.run, next, seen, &mut self.out)
     }
@@ -110,7 +110,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             1 => Permissions { rules: vec![ask_erase()], ..Permissions::allow_all() },
             _ => Permissions::ask_all(),
         };
-        let begun = Begun {
+        let begun = RunConfig {
             chart: "random".into(),
             version: 1,
             digest: self.chart.digest(),
@@ -142,7 +142,7 @@ impl<'c, 'g> Drive<'c, 'g> {
     /// Returns the next event of a world that does as it is asked.
     pub(crate) fn next(&mut self) -> Observed<Report> {
         let state = self.chart.state(self.run.core.state).unwrap();
-        if let Does::Await { events, .. } = state.does() {
+        if let StateKind::Await { events, .. } = state.kind() {
             let event = events[self.genes.below(events.len())];
             return match self.run.core.wake {
                 Some(at) if self.genes.is_one_in(2) => Observed { at, event: Event::Woke },
@@ -164,10 +164,10 @@ impl<'c, 'g> Drive<'c, 'g> {
         let waiting =
             turned.map(|item| (item.doing, item.attempt)).find_map(
                 |(doing, attempt)| match doing {
-                    Doing::Working { effect, kind, deadline } => {
+                    ItemStatus::Working { effect, kind, deadline } => {
                         Some((effect, Some((kind, deadline)), attempt))
                     }
-                    Doing::Asking { effect, .. } => Some((effect, None, attempt)),
+                    ItemStatus::Asking { effect, .. } => Some((effect, None, attempt)),
                     _ => None,
                 },
             );
@@ -200,8 +200,8 @@ impl<'c, 'g> Drive<'c, 'g> {
         kind: OrderKind,
         attempt: u16,
     ) -> Event<Report> {
-        let limits = match state.does() {
-            Does::Run(work) | Does::FanOut { work, .. } => work.attempts,
+        let limits = match state.kind() {
+            StateKind::Run(work) | StateKind::FanOut { work, .. } => work.attempts,
             _ => unreachable!(),
         };
         let fails = match self.world {
@@ -238,9 +238,9 @@ impl<'c, 'g> Drive<'c, 'g> {
     /// Returns an outcome of the job's own.
     fn outcome(&mut self, state: &State) -> u8 {
         let own = |at: &usize| {
-            !["failed", "timeout", "stuck", "denied"].contains(&state.ways()[*at].name())
+            !["failed", "timeout", "stuck", "denied"].contains(&state.routes()[*at].name())
         };
-        let own: Vec<usize> = (0..state.ways().len()).filter(own).collect();
+        let own: Vec<usize> = (0..state.routes().len()).filter(own).collect();
         let chosen = match self.world {
             World::Random => own[self.genes.below(own.len())],
             World::Eager | World::Slow => {
@@ -254,9 +254,9 @@ impl<'c, 'g> Drive<'c, 'g> {
     /// Returns how much a way promises: most of all a loop that can be paid, the
     /// innermost first; then the nearest state ahead; then what lies beyond a budget.
     fn lure(&self, state: &State, at: usize) -> (usize, u16) {
-        let edge = state.ways()[at].edge();
+        let edge = state.routes()[at].edge();
         let nearer = u16::MAX - edge.to.0;
-        match edge.spend.map(|budget| (budget.index(), self.run.core.purses[budget.index()])) {
+        match edge.spend.map(|budget| (budget.index(), self.run.core.balances[budget.index()])) {
             Some((budget, purse)) if purse.left > 0 && !purse.closed => (4 + budget, nearer),
             None if !self.chart.state(edge.to).unwrap().is_final() => (3, nearer),
             Some((_, purse)) if !purse.closed => (2, nearer),

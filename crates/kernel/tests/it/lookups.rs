@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     chart::{Chart, Disposition},
     id::Digest,
-    journal::{Damage, Entry, body},
+    journal::{Entry, LineError, body},
     json::canonical_body,
     replay::{Divergence, replay},
     run::Run,
@@ -165,11 +165,11 @@ fn lines_that_are_missing_twice_or_out_of_order_are_found() {
 fn a_line_of_a_later_format_is_refused_by_its_number() {
     let (_, lines, _) = journal();
     let later = lines[1].replacen("{\"v\":1,", "{\"v\":3,", 1);
-    assert_eq!(Entry::read(&later).unwrap_err(), Damage::TooNew { found: 3 });
+    assert_eq!(Entry::read(&later).unwrap_err(), LineError::TooNew { found: 3 });
     let other = r#"{"v":7,"something":"else"}"#;
-    assert_eq!(Entry::read(other).unwrap_err(), Damage::TooNew { found: 7 });
+    assert_eq!(Entry::read(other).unwrap_err(), LineError::TooNew { found: 7 });
     for damaged in ["", "{}", "nonsense", r#"{"v":1,"something":"else"}"#, r#"{"v":-1}"#] {
-        assert!(matches!(Entry::read(damaged), Err(Damage::NotAnEntry(_))), "{damaged}");
+        assert!(matches!(Entry::read(damaged), Err(LineError::NotAnEntry(_))), "{damaged}");
     }
 }
 
@@ -222,7 +222,7 @@ fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
         let divergence = read(&chart, &lines).err().unwrap();
         assert_eq!(divergence.seq().0, at as u64 + 1);
         let other =
-            matches!(divergence, Divergence::Damaged { source: Damage::OtherFormat { .. }, .. });
+            matches!(divergence, Divergence::Damaged { source: LineError::OtherFormat { .. }, .. });
         assert!(other, "{divergence}");
     }
 }

@@ -194,8 +194,8 @@ fn every_wait_knows_what_to_do_with_every_event() {
         resume => ignored: Already
     ended
         begin => rejected: the run has begun already
-        give go => rejected: the run has ended; going on is a fork
-        give tune => rejected: the run has ended; going on is a fork
+        give go => rejected: the run has ended; fork it to continue
+        give tune => rejected: the run has ended; fork it to continue
         answer 1.0 a => ignored: Ended
         answer 77.0 a => ignored: Ended
         woke => ignored: Ended
@@ -203,7 +203,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         cancel => ignored: Ended
         cancel_turn => ignored: Ended
         shutdown => ignored: Ended
-        pause => rejected: the run has ended; going on is a fork
-        resume => rejected: the run has ended; going on is a fork
+        pause => rejected: the run has ended; fork it to continue
+        resume => rejected: the run has ended; fork it to continue
     "#);
 }

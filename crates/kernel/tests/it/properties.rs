@@ -1,12 +1,12 @@
 //! What holds for every accepted chart, whatever the world answers.
 
 use pointsman_kernel::{
-    Took,
-    chart::{Charge, Chart, Does, Per, Reset, State},
+    StepResult,
+    chart::{CertificateScope, Charge, Chart, Reset, State, StateKind},
     effect::{Cause, Hop},
     event::{Event, Observed, Scope},
     id::Digest,
-    journal::{Recorded, Recorder},
+    journal::{RecordResult, Recorder},
     replay::replay,
     run::Core,
 };
@@ -51,8 +51,8 @@ fn assert_within(chart: &Chart, cost: Cost) {
 
 /// Attempts never exceed the limit of the state.
 fn assert_attempts(chart: &Chart, core: &Core) {
-    if let Some(Does::Run(work) | Does::FanOut { work, .. }) =
-        chart.state(core.state).map(State::does)
+    if let Some(StateKind::Run(work) | StateKind::FanOut { work, .. }) =
+        chart.state(core.state).map(State::kind)
     {
         let most = core.items.iter().map(|item| item.attempt).max().unwrap_or(0);
         assert!(most <= work.attempts.max, "attempt {most}: {}", sketch(chart));
@@ -77,7 +77,7 @@ proptest! {
                 break;
             }
             let seen = drive.next();
-            if chart.certificate().per == Per::Turn && matches!(seen.event, Event::Given { .. }) {
+            if chart.certificate().per == CertificateScope::Turn && matches!(seen.event, Event::Given { .. }) {
                 assert_within(&chart, drive.cost);
                 drive.cost = Cost::default();
                 turns += 1;
@@ -111,7 +111,7 @@ proptest! {
                 continue;
             }
             let seen = drive.next();
-            if chart.certificate().per == Per::Turn && matches!(seen.event, Event::Given { .. }) {
+            if chart.certificate().per == CertificateScope::Turn && matches!(seen.event, Event::Given { .. }) {
                 assert_calls(drive.cost);
                 drive.cost = Cost::default();
             }
@@ -133,16 +133,16 @@ proptest! {
             let before = drive.snapshot();
             let took = drive.offer(seen.clone());
             match recorder.record(seen.clone()) {
-                Ok(Recorded::Line(line)) => {
-                    assert_eq!(took, Ok(Took::Applied));
+                Ok(RecordResult::Line(line)) => {
+                    assert_eq!(took, Ok(StepResult::Applied));
                     prev = Digest::of(line.as_bytes());
                     lines.push(line);
                 }
-                Ok(Recorded::Ignored(late)) => assert_eq!(took, Ok(Took::Ignored(late))),
+                Ok(RecordResult::Ignored(late)) => assert_eq!(took, Ok(StepResult::Ignored(late))),
                 Err(rejected) => assert_eq!(took, Err(rejected)),
             }
             // What was not applied has changed nothing.
-            if took != Ok(Took::Applied) {
+            if took != Ok(StepResult::Applied) {
                 assert_eq!(drive.snapshot(), before);
             }
             if event == halfway {
@@ -180,7 +180,7 @@ proptest! {
         drive.genes = Genes(&junk);
         for _ in 0..16 {
             seen = drive.wild(&seen);
-            assert_ne!(drive.offer(seen.clone()), Ok(Took::Applied));
+            assert_ne!(drive.offer(seen.clone()), Ok(StepResult::Applied));
             assert!(drive.out.effects.is_empty() && drive.out.hops.is_empty());
             assert_eq!(drive.snapshot(), ended);
         }
@@ -208,7 +208,7 @@ proptest! {
             for mut late in again {
                 let before = drive.snapshot();
                 late.at = drive.run.core.now;
-                assert!(matches!(drive.offer(late), Ok(Took::Ignored(_))));
+                assert!(matches!(drive.offer(late), Ok(StepResult::Ignored(_))));
                 assert_eq!(drive.snapshot(), before);
             }
         }
@@ -230,7 +230,7 @@ proptest! {
             for hop in &drive.out.hops {
                 count(&chart, hop, &mut spent);
             }
-            let purses = drive.run.core.purses.iter().zip(chart.budgets()).zip(&spent);
+            let purses = drive.run.core.balances.iter().zip(chart.budgets()).zip(&spent);
             for ((purse, budget), spent) in purses {
                 assert!(purse.left <= budget.max());
                 if budget.charge().is_none() {
@@ -247,7 +247,8 @@ proptest! {
 
 /// Counts what a transition has spent, by the rules of budgets alone.
 fn count(chart: &Chart, hop: &Hop, spent: &mut [u64]) {
-    let way = |outcome| chart.state(hop.from).and_then(|state| state.way(outcome)).unwrap().edge();
+    let way =
+        |outcome| chart.state(hop.from).and_then(|state| state.route(outcome)).unwrap().edge();
     let charge = |budget| chart.budget(budget).unwrap().charge();
     let paid = match hop.by {
         Cause::Outcome(outcome) => {
@@ -299,7 +300,7 @@ fn random_charts_are_accepted_and_go_round() {
         }
         let Ok(chart) = random(&mut Genes(&bytes[..160]), Shape::WHOLE) else { continue };
         accepted += 1;
-        turns += u32::from(chart.certificate().per == Per::Turn);
+        turns += u32::from(chart.certificate().per == CertificateScope::Turn);
         let mut drive = Drive::new(&chart, Genes(&bytes[160..]), World::Eager);
         let begun = drive.begin();
         drive.apply(begun);
@@ -308,11 +309,11 @@ fn random_charts_are_accepted_and_go_round() {
             if drive.run.core.ended.is_some() {
                 break;
             }
-            let before = drive.run.core.purses.clone();
+            let before = drive.run.core.balances.clone();
             let seen = drive.next();
             drive.apply(seen);
             went_round |= drive.out.hops.iter().any(|hop| hop.to <= Some(hop.from));
-            let purses = || before.iter().zip(&drive.run.core.purses);
+            let purses = || before.iter().zip(&drive.run.core.balances);
             was_closed |= purses().any(|(before, after)| !before.closed && after.closed);
             was_refilled |= purses().any(|(before, after)| before.left < after.left);
         }

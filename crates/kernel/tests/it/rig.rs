@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolCall, ToolResult},
-    chart::{Chart, Disposition, Refused, verify},
+    chart::{Chart, Disposition, RefusedChart, verify},
     effect::{Cause, EffectKind, Hop},
-    event::{Begun, Event, Observed, Pauser, Scope, UnderWay, Usage},
+    event::{Event, Observed, Pauser, RunConfig, Scope, UnansweredEffect, Usage},
     governor::Permissions,
     id::{At, Digest, EffectId, Outcome, Seq},
-    journal::{Recorded, Recorder},
+    journal::{RecordResult, Recorder},
     replay::replay,
     run::Core,
     tool::{Recovery, ToolDecl},
@@ -27,7 +27,7 @@ pub(crate) fn chart(text: &str) -> Chart {
 }
 
 /// Verifies a chart file; the head and the ends that all charts share are added.
-pub(crate) fn verified(text: &str) -> Result<Chart, Refused> {
+pub(crate) fn verified(text: &str) -> Result<Chart, RefusedChart> {
     let ends = "[state.end]\nfinal = \"succeeded\"\n[state.bad]\nfinal = \"failed\"\n\
                 [state.stopped]\nfinal = \"cancelled\"\n";
     // Scripts write the tables in any order; what a file needs first is put there.
@@ -107,8 +107,8 @@ impl<'c> Rig<'c> {
         let before = (self.recorder.run().core.clone(), self.recorder.run().data);
         match self.recorder.record(Observed { at: At(self.now), event }) {
             Err(rejected) => format!("rejected: {rejected}"),
-            Ok(Recorded::Ignored(late)) => format!("ignored: {late:?}"),
-            Ok(Recorded::Line(line)) => {
+            Ok(RecordResult::Ignored(late)) => format!("ignored: {late:?}"),
+            Ok(RecordResult::Line(line)) => {
                 self.lines.push(line);
                 for effect in &self.recorder.out().effects {
                     if let EffectKind::Start(order) = &effect.order {
@@ -144,7 +144,7 @@ impl<'c> Rig<'c> {
         }
         parts.extend(out.verdicts.iter().map(|it| format!("{:?} by {:?}", it.level, it.rule)));
         parts.extend(run.data.notes_since(data.noted));
-        let purses = before.purses.iter().zip(&run.core.purses).zip(self.chart.budgets());
+        let purses = before.balances.iter().zip(&run.core.balances).zip(self.chart.budgets());
         for ((_, after), budget) in purses.filter(|((before, after), _)| before != after) {
             let closed = if after.closed { " closed" } else { "" };
             parts.push(format!("{} {}{closed}", budget.name(), after.left));
@@ -160,7 +160,7 @@ impl<'c> Rig<'c> {
 
     fn hop(&self, hop: &Hop) -> String {
         let from = self.chart.state(hop.from).unwrap();
-        let way = |outcome: Outcome| from.way(outcome).map_or("?", |way| way.name());
+        let way = |outcome: Outcome| from.route(outcome).map_or("?", |way| way.name());
         let name = |id| self.chart.budget(id).unwrap().name();
         let by = match hop.by {
             Cause::Began => String::new(),
@@ -235,7 +235,7 @@ impl<'c> Rig<'c> {
                 let unsure = |word: &&str| {
                     let effect = effect(word);
                     let asked = self.asked.iter().find(|(asked, ..)| *asked == effect);
-                    UnderWay { effect, call: asked.and_then(|(.., call)| call.clone()) }
+                    UnansweredEffect { effect, call: asked.and_then(|(.., call)| call.clone()) }
                 };
                 Event::Interrupted {
                     under_way: words.iter().filter(|it| **it != "counted").map(unsure).collect(),
@@ -357,7 +357,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         _ => Permissions::allow_all(),
     };
     let config = body(words);
-    Event::Begun(Box::new(Begun {
+    Event::Begun(Box::new(RunConfig {
         chart: "toy".into(),
         version: 1,
         digest,

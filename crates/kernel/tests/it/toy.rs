@@ -1,18 +1,18 @@
 //! An agent of fixed size that does what it is told: answers name outcomes, so that
 //! a test decides every route.
 
-use pointsman_kernel::run::{Core, Doing};
+use pointsman_kernel::run::{Core, ItemStatus};
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
-        ToolCall, Visit,
+        Abandoned, Agent, Answer, BadBody, ChildRun, Fault, FaultClass, ModelCall, Order,
+        Settlement, ToolCall, Visit,
     },
     chart::{Budget, State},
     governor::{Grant, Level},
     id::{Digest, EffectId, JobId, Outcome},
     job::{
-        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, Shape,
-        ToolShape, job_id,
+        AgentDecl, Charges, Governance, Influence::None as Plain, JobDecl, Param, ParamShape,
+        Registry, ToolShape, job_id,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub(crate) struct Toy;
 /// Returns the call that a person is asked about by an effect.
 pub(crate) fn asked(core: &Core, effect: EffectId) -> Digest {
     let asked = core.items.iter().find_map(|item| match item.doing {
-        Doing::Asking { effect: asking, call, .. } if asking == effect => Some(call),
+        ItemStatus::Asking { effect: asking, call, .. } if asking == effect => Some(call),
         _ => None,
     });
     asked.unwrap_or_default()
@@ -102,7 +102,7 @@ pub(crate) const JOBS: &[JobDecl] = &[
     JobDecl {
         name: "call",
         outcomes: TWO,
-        governed: Governed::Calls,
+        governed: Governance::Calls,
         worst: charges(0, 1, 0),
         ..JobDecl::RUN
     },
@@ -110,18 +110,18 @@ pub(crate) const JOBS: &[JobDecl] = &[
     JobDecl {
         name: "then_call",
         outcomes: TWO,
-        governed: Governed::Calls,
+        governed: Governance::Calls,
         tasks: 2,
         worst: charges(0, 1, 0),
         ..JobDecl::RUN
     },
-    JobDecl { name: "turn", outcomes: TWO, governed: Governed::Turns, ..JobDecl::RUN },
+    JobDecl { name: "turn", outcomes: TWO, governed: Governance::Turns, ..JobDecl::RUN },
     // Breaks its declaration: it calls a tool and is not governed.
     JobDecl { name: "rogue", outcomes: ONE, worst: charges(0, 1, 0), ..JobDecl::RUN },
     JobDecl {
         name: "child",
         outcomes: TWO,
-        with: &[Param { name: "chart", required: true, shape: Shape::Text }],
+        with: &[Param { name: "chart", required: true, shape: ParamShape::Text }],
         ..JobDecl::RUN
     },
     JobDecl { name: "fork1", outcomes: ONE, ..JobDecl::DECIDE },
@@ -240,39 +240,39 @@ impl Agent for Toy {
         }
     }
 
-    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settlement<Task> {
         let report = match answer {
             Answer::Own(report) => report,
             Answer::Model(reply) => report(&reply.text),
             Answer::Tool(result) => report(&result.output),
             Answer::Child(end) => report(&end.result),
-            Answer::Fault(fault) => return Settled::Failed(fault),
+            Answer::Fault(fault) => return Settlement::Failed(fault),
             _ => Report::More,
         };
         match report {
             Report::End(outcome, choose) => {
                 data.choose = choose.unwrap_or(data.choose);
                 data.note(Note::Settled, visit.item);
-                Settled::Outcome(Outcome(outcome))
+                Settlement::Outcome(Outcome(outcome))
             }
             Report::More if visit.job == THEN_CALL => {
-                Settled::Again(Order::Tool(data.call(visit.item)))
+                Settlement::Again(Order::Tool(data.call(visit.item)))
             }
             Report::More => {
-                Settled::Again(Order::own(Task { attempt: visit.attempt, item: visit.item }))
+                Settlement::Again(Order::own(Task { attempt: visit.attempt, item: visit.item }))
             }
         }
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut Data, visit: &Visit<'_>, why: &Abandoned) {
         let note = match why {
-            Forgone::Failed(Fault { class: FaultClass::Limit, .. }) => Note::Limit,
-            Forgone::Failed(Fault { class: FaultClass::Contract, .. }) => Note::Contract,
-            Forgone::TimedOut { .. } => Note::TimedOut,
-            Forgone::Denied { .. } => Note::Denied,
-            Forgone::Stuck { .. } => Note::Stuck,
-            Forgone::Budget => Note::Budget,
-            Forgone::Cancelled => Note::Cancelled,
+            Abandoned::Failed(Fault { class: FaultClass::Limit, .. }) => Note::Limit,
+            Abandoned::Failed(Fault { class: FaultClass::Contract, .. }) => Note::Contract,
+            Abandoned::TimedOut { .. } => Note::TimedOut,
+            Abandoned::Denied { .. } => Note::Denied,
+            Abandoned::Stuck { .. } => Note::Stuck,
+            Abandoned::Budget => Note::Budget,
+            Abandoned::Cancelled => Note::Cancelled,
             _ => Note::Failed,
         };
         data.note(note, visit.item);

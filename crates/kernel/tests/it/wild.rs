@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
     chart::Disposition,
-    event::{Event, Observed, Pauser, Scope, UnderWay, Usage},
+    event::{Event, Observed, Pauser, Scope, UnansweredEffect, Usage},
     id::{At, Digest, EffectId, Seq},
 };
 
@@ -55,7 +55,7 @@ impl Drive<'_, '_> {
             },
             15 if self.genes.is_one_in(4) => self.begin().event,
             15 if self.genes.is_one_in(2) => Event::Interrupted {
-                under_way: vec![UnderWay { effect: self.effect(), call: None }],
+                under_way: vec![UnansweredEffect { effect: self.effect(), call: None }],
                 counted: self.genes.is_one_in(2),
             },
             15 if self.genes.is_one_in(8) => Event::Forked,

@@ -89,8 +89,8 @@ impl Service {
             let Set { executor, notes, start } = service.set_up(&folder, mcp)?;
             let source = start.chart.unwrap_or_else(|| service.chart.clone());
             let verified = service.session.agents().verify(&source);
-            let program =
-                verified.map_err(|_| error::failed("this build refuses its own chart"))?;
+            let program = verified
+                .map_err(|_| error::failed("internal error: the shipped chart is invalid"))?;
             let works = program.agent().plans();
             let start = StartOptions {
                 program,
@@ -146,7 +146,7 @@ impl Service {
             let past = past::recount(session, &run, told).map_err(failed)?;
             let Past { updates, teller, due, agent, plan } = past;
             if !agent.converses() {
-                let why = format!("run {run} is of `{}`, which holds no conversation", agent.name);
+                let why = format!("run {run} is a run of `{}`, not a conversation", agent.name);
                 return Err(error::bad_params(&why));
             }
             let Set { executor, notes, .. } = service.set_up(&folder, mcp)?;
@@ -190,11 +190,11 @@ impl Service {
     fn set_up(&self, folder: &Path, mcp: Vec<McpServer>) -> Result<Set, Error> {
         let shown = folder.display();
         if !folder.is_absolute() {
-            let why = format!("`cwd` must be an absolute path, and `{shown}` is none");
+            let why = format!("`cwd` must be an absolute path, not `{shown}`");
             return Err(error::bad_params(&why));
         }
         if !folder.is_dir() {
-            return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is none")));
+            return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is not")));
         }
         let furnished = self.furnish.furnish(folder);
         let mut start =

@@ -25,7 +25,7 @@ pub(super) fn failed(why: &str) -> Error {
 /// There is no such session.
 pub(super) fn no_session(id: &str) -> Error {
     let mut error: Error = schema::Error::session_not_found(id.to_owned()).into();
-    error.message = format!("no session is called `{id}`: begin a new one");
+    error.message = format!("there is no session `{id}`: start a new one");
     error
 }
 
@@ -37,9 +37,9 @@ pub(super) fn session(error: &SessionError) -> Error {
     let hint = match error {
         SessionError::Executor(ExecutorError::Model(model)) => Some(model.hint()),
         SessionError::Store(store) | SessionError::Drive(DriveError::Store(store)) => store.hint(),
-        SessionError::Chart { .. } => Some("use the build that began it".into()),
+        SessionError::Chart { .. } => Some("use the build that started it".into()),
         SessionError::Held { .. } => {
-            Some("close it there, or wait until the other program has let go of it".into())
+            Some("close it there, or wait until the other program releases it".into())
         }
         _ => None,
     };

@@ -122,7 +122,7 @@ pub(super) fn sessions(
     let after: usize = match cursor.map(str::parse) {
         None => 0,
         Some(Ok(after)) => after,
-        Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
+        Some(Err(_)) => return Err(error::bad_params("unknown cursor")),
     };
     let rows = session
         .block_on(session.store().all(&Filter::default()))

@@ -83,7 +83,7 @@ pub(super) fn decision(
             let rule = at.zip(call).and_then(|(at, call)| tools.grants(call).into_iter().nth(at));
             let Some(rule) = rule else {
                 let other = line(other, RULE);
-                return deny(format!("the editor chose `{other}`, which was no choice"));
+                return deny(format!("the editor returned the unknown option `{other}`"));
             };
             let reason = reason("allowed in the editor, for this session");
             Some(ApprovalDecision { granted: true, reason, remember: Some(rule) })

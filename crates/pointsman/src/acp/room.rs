@@ -235,11 +235,10 @@ impl Desk {
     }
 
     fn is_over(&self) -> agent_client_protocol::Error {
-        let how = self.ended.map_or("let go of", error::how);
+        let how = self.ended.map_or("detached", error::how);
         let run = &self.run;
         error::not_now(&format!(
-            "this session is over ({how}): begin a new one. `pointsman show {run}` tells what it \
-             did"
+            "this session has ended ({how}): start a new one. `pointsman show {run}` shows what it did"
         ))
     }
 
@@ -307,7 +306,7 @@ impl Desk {
             Notice::Live(LiveNotice::Refused(why)) => {
                 let last = self.due.refused();
                 if last && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
-                    let why = format!("the run refused this: {why}");
+                    let why = format!("the run rejected this: {why}");
                     self.answer(Err(error::bad_params(&why)));
                 }
             }

@@ -28,7 +28,7 @@ pub(super) fn with(
     for server in servers {
         let (name, server) = named(server)?;
         if name.is_empty() || name.contains(char::is_control) {
-            return Err(error::bad_params("an MCP server's name must be readable"));
+            return Err(error::bad_params("an MCP server's name must be printable"));
         }
         listed = listed.with(&name, server);
         if !names.contains(&name) {
@@ -43,7 +43,7 @@ fn named(server: McpServer) -> Result<(String, NamedServer), Error> {
         McpServer::Stdio(server) => {
             let command = server.command.into_os_string().into_string().map_err(|command| {
                 let command = command.display();
-                error::bad_params(&format!("the MCP server's command `{command}` is no text"))
+                error::bad_params(&format!("the MCP server's command `{command}` is not UTF-8"))
             })?;
             let env = server.env.into_iter().map(|it| (it.name, it.value)).collect();
             Ok((server.name, NamedServer::Program { command, args: server.args, env }))
@@ -53,7 +53,7 @@ fn named(server: McpServer) -> Result<(String, NamedServer), Error> {
             Ok((server.name, NamedServer::Address { url: server.url, headers }))
         }
         McpServer::Sse(server) => Err(error::bad_params(&format!(
-            "the MCP server `{}` speaks `sse`, which is not supported: use `http` or `stdio`",
+            "the MCP server `{}` uses `sse`, which is not supported: use `http` or `stdio`",
             server.name
         ))),
         _ => Err(error::bad_params("an MCP server of this kind is not supported")),

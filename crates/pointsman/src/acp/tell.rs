@@ -111,7 +111,7 @@ impl Teller {
             TimelineKind::Asked(question) => self.asked(question),
             TimelineKind::Retrying { attempt, wait_ms } => {
                 let seconds = wait_ms.div_ceil(1000);
-                let told = format!("Tries again in {seconds} s (attempt {attempt}).");
+                let told = format!("Retrying in {seconds} s (attempt {attempt}).");
                 self.cut_off().into_iter().chain([thought(&told)]).collect()
             }
             // Whoever is asked need not be told that they are.

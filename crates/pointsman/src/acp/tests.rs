@@ -322,7 +322,7 @@ fn bad_input_is_refused_with_what_is_wrong() {
         -32602 the MCP server `old` speaks `sse`, which is not supported: use `http` or `stdio`
         -32002 no session is called `nobody`: begin a new one
         -32002 no session is called `0nobody`: begin a new one
-        -32602 the prompt is empty: say something
+        -32602 the prompt is empty
         -32602 an image cannot be read here: send text, links or text files
         
 "#);

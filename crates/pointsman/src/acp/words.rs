@@ -21,7 +21,7 @@ pub(super) fn text(prompt: &[ContentBlock]) -> Result<String, Error> {
         text.push_str(&part);
     }
     if text.trim().is_empty() {
-        return Err(error::bad_params("the prompt is empty: say something"));
+        return Err(error::bad_params("the prompt is empty"));
     }
     Ok(text)
 }
@@ -36,7 +36,7 @@ fn part(block: &ContentBlock) -> Result<String, Error> {
             }
             EmbeddedResourceResource::BlobResourceContents(contents) => {
                 let uri = &contents.uri;
-                Err(error::bad_params(&format!("`{uri}` is no text, and only text can be read")))
+                Err(error::bad_params(&format!("`{uri}` is not text; only text is supported")))
             }
             _ => Err(refused("a resource of this kind")),
         },
@@ -47,7 +47,7 @@ fn part(block: &ContentBlock) -> Result<String, Error> {
 }
 
 fn refused(what: &str) -> Error {
-    error::bad_params(&format!("{what} cannot be read here: send text, links or text files"))
+    error::bad_params(&format!("{what} is not supported: send text, links or text files"))
 }
 
 #[cfg(test)]
@@ -92,6 +92,6 @@ mod tests {
             "`file:///a.bin` is no text, and only text can be read"
         );
         let empty = text(&[said(" \n")]).expect_err("it is refused");
-        assert_eq!(empty.message, "the prompt is empty: say something");
+        assert_eq!(empty.message, "the prompt is empty");
     }
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use pointsman_agents::explore::{
-    Act, Widget,
-    map::{Kind, Sight},
+    DeviceAction, Widget,
+    map::{MapScreen, MishapKind},
 };
 use pointsman_webdriver::{device::thumbnail, exploration::Exploration};
 
@@ -206,7 +206,7 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
         (What::Wrong(at, kind), _) => {
             let times = map.edges.get(*at).map_or(1, |edge| edge.times);
             let name = match kind {
-                Kind::NotResponding => "does not respond",
+                MishapKind::NotResponding => "does not respond",
                 _ => "crash",
             };
             text("name", x + 10, y + 22, &format!("✕ {name} ×{times}"), svg)?;
@@ -229,7 +229,7 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
 
 /// Writes the title and the figures of a screen on its card.
 pub(super) fn words(
-    screen: &Sight,
+    screen: &MapScreen,
     card: &Card,
     (left, dead): (i64, bool),
     svg: &mut String,
@@ -287,7 +287,7 @@ pub(super) fn words(
 }
 
 /// Writes the picture of a screen, or where there is none a sketch of its widgets.
-fn picture(it: &Exploration, screen: &Sight, (x, y): (i64, i64), svg: &mut String) -> Result {
+fn picture(it: &Exploration, screen: &MapScreen, (x, y): (i64, i64), svg: &mut String) -> Result {
     let (width, height) = PICTURE;
     let kept = screen.picture.as_ref().and_then(|name| fs::read(it.blobs.join(name)).ok());
     if let Some(address) = kept.and_then(|bytes| thumbnail(&bytes, KEPT)) {
@@ -319,7 +319,7 @@ fn sketch(
         let (left, top) = (of(bounds.left, width, right), of(bounds.top, height, bottom));
         let wide = (of(bounds.right, width, right) - left).max(1);
         let mut high = (of(bounds.bottom, height, bottom) - top).max(1);
-        let class = if widget.acts.contains(&Act::Swipe) {
+        let class = if widget.acts.contains(&DeviceAction::Swipe) {
             "scroll"
         } else if widget.field.is_some() {
             "input"
@@ -341,9 +341,7 @@ fn sketch(
     Ok(())
 }
 
-const LEGEND: &str = "Arrows are actions on the shortest known ways from the start; thin ones are \
-                      other ways; ×n says how often it was seen. Red: the app went down. Orange: \
-                      nothing leads away.";
+const LEGEND: &str = "Thick arrows: actions on the shortest known paths from the start. Thin arrows: other paths. ×n: how often it was seen. Red: the app crashed or hung. Orange: dead end.";
 const LEGEND_WIDTH: i64 = 620;
 
 fn legend(x: i64, y: i64, svg: &mut String) -> Result {
@@ -354,7 +352,7 @@ fn legend(x: i64, y: i64, svg: &mut String) -> Result {
 }
 
 /// Draws one screen, for a page that holds the style sheet of a map.
-pub(crate) fn still(it: &Exploration, screen: &Sight) -> String {
+pub(crate) fn still(it: &Exploration, screen: &MapScreen) -> String {
     let (width, height) = PICTURE;
     let mut svg = format!(
         "<svg class=\"am\" role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\" \

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use pointsman_agents::explore::{
     ScreenId,
-    map::{Action, Kind, Landing, Map},
+    map::{ActionResult, AppMap, MapAction, MishapKind},
 };
 
 /// The size of a card, with and without a picture.
@@ -33,7 +33,7 @@ pub(super) enum What {
     /// A screen, by its place in the map.
     Screen(usize),
     /// An edge on which the app went down, by its place in the map.
-    Wrong(usize, Kind),
+    Wrong(usize, MishapKind),
     /// Another app.
     Outside(String),
 }
@@ -69,23 +69,23 @@ pub(super) struct Way {
 }
 
 impl Scene {
-    pub(super) fn new(map: &Map, pictured: bool) -> Self {
+    pub(super) fn new(map: &AppMap, pictured: bool) -> Self {
         let mut scene = Self::default();
         let size = if pictured { PICTURED } else { CARD };
         let starts = map.starts();
         for (at, screen) in map.screens.iter().enumerate() {
             scene.card(What::Screen(at), size, starts.contains(&screen.id));
         }
-        let mut joined: BTreeMap<(usize, usize), Vec<(&Action, u32)>> = BTreeMap::new();
+        let mut joined: BTreeMap<(usize, usize), Vec<(&MapAction, u32)>> = BTreeMap::new();
         for (at, edge) in map.edges.iter().enumerate() {
             let place = |id: &ScreenId| map.screens.iter().position(|it| it.id == *id);
             let Some(from) = place(&edge.from) else { continue };
             let to = match &edge.to {
-                Landing::Screen(id) => place(id),
-                Landing::Outside(package) => {
+                ActionResult::Screen(id) => place(id),
+                ActionResult::Outside(package) => {
                     Some(scene.card(What::Outside(package.clone()), SMALL, false))
                 }
-                Landing::Unknown => None,
+                ActionResult::Unknown => None,
                 wrong => wrong.kind().map(|kind| scene.card(What::Wrong(at, kind), SMALL, false)),
             };
             let Some(to) = to else { continue };
@@ -107,7 +107,7 @@ impl Scene {
     }
 
     /// Finds for every card the one that comes before it on the shortest way from a start.
-    fn grow(&mut self, joined: &BTreeMap<(usize, usize), Vec<(&Action, u32)>>) {
+    fn grow(&mut self, joined: &BTreeMap<(usize, usize), Vec<(&MapAction, u32)>>) {
         let mut roots: Vec<usize> = (0..self.cards.len()).collect();
         roots.sort_by_key(|at| (!self.cards[*at].start, *at));
         for root in roots {
@@ -191,7 +191,7 @@ impl Scene {
         }
     }
 
-    fn join(&mut self, joined: &BTreeMap<(usize, usize), Vec<(&Action, u32)>>, crossing: bool) {
+    fn join(&mut self, joined: &BTreeMap<(usize, usize), Vec<(&MapAction, u32)>>, crossing: bool) {
         for ((from, to), actions) in joined {
             let tree = self.cards[*to].parent == Some(*from);
             let returns = self.cards[*from].parent == Some(*to);
@@ -199,7 +199,7 @@ impl Scene {
                 self.cards[*from].more += usize::from(!returns);
                 continue;
             }
-            let name = |(action, times): &(&Action, u32)| match times {
+            let name = |(action, times): &(&MapAction, u32)| match times {
                 1 => action.name(),
                 times => format!("{} ×{times}", action.name()),
             };

@@ -2,7 +2,7 @@
 
 use pointsman_agents::explore::{
     ScreenId,
-    map::{Action, Edge, Landing, Map, Sight},
+    map::{ActionResult, AppMap, MapAction, MapEdge, MapScreen},
 };
 
 use super::{
@@ -15,23 +15,23 @@ fn id(number: usize) -> ScreenId {
     ScreenId(format!("{number:016x}"))
 }
 
-fn edge(from: usize, to: Landing, key: &str) -> Edge {
-    let action = Action { key: key.into(), ..Action::default() };
-    Edge { from: id(from), action, to, times: 1, first: 0 }
+fn edge(from: usize, to: ActionResult, key: &str) -> MapEdge {
+    let action = MapAction { key: key.into(), ..MapAction::default() };
+    MapEdge { from: id(from), action, to, times: 1, first: 0 }
 }
 
 /// Screens that each lead to three further ones, and back to where they came from.
-fn map(count: usize) -> Map {
-    let screens = (0..count).map(|at| Sight { id: id(at), ..Sight::default() }).collect();
+fn map(count: usize) -> AppMap {
+    let screens = (0..count).map(|at| MapScreen { id: id(at), ..MapScreen::default() }).collect();
     let mut edges = Vec::new();
     for at in 1..count {
-        edges.push(edge((at - 1) / 3, Landing::Screen(id(at)), &format!("tap {at}")));
-        edges.push(edge(at, Landing::Screen(id((at - 1) / 3)), "back"));
-        edges.push(edge(at, Landing::Screen(id((at * 7) % count)), "tap across"));
+        edges.push(edge((at - 1) / 3, ActionResult::Screen(id(at)), &format!("tap {at}")));
+        edges.push(edge(at, ActionResult::Screen(id((at - 1) / 3)), "back"));
+        edges.push(edge(at, ActionResult::Screen(id((at * 7) % count)), "tap across"));
     }
-    edges.push(edge(count - 1, Landing::Crash, "tap crash"));
-    edges.push(edge(0, Landing::Outside("other".into()), "tap out"));
-    Map { screens, edges, ..Map::default() }
+    edges.push(edge(count - 1, ActionResult::Crash, "tap crash"));
+    edges.push(edge(0, ActionResult::Outside("other".into()), "tap out"));
+    AppMap { screens, edges, ..AppMap::default() }
 }
 
 fn overlap(one: &Card, two: &Card) -> bool {
@@ -97,13 +97,13 @@ fn words_on_a_small_card_stay_on_it_and_apart() {
         let mut scene = Scene::new(&map(200), false);
         let card = &mut scene.cards[0];
         (card.more, card.start) = (more, false);
-        let screen = Sight {
+        let screen = MapScreen {
             activity: "com.android.GrantPermissionsActivity".into(),
             title: "图书馆应用程序需要访问您的照片和媒体内容".into(),
             seen: 114,
             tried: 113,
             dialog,
-            ..Sight::default()
+            ..MapScreen::default()
         };
         let mut svg = String::new();
         paint::words(&screen, card, (card.x + 10, dead), &mut svg).expect("a string takes it");

@@ -2,7 +2,7 @@
 
 use pointsman_agents::{
     code::Plan,
-    transcript::{Called, Message},
+    transcript::{CallRecord, TranscriptMessage},
 };
 
 use crate::{
@@ -17,7 +17,7 @@ const MESSAGES: usize = 6;
 const LINES: usize = 6;
 
 /// Returns the last messages.
-pub(super) fn last(messages: &[Message]) -> Vec<Line> {
+pub(super) fn last(messages: &[TranscriptMessage]) -> Vec<Line> {
     let over = messages.len().saturating_sub(MESSAGES);
     let mut lines = Vec::new();
     if over > 0 {
@@ -25,11 +25,11 @@ pub(super) fn last(messages: &[Message]) -> Vec<Line> {
     }
     for message in messages.iter().skip(over) {
         match message {
-            Message::User { text } => {
+            TranscriptMessage::User { text } => {
                 lines.push(Line::default());
                 lines.extend(said("› ", Ink::Accent, text));
             }
-            Message::Assistant { text, calls } => {
+            TranscriptMessage::Assistant { text, calls } => {
                 if !text.trim().is_empty() {
                     lines.push(Line::default());
                     lines.extend(said("", Ink::Plain, text));
@@ -84,7 +84,7 @@ fn said(sign: &str, ink: Ink, text: &str) -> Vec<Line> {
     lines
 }
 
-fn called(called: &Called) -> Line {
+fn called(called: &CallRecord) -> Line {
     let (ink, sign) = match &called.result {
         Some(result) if result.ok => (Ink::Good, "  ✓ "),
         Some(_) => (Ink::Bad, "  ✗ "),

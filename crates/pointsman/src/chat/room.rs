@@ -172,10 +172,10 @@ impl Room<'_> {
         let mut lines = Vec::new();
         for Unheard { text, .. } in unheard {
             self.session.say(run, text).map_err(Error::Session)?;
-            lines.push(Line::of(Ink::Warning, "not heard: ").and(Ink::Plain, text));
+            lines.push(Line::of(Ink::Warning, "not delivered: ").and(Ink::Plain, text));
         }
         if !unheard.is_empty() {
-            let next = format!("next: pointsman chat --resume {run}   which says it first");
+            let next = format!("next: pointsman chat --resume {run}   which delivers it first");
             lines.push(Line::of(Ink::Dim, &next));
         }
         Ok(lines)

@@ -15,13 +15,13 @@ pub(super) enum Slash {
 
 /// What each of them does.
 pub(super) const HELP: [(&str, &str); 7] = [
-    ("/help", "this list"),
-    ("/new", "begin another conversation"),
-    ("/resume [RUN]", "resume that conversation, or another one of this folder"),
-    ("/tools", "the tools that can be called"),
-    ("/plan", "the phases of the plan, and what became of them"),
-    ("/cancel", "stop what is under way, as Ctrl-C does"),
-    ("/quit", "leave, as Ctrl-D does; the conversation is kept"),
+    ("/help", "show this list"),
+    ("/new", "start another conversation"),
+    ("/resume [RUN]", "resume a conversation [default: choose one of this folder]"),
+    ("/tools", "list the tools"),
+    ("/plan", "show the plan and the state of each phase"),
+    ("/cancel", "cancel the turn, like Ctrl-C"),
+    ("/quit", "leave, like Ctrl-D; the conversation is kept"),
 ];
 
 impl Slash {

@@ -136,8 +136,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
             let about = |(name, about): (&str, &str)| {
                 Line::of(Ink::Accent, &format!("  {name:<15}")).and(Ink::Plain, about)
             };
-            let keys = "Alt-Enter or a `\\` at the end begins another line. What you type while the \
-                        agent works is queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
+            let keys = "Alt-Enter or a `\\` at the end starts another line. Messages that you send while the agent works are queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
             let plans =
                 AGENTS.decl(room.agent).plans() || held.as_ref().is_some_and(|talk| talk.reports);
             let fits = |(name, _): &(&str, &str)| *name != "/plan" || plans;
@@ -165,7 +164,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
         },
         Slash::New => {
             drop(end(held)?);
-            say(&[Line::of(Ink::Dim, "the next message begins another conversation")]);
+            say(&[Line::of(Ink::Dim, "the next message starts another conversation")]);
             return Ok(None);
         }
         Slash::Resume(typed) => return resume(room, held, typed.as_deref()),
@@ -202,7 +201,7 @@ fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Op
         }
     };
     if held.as_ref().is_some_and(|talk| *talk.run() == row.id) {
-        say(&[Line::of(Ink::Dim, "this is that conversation")]);
+        say(&[Line::of(Ink::Dim, "you are in this conversation already")]);
         return Ok(held);
     }
     drop(end(held)?);

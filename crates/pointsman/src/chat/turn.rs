@@ -221,7 +221,7 @@ impl Turn {
         let line = if let Some((at, attempt)) = self.again {
             let left = at.saturating_duration_since(clock::instant());
             let left = u64::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX);
-            line.and(Ink::Warning, &format!("tries again in {left} s (attempt {attempt})"))
+            line.and(Ink::Warning, &format!("retrying in {left} s (attempt {attempt})"))
         } else {
             let ms = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
             let doing = match self.calling.running() {
@@ -247,19 +247,19 @@ impl Turn {
 fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
     let (ink, what, next) = match kind {
         TurnErrorKind::Cancelled => {
-            let next = "The conversation goes on: say what to do instead.";
-            (Ink::Warning, Some("cancelled: the turn was stopped".to_owned()), next)
+            let next = "The conversation continues: say what to do instead.";
+            (Ink::Warning, Some("turn cancelled".to_owned()), next)
         }
         TurnErrorKind::Stuck => {
-            let next = "Say what to do instead; a new message starts afresh.";
+            let next = "Say what to do instead; a new message starts over.";
             (Ink::Bad, message.map(|why| format!("stuck: {why}")), next)
         }
         TurnErrorKind::Budget => {
-            let next = "A new message has the whole budget again; `go on` will do.";
+            let next = "A new message gets the full budget again; `continue` will do.";
             (Ink::Bad, message.map(|why| format!("budget: {why}")), next)
         }
         _ => {
-            let next = "Say it again to try once more, or leave and choose another `--model`.";
+            let next = "Send it again to retry, or leave and choose another `--model`.";
             (Ink::Bad, message.map(|why| format!("no answer: {why}")), next)
         }
     };

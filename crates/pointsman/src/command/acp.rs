@@ -25,9 +25,9 @@ use crate::{
     mut_arg("json", |arg| arg.hide(true)),
     mut_arg("unattended", |arg| arg.hide(true)),
     after_help = "\
-An editor starts this command and talks to it on standard input and output; there is nothing to
-see in a terminal. It works in the folder that the editor names, with the model, the settings and
-the journal that `pointsman run` would use there. What needs a yes is asked for in the editor.
+An editor starts this command and talks to it over standard input and output; a terminal shows
+nothing. The agent works in the folder that the editor names, with the same model, settings and
+journal as `pointsman run`. The editor asks you before a tool call that needs your approval.
 
 Every session is a run: `pointsman runs` lists it, and the editor can load it again.
 
@@ -39,7 +39,7 @@ Examples:
   pointsman acp --agent code --allow 'shell:command=cargo test*' --log info --log-file acp.log"
 )]
 pub(crate) struct Acp {
-    /// The agent.
+    /// The agent to serve.
     #[arg(long, value_parser = talkers(), default_value = talker())]
     agent: String,
     #[command(flatten)]

@@ -26,24 +26,24 @@ use crate::{
 /// Approve a pending tool call, or answer a question with yes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without QUESTION every open question of the run is answered. Whoever drives the run takes the
-answer at once; if nobody does, the next `pointsman resume` takes it, and until then the last
-answer counts.
+Without QUESTION this answers every open question of the run. A process that owns the run takes the
+answer at once. Otherwise the next `pointsman resume` takes it; until then a later answer replaces
+an earlier one.
 
 Examples:
   pointsman approve last
   pointsman approve RUN 5.0 --reason \"looked at the diff\"
-  pointsman approve last --always              this very command, file or address from now on
-  pointsman approve last --list-rules          what else `--always` can mean for this call
+  pointsman approve last --always              the same command, file or address from now on
+  pointsman approve last --list-rules          the rules that `--always` can take for this call
   pointsman approve last --always='cargo test *'
   pointsman approve last --always=tool         every call of this tool")]
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
-    /// Let calls like this one run unasked from now on, in this run and not in its forks:
+    /// Allow calls like this one for the rest of this run (forks ask again):
     /// `exact` for the same command, file or address, one of the patterns that `--list-rules`
-    /// names, or `tool` for every call of the tool. A question, a plan and the sending of a form
-    /// are answered once.
+    /// lists, or `tool` for every call of the tool. Does not apply to questions, plans and
+    /// sending a form.
     #[arg(
         long,
         value_name = "RULE",
@@ -52,7 +52,7 @@ pub(crate) struct Approve {
         default_missing_value = "exact"
     )]
     always: Option<String>,
-    /// List what `--always` can mean for each open question, from narrow to wide, and answer
+    /// List the rules that `--always` can take for each open question, narrowest first; answer
     /// nothing.
     #[arg(long, conflicts_with = "always")]
     list_rules: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Approve {
 /// Deny a pending tool call, or answer a question with no.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without QUESTION every open question of the run is answered.
+Without QUESTION this answers every open question of the run.
 
 Examples:
   pointsman deny last
@@ -73,11 +73,11 @@ pub(crate) struct Deny {
 
 #[derive(Args, Debug)]
 struct Answer {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// The question, as `show` tells it, such as `5.0`.
+    /// The question's number, as `show` prints it, such as `5.0`.
     question: Option<String>,
-    /// Why; it is written down, and goes with a yes or no to the chart's own question.
+    /// The reason; the journal keeps it, and a chart that asked a question receives it.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Print JSON.
@@ -88,12 +88,12 @@ struct Answer {
 /// Cancel a run cleanly.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The process that drives the run cancels it; if there is none, the run is ended at once.
+The process that owns the run cancels it; without one, the run ends at once.
 
 Examples:
   pointsman cancel last")]
 pub(crate) struct Cancel {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
     /// Print JSON.
     #[arg(long)]
@@ -103,7 +103,7 @@ pub(crate) struct Cancel {
 /// Pause a run: work in progress continues, nothing new starts.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The process that drives the run pauses it; if there is none, the pause is recorded at once.
+The process that owns the run pauses it; without one, the pause is recorded at once.
 `pointsman resume` continues the run. Child runs are paused with it. Work in progress keeps its time
 limit.
 
@@ -111,9 +111,9 @@ Examples:
   pointsman pause last
   pointsman pause RUN --reason \"the build needs the machine\"")]
 pub(crate) struct Pause {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// Why; it is written down.
+    /// The reason; the journal keeps it.
     #[arg(long, value_name = "TEXT", default_value = "a person paused it")]
     reason: String,
     /// Print JSON.
@@ -201,7 +201,7 @@ impl Answer {
             }
             if delivery == Delivery::Waiting && before.get(&question.effect) == Some(&!granted) {
                 let was = if granted { "denied" } else { "approved" };
-                note(&format!("it was {was} before; that no longer counts"));
+                note(&format!("replaces the earlier answer: {was}"));
             }
         }
         say(&row, delivery, word, self.json)
@@ -305,7 +305,7 @@ pub(super) fn say(
     } else if taken {
         report::data(&format!("run {run} continues\n"))?;
     } else if delivery == Delivery::Held {
-        report::data(&format!("run {run} is being driven, and has not taken it yet\n"))?;
+        report::data(&format!("the process that owns run {run} has not taken it yet\n"))?;
     } else {
         report::data(&format!(
             "run {run} is not running; continue it with `pointsman resume {run}`\n"

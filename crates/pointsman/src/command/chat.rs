@@ -44,49 +44,49 @@ use crate::{
 /// Talk with an agent that can use tools.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-On a terminal there is a prompt: Enter sends, Alt-Enter or a `\\` at the end begins another line,
-Ctrl-C cancels the turn and keeps the conversation, a second one leaves, Ctrl-D leaves. What you
-type while a turn goes on waits for its end. `/help` lists the rest.
+At a terminal you get a prompt: Enter sends, Alt-Enter or a `\\` at the end starts another line,
+Ctrl-C cancels the turn and keeps the conversation; a second Ctrl-C or Ctrl-D leaves. What you
+type during a turn is sent when it ends. `/help` lists the rest.
 
-Without a terminal there is one message: what you give here, with what is piped in attached to it.
-The answer goes to standard output. `--lines` makes each line of standard input a message.
+Without a terminal you send one message: MESSAGE, with piped input as an attachment. The answer
+goes to standard output. `--lines` makes each line of standard input a message.
 
-Nothing but looking is done unasked. A call that needs a yes is shown whole: once, always for
-calls like it, or no with a reason that the model is told.
+Read-only tools run without asking; everything else prompts. The prompt shows the whole call. Allow
+it once, always allow calls like it, or deny it with a reason for the model.
 
-Without `--model`, `quote` answers: it is built in, asks no model, and quotes what it finds.
+Without `--model`, `quote` answers: it is built in, asks no model, and quotes matching passages.
 
 Examples:
   pointsman chat --model anthropic:claude-sonnet-4-5
   pointsman chat --model ollama:llama3.2 \"What does this project do?\"
   pointsman chat --agent code --dir ~/src/project --allow 'shell:command=cargo test*'
-  pointsman chat --list                  the conversations of this folder, the newest first
-  pointsman chat --resume                resume one of this folder
+  pointsman chat --list                  list the conversations of this folder, newest first
+  pointsman chat --resume                resume one of them
   cat error.log | pointsman chat -p \"Explain this log\"
 
-Exit codes: 0 done or left, 1 the last message has no answer, 2 usage or configuration,
+Exit codes: 0 finished or left, 1 the last message has no answer, 2 usage or configuration,
 3 waiting for a person, 5 stuck, 6 cancelled, 10 store fault.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Chat {
-    /// What to say first.
+    /// The first message.
     message: Option<String>,
     /// The agent to talk with.
     #[arg(long, value_parser = talkers(), default_value = talker())]
     agent: String,
-    /// Resume a conversation: its id or the beginning of it, or one of this folder and
-    /// agent.
+    /// Resume a conversation: an id, a unique prefix of one, or, without a value, one of this
+    /// folder and agent.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
     resume: Option<String>,
     /// List the conversations of this folder.
     #[arg(long, conflicts_with_all = ["resume", "message"])]
     list: bool,
-    /// With `--resume` or `--list`: those of every folder and agent.
+    /// With `--resume` or `--list`: include every folder and agent.
     #[arg(long)]
     all: bool,
-    /// Print the last answer alone, and leave.
+    /// Print only the last answer, and exit.
     #[arg(short, long)]
     print: bool,
-    /// Take each line of standard input as a message of its own.
+    /// Send each line of standard input as its own message.
     #[arg(long, conflicts_with = "print")]
     lines: bool,
     #[command(flatten)]
@@ -221,8 +221,8 @@ impl Chat {
             }
         } else if found.is_empty() {
             note(match folder {
-                Some(_) => "no conversations in this folder; `--all` lists those of others",
-                None => "no conversations yet: `pointsman chat` begins one",
+                Some(_) => "no conversations in this folder; `--all` lists every folder",
+                None => "no conversations yet; `pointsman chat` starts one",
             });
         } else {
             report::data(&talks::table(&found, now_ms(), |row| status(session, row)))?;
@@ -235,10 +235,10 @@ impl Chat {
 fn greet(provider: Provider, name: &str, on_screen: bool) {
     if provider == Provider::Quote {
         note(
-            "No model is chosen: `quote` answers. It only searches this folder and quotes what matches.",
+            "No model is set, so `quote` answers: it searches this folder and quotes matching passages.",
         );
         note(
-            "Choose a model with `--model`, or once for all in pointsman.toml (`[model] use = …`):",
+            "Choose a model with `--model`, or permanently in pointsman.toml (`[model] use = …`):",
         );
         note(
             "  --model anthropic:NAME | openai:NAME | gemini:NAME    with its key in the environment",

@@ -3,7 +3,9 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::chart::{AuthorityReport, Budget, Certificate, Chart, Per, Refused};
+use pointsman_kernel::chart::{
+    AuthorityReport, Budget, Certificate, CertificateScope, Chart, RefusedChart,
+};
 use serde::Serialize;
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
     words::{self, duration, grouped, money},
 };
 
-/// Verify a chart: print its certificate, or every reason why it is refused.
+/// Verify a chart: print its certificate, or every error in it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -89,7 +91,7 @@ impl Check {
     }
 }
 
-fn findings<'a>(source: &Source, refused: &'a Refused) -> Vec<Finding<'a>> {
+fn findings<'a>(source: &Source, refused: &'a RefusedChart) -> Vec<Finding<'a>> {
     let located = refused.diagnostics.iter().map(|diagnostic| {
         let (line, column) = diagnostic.span.locate(&source.text);
         Finding {
@@ -121,7 +123,7 @@ fn told(chart: &Chart) -> String {
 fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     let certificate = chart.certificate();
     let per = match certificate.per {
-        Per::Turn => "turn",
+        CertificateScope::Turn => "turn",
         _ => "run",
     };
     writeln!(text, "{} v{} is sound: every {per} ends.", chart.name(), chart.version())?;
@@ -136,7 +138,7 @@ fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     writeln!(text, "  time          {:>12}", duration(certificate.time_ms))?;
     writeln!(text, "  state visits  {:>12}", grouped(certificate.steps))?;
     if certificate.tokens.is_some() || certificate.money.is_some() {
-        writeln!(text, "The call that reaches the limit of tokens or cost is finished.")?;
+        writeln!(text, "The call that reaches a token or cost limit still completes.")?;
     }
     let limits: Vec<&str> = chart.budgets().iter().map(Budget::name).collect();
     if !limits.is_empty() {
@@ -147,10 +149,10 @@ fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     let level = serde_json::to_value(report.level).unwrap_or_default();
     let level = level.as_str().unwrap_or_default().to_owned();
     if report.edges.is_empty() {
-        writeln!(text, "Authority `{level}`: no route depends on what a model writes.")?;
+        writeln!(text, "Authority `{level}`: no route depends on model output.")?;
         return Ok(());
     }
-    writeln!(text, "Authority `{level}`: a model can bring about these routes and no others:")?;
+    writeln!(text, "Authority `{level}`: a model can cause only these routes:")?;
     let width = report.edges.iter().map(|edge| edge.from.len() + edge.outcome.len()).max();
     for edge in &report.edges {
         let way = format!("{} --{}-->", edge.from, edge.outcome);

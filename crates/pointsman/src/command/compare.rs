@@ -20,23 +20,23 @@ use crate::{
 /// Characters of a line that are shown.
 const MAX_LINE: usize = 400;
 
-/// Compare two explorations of an app: what is lost, and what is new.
+/// Compare two explorations of an app and list what is lost and what is new.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A way that the second run did not try counts as lost: give both runs the same budget, policy
-and seed, or judge by `--fail-on crashes,screens`.
+A transition that the second run did not try counts as lost: give both runs the same budget,
+policy and seed, or use `--fail-on crashes,screens`.
 
-Exit codes: 0 nothing is lost and no crash is new, 1 otherwise, 2 the runs cannot be compared.
+Exit codes: 0 nothing lost and no new crash, 1 otherwise, 2 the runs cannot be compared.
 
 Examples:
   pointsman compare 01m7h last
   pointsman compare 01m7h last --fail-on crashes --json")]
 pub(crate) struct Compare {
-    /// The exploration to compare with: an id, a unique prefix of one, or `last`.
+    /// The older exploration: an id, a unique prefix of one, or `last`.
     before: Which,
-    /// The exploration to judge.
+    /// The newer exploration.
     after: Which,
-    /// Which differences fail.
+    /// The differences that make the command fail.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
           default_values_t = [What::Crashes, What::Screens, What::Edges])]
     fail_on: Vec<What>,
@@ -47,11 +47,11 @@ pub(crate) struct Compare {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum What {
-    /// Crashes and hangs that are new.
+    /// New crashes and hangs.
     Crashes,
-    /// Screens that are lost.
+    /// Lost screens.
     Screens,
-    /// Ways from one screen to another that are lost.
+    /// Lost transitions between screens.
     Edges,
 }
 

@@ -20,30 +20,30 @@ use crate::{
     words::visible,
 };
 
-/// Read the recorded answer of a language model, strictly.
+/// Decode a recorded model response and report whether it is complete.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The body may be a stream of events or plain JSON; its content tells. A reply is complete
-only if the protocol's own end was seen, with a stop word and without any error.
+The body may be a stream of events or plain JSON; the command detects which. A reply is complete
+only if the protocol's end marker was seen, with a stop reason and without an error.
 
 An error is one of: rate_limited, overloaded, unavailable, quota, auth, invalid,
-context_length, content_filter, malformed, too_large, other. A reply that merely ends too
-early carries none: as JSON it has `complete` false and `error` null.
+context_length, content_filter, malformed, too_large, other. A reply that only ends too
+early has no error: as JSON, `complete` is false and `error` is null.
 
 Examples:
   pointsman decode --protocol openai-chat answer.sse
   pointsman decode --protocol anthropic-messages body.json --http-status 529 --json
   curl -sN … | pointsman decode --protocol gemini-generate -
 
-Exit codes: 0 the reply is complete, 1 it is not, 2 usage or file trouble.")]
+Exit codes: 0 the reply is complete, 1 it is not, 2 usage error or unreadable file.")]
 pub(crate) struct Decode {
     /// The body: a file, or `-` for standard input.
     file: String,
-    /// The protocol that the provider speaks.
+    /// The provider's protocol.
     #[arg(long, value_parser = PossibleValuesParser::new(Protocol::ALL.map(Protocol::as_str))
         .try_map(|name| name.parse::<Protocol>()))]
     protocol: Protocol,
-    /// The HTTP status that the body came with.
+    /// The HTTP status of the response.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(100..1000))]
     http_status: Option<u16>,
     /// The `Retry-After` header, in seconds.
@@ -85,7 +85,7 @@ fn read(file: &str) -> Result<Vec<u8>, Error> {
 }
 
 fn milliseconds(seconds: &str) -> Result<u64, &'static str> {
-    retry_after_ms(seconds).ok_or("give seconds, such as 2 or 1.5")
+    retry_after_ms(seconds).ok_or("write seconds, such as 2 or 1.5")
 }
 
 fn told(decoded: &Decoded) -> String {

@@ -32,19 +32,19 @@ use crate::{
 /// How long a program or a server has to answer.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Check what this machine has, and say what to do about what it lacks.
+/// Check this machine and say how to fix what is missing.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("record", |arg| arg.hide(true)),
     mut_arg("replay", |arg| arg.hide(true)),
-    mut_arg("dir", |arg| arg.help("The folder to look at [default: this one]")),
-    mut_arg("model", |arg| arg.help("The model to look at [env: `POINTSMAN_MODEL`] [default: quote]")),
-    mut_arg("mcp", |arg| arg.help("Count this server of the folder's `.mcp.json` as approved")),
+    mut_arg("dir", |arg| arg.help("The folder to check [default: this one]")),
+    mut_arg("model", |arg| arg.help("The model to check [env: `POINTSMAN_MODEL`] [default: quote]")),
+    mut_arg("mcp", |arg| arg.help("Treat this server of the folder's `.mcp.json` as approved")),
     mut_arg("json", |arg| arg.help("Print JSON: one object with all checks")),
     after_help = "\
-Folders are tried by making a file there and removing it again; nothing else is changed, no model is
-asked, and keys are only looked for by the names of their variables. Exits with 1 when a check failed;
-a warning is not a failure.
+The command tests folders by creating a file there and removing it. It changes nothing else, asks no
+model, and checks only whether the variables for keys are set. Exits with 1 when a check fails; a
+warning is not a failure.
 
 Examples:
   pointsman doctor
@@ -97,7 +97,7 @@ impl Doctor {
         self.sandbox(&config, &mut checks);
         checks.push(match reach::version("git", LIMIT) {
             Ok(version) => Check::ok("git", version),
-            Err(why) => Check::warn("git", why, "install git: its tool needs the program"),
+            Err(why) => Check::warn("git", why, "install git: the `git` tool needs it"),
         });
         browser(&config, &mut checks);
         appium::checks(&config.explore, &mut checks);
@@ -124,7 +124,7 @@ impl Doctor {
             Err(error) => return checks.push(Check::fail("mcp", &Error::Mcp(error))),
         };
         for (_, error) in listed.wrong() {
-            checks.push(Check::warn("mcp", error.to_string(), "mend the entry, or leave it out"));
+            checks.push(Check::warn("mcp", error.to_string(), "correct the entry, or remove it"));
         }
         for name in listed.names() {
             if approved.iter().any(|it| it == name) {
@@ -161,10 +161,10 @@ fn model(config: &Config, checks: &mut Vec<Check>) {
         Check::ok("model", settings.spec.to_string())
     } else {
         let hint = format!(
-            "set {}, and the base URL in the environment if it is not the provider's own",
+            "set {}, and the base URL in the environment if you use another server",
             needs.join(" or ")
         );
-        let detail = format!("{} has no key for its address", settings.spec);
+        let detail = format!("{} needs a key", settings.spec);
         Check { status: Status::Fail, ..Check::warn("model", detail, hint) }
     });
     checks.push(Check::ok("keys", set));
@@ -197,7 +197,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
                     versions.extend(number.and_then(|it| it.split('.').next()).map(str::to_owned));
                     Check::ok(program.name, format!("{version}, {}", path.display()))
                 }
-                Err(why) => Check::warn(program.name, why, "`run form` cannot use it so"),
+                Err(why) => Check::warn(program.name, why, "`run form` cannot use it"),
             },
             Err(error) => {
                 Check::warn(program.name, error.to_string(), error.hint().unwrap_or_default())
@@ -207,7 +207,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
     if let [driver, browser] = versions.as_slice()
         && driver != browser
     {
-        let detail = format!("chromedriver is of version {driver}, Chromium of {browser}");
+        let detail = format!("chromedriver {driver} does not match Chromium {browser}");
         checks.push(Check::warn("browser", detail, "install both in the same version"));
     }
 }
@@ -220,14 +220,14 @@ fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
                 path.map_or(none, |path| path.display().to_string())
             };
             let place = user_file().map(|file| file.display().to_string());
-            let none = format!("none yet; it would be {}", place.unwrap_or_default());
+            let none = format!("none yet; the location is {}", place.unwrap_or_default());
             checks.push(Check::ok("user file", told(settled.user.as_deref(), none)));
-            let none = "none from here upwards".into();
+            let none = "none in this folder or above".into();
             checks.push(Check::ok("repository file", told(settled.repository.as_deref(), none)));
             settled.config
         }
         Err(error) => {
-            let hint = "put the file right; `pointsman run --dry-run` shows every mistake";
+            let hint = "correct the file; `pointsman run --dry-run` lists every mistake";
             let detail = report::whole(&error);
             checks
                 .push(Check { status: Status::Fail, ..Check::warn("configuration", detail, hint) });
@@ -273,17 +273,15 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Some(free) if free < wanted => Check::warn(
             "disk",
             format!("{} MB free, and runs pause below {} MB", free / 1_000_000, wanted / 1_000_000),
-            "make room, or lower `disk_free` of `[watch]`",
+            "free some space, or lower `disk_free` of `[watch]`",
         ),
         Some(free) => Check::ok("disk", format!("{} MB free", free / 1_000_000)),
-        None => {
-            Check::warn("disk", "how much is free cannot be told", "look at the journal's disk")
-        }
+        None => Check::warn("disk", "the free space is unknown", "check the journal's disk"),
     });
 }
 
 /// What to do where journals cannot be written.
-const JOURNAL: &str = "give the right to write there, or set POINTSMAN_JOURNAL to a file elsewhere";
+const JOURNAL: &str = "make it writable, or set POINTSMAN_JOURNAL to another file";
 
 fn kept(path: &Path, runs: u64) -> String {
     format!("{}, {}", path.display(), words::counted(runs, "run"))
@@ -303,7 +301,7 @@ fn index(checks: &mut Vec<Check>) {
     checks.push(match probe::writable(&path) {
         Ok(()) => Check::ok("index", path.parent().unwrap_or(&path).display().to_string()),
         Err((folder, error)) => {
-            let hint = "give the right to write there, or set XDG_CACHE_HOME to another folder";
+            let hint = "make it writable, or set XDG_CACHE_HOME to another folder";
             unwritable("index", &folder, &error, hint)
         }
     });

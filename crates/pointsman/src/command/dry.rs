@@ -4,7 +4,7 @@ use std::{fs, process::ExitCode};
 
 use pointsman_agents::code::Phase;
 use pointsman_kernel::{
-    chart::{Certificate, Per, Tools},
+    chart::{AllowedTools, Certificate, CertificateScope},
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
@@ -48,8 +48,10 @@ pub(super) fn show(
         .states()
         .iter()
         .filter_map(|state| match state.tools() {
-            Tools::Only(list) => Some((state.name(), list.iter().map(AsRef::as_ref).collect())),
-            Tools::All => Some((state.name(), vec!["*"])),
+            AllowedTools::Only(list) => {
+                Some((state.name(), list.iter().map(AsRef::as_ref).collect()))
+            }
+            AllowedTools::All => Some((state.name(), vec!["*"])),
             _ => None,
         })
         .collect();
@@ -106,7 +108,7 @@ pub(super) fn show(
         let time = time.map_or_else(String::new, |time| format!(" (about {time})"));
         line(format!("  {number}. {}{time}", words::line(&phase.description, 200)));
     }
-    line("\nTools that the states may call:".into());
+    line("\nTools that each state may call:".into());
     if states.is_empty() {
         line("  none".into());
     }
@@ -115,16 +117,16 @@ pub(super) fn show(
         line(format!("  {state}: {tools}"));
     }
     if let Some(offered) = &offered {
-        let more = if approved.is_empty() { "" } else { ", and those of its MCP servers" };
-        line(format!("  it is told of: {}{more}", offered.join(", ")));
+        let more = if approved.is_empty() { "" } else { ", and the tools of its MCP servers" };
+        line(format!("  the agent is offered: {}{more}", offered.join(", ")));
     }
-    line("\nPermissions; the first that fits a call decides:".into());
+    line("\nPermissions; the first matching rule decides:".into());
     for rule in &rules {
         line(format!("  {rule}"));
     }
     line(format!("  {} everything else", level(permissions.otherwise)));
     if !permissions.attended {
-        line("  nobody is there: what would be asked for is denied".into());
+        line("  unattended: calls that would prompt are denied".into());
     }
     report::data(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -137,7 +139,7 @@ fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
         .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
     format!(
         "\nWorst case per {}: {}, {}, {tokens}, {}, {}, {}.",
-        if certificate.per == Per::Turn { "turn" } else { "run" },
+        if certificate.per == CertificateScope::Turn { "turn" } else { "run" },
         words::counted(certificate.model_calls, "model call"),
         words::counted(certificate.tool_calls, "tool call"),
         cost(certificate.money, model),

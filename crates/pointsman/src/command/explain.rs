@@ -7,7 +7,7 @@ use pointsman_kernel::diagnostic::Code;
 
 use crate::report::{self, Error};
 
-/// Explain a code that `check` has printed, or list them all.
+/// Explain an error code of `check`, or list them all.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

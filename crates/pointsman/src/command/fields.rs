@@ -4,11 +4,11 @@ use std::{env, fmt::Write as _, process::ExitCode, time::Duration};
 
 use clap::Args;
 use pointsman_agents::form::{
-    Choice, Control, Field, Fill, Kind, Limits, Reading,
-    learnt::{Candidate, Typing},
+    Choice, Field, FieldKind, FieldLimits, Fill, NavigationControl, PageReading,
+    learnt::{KindCandidate, KindDecision},
 };
 use pointsman_webdriver::{
-    browser::{self, Settings, Stand},
+    browser::{self, BrowserSettings, StablePage},
     settings,
 };
 use serde_json::{Value, json};
@@ -24,15 +24,15 @@ const SHOWN: usize = 40;
 /// Options that the table shows.
 const OPTIONS: usize = 3;
 
-/// List the fields of a page's form, and what each asks for.
+/// List the fields of a web form and what each asks for.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The page is opened in a browser of its own and looked at when it stands still. Nothing is
-filled, pressed or sent. Each field is typed with the words of HTML's `autocomplete`
-attribute, or `none`. `fill` says whether the form agent would fill it: `yes`; `never` for
-passwords, one-time codes, card data, files and captchas; `hidden` for what nobody can see
-and for traps. `confidence` is from 0 to 1, `best` has the three kinds that fit best with the
-words that speak for them; a kind that is too unsure is `none`. Fields beside the form are listed after it and marked `outside`.
+The command opens the page in a new browser and reads it when it stops changing. It fills, presses
+and sends nothing. The kind of a field is a value of HTML's `autocomplete` attribute, or `none`.
+`fill` says whether the form agent would fill it: `yes`; `never` for passwords, one-time codes,
+card data, files and captchas; `hidden` for invisible fields and traps. `confidence` is from 0 to
+1. `best` lists the three most likely kinds with the words that support each; an uncertain kind is
+`none`. Fields outside the form are listed last, as `outside`.
 
 Examples:
   pointsman fields https://example.org/contact
@@ -40,15 +40,15 @@ Examples:
   pointsman fields saved-page.html --explain '#city'
   pointsman fields file:///tmp/page.html --json | jq '.fields[] | select(.required) | .label'
 
-Exit codes: 0 also where the page has no field, 1 the page cannot be opened or does not
-stand still, 2 usage, no such file or no browser, 6 interrupted.")]
+Exit codes: 0 success, even without fields, 1 the page cannot be opened or keeps changing,
+2 usage error, missing file or no browser, 6 interrupted.")]
 pub(crate) struct Fields {
     /// The page: an address, or a file.
     page: String,
     /// Show the browser's window.
     #[arg(long)]
     visible: bool,
-    /// Seconds that the page has to stand still.
+    /// Seconds to wait until the page stops changing.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u16).range(1..=600))]
     settle: Option<u16>,
     /// Print JSON.
@@ -72,7 +72,7 @@ impl Fields {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
+    fn settings(&self) -> Result<BrowserSettings, Error> {
         let folder = env::current_dir().unwrap_or_default();
         let mut settings = settings::browser(&place::settled(&folder)?.config.form);
         settings.visible |= self.visible;
@@ -84,7 +84,7 @@ impl Fields {
 }
 
 /// The page as JSON: every key is always there.
-fn object(stand: &Stand) -> Value {
+fn object(stand: &StablePage) -> Value {
     let reading = &stand.reading;
     let inside = reading.fields.iter().map(|it| field(reading, it, false));
     let outside = reading.outside.iter().map(|it| field(reading, it, true));
@@ -98,7 +98,7 @@ fn object(stand: &Stand) -> Value {
     })
 }
 
-fn field(reading: &Reading, field: &Field, outside: bool) -> Value {
+fn field(reading: &PageReading, field: &Field, outside: bool) -> Value {
     let typing = typing(reading, field);
     json!({
         "id": field.id,
@@ -123,17 +123,18 @@ fn field(reading: &Reading, field: &Field, outside: bool) -> Value {
 }
 
 /// How a field came to its kind. A captcha has none.
-fn typing(reading: &Reading, field: &Field) -> Typing {
+fn typing(reading: &PageReading, field: &Field) -> KindDecision {
     let known = reading.typings.get(&field.id).cloned();
-    let typing = known.unwrap_or_else(|| Typing::by_rule(field.kind));
+    let typing = known.unwrap_or_else(|| KindDecision::by_rule(field.kind));
     if !typing.best.is_empty() {
         return typing;
     }
-    let best = Candidate { kind: typing.kind, confidence: typing.confidence, words: Vec::new() };
-    Typing { best: vec![best], ..typing }
+    let best =
+        KindCandidate { kind: typing.kind, confidence: typing.confidence, words: Vec::new() };
+    KindDecision { best: vec![best], ..typing }
 }
 
-fn candidate(candidate: &Candidate) -> Value {
+fn candidate(candidate: &KindCandidate) -> Value {
     json!({
         "kind": candidate.kind,
         "confidence": f64::from(candidate.confidence) / 100.0,
@@ -142,19 +143,19 @@ fn candidate(candidate: &Candidate) -> Value {
 }
 
 /// Why the field at a selector has its kind.
-fn explained(reading: &Reading, selector: &str) -> Result<String, Error> {
+fn explained(reading: &PageReading, selector: &str) -> Result<String, Error> {
     let Some(field) = reading.all().find(|field| field.selector == selector) else {
         return Err(Error::NoField(selector.into()));
     };
     let typing = typing(reading, field);
     let mut lines = vec![format!("{}  {}", cut(&field.label), visible(&field.selector))];
     if typing.by_rule {
-        lines.push(format!("kind: {}, settled by a rule", field.kind));
+        lines.push(format!("kind: {}, set by a rule", field.kind));
     } else {
         let sure = typing.confidence;
-        let unsure = typing.best.first().is_some_and(|best| best.kind != Kind::None)
-            && field.kind == Kind::None;
-        let why = if unsure { "; too unsure, so it is left as none" } else { "" };
+        let unsure = typing.best.first().is_some_and(|best| best.kind != FieldKind::None)
+            && field.kind == FieldKind::None;
+        let why = if unsure { "; too uncertain, so `none`" } else { "" };
         lines.push(format!("kind: {}, by the model ({sure} %){why}", field.kind));
         lines.push(format!("the rules alone: {}", typing.rule));
         for best in &typing.best {
@@ -171,7 +172,7 @@ fn choice(choice: &Choice) -> Value {
     json!({ "value": choice.value, "label": choice.label, "disabled": choice.disabled })
 }
 
-fn limits(limits: &Limits) -> Value {
+fn limits(limits: &FieldLimits) -> Value {
     json!({
         "words": limits.words,
         "chars": limits.chars,
@@ -184,7 +185,7 @@ fn limits(limits: &Limits) -> Value {
     })
 }
 
-fn control(control: &Control) -> Value {
+fn control(control: &NavigationControl) -> Value {
     json!({
         "selector": control.selector,
         "label": control.label,
@@ -194,7 +195,7 @@ fn control(control: &Control) -> Value {
 }
 
 /// The page as a table for people.
-fn table(stand: &Stand) -> String {
+fn table(stand: &StablePage) -> String {
     let reading = &stand.reading;
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -203,7 +204,7 @@ fn table(stand: &Stand) -> String {
     };
     line(format!("{}  {}", visible(&stand.title), visible(&stand.url)).trim().to_owned());
     line(summary(reading));
-    for (title, fields) in [("", &reading.fields), ("beside the form:", &reading.outside)] {
+    for (title, fields) in [("", &reading.fields), ("outside the form:", &reading.outside)] {
         if fields.is_empty() {
             continue;
         }
@@ -218,7 +219,7 @@ fn table(stand: &Stand) -> String {
     match &reading.submit {
         Some(control) => line(format!("sent by: {}", cut(&control.label))),
         None if reading.fields.is_empty() => {}
-        None => line("sent by: nothing that was found".into()),
+        None => line("sent by: no control found".into()),
     }
     for complaint in &reading.complaints {
         line(format!("the page says: {}", visible(&complaint.text)));
@@ -226,7 +227,7 @@ fn table(stand: &Stand) -> String {
     text
 }
 
-fn summary(reading: &Reading) -> String {
+fn summary(reading: &PageReading) -> String {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let all = number(reading.fields.len());
     let open = number(reading.fields.iter().filter(|field| field.fill == Fill::Yes).count());

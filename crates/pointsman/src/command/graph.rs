@@ -18,7 +18,7 @@ use crate::{
     words,
 };
 
-/// Draw a chart, or the app that a run explored, as a picture or for another tool.
+/// Draw a chart or an explored app, as SVG or for another tool.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,14 +30,14 @@ Examples:
   pointsman graph last > map.svg                        the app that the newest run explored
   pointsman graph last --format json | jq .coverage")]
 pub(crate) struct Graph {
-    /// A shipped agent, a chart file, or `-` for standard input; or an exploration: its id, a
-    /// unique prefix of it, or `last`.
+    /// A shipped agent, a chart file, `-` for standard input, or an exploration: an id, a
+    /// unique prefix of one, or `last`.
     #[arg(value_name = "CHART|RUN")]
     chart: String,
-    /// The language of the picture [default: mermaid for a chart, svg for a run].
+    /// The output format [default: mermaid for a chart, svg for a run].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The colours of an SVG picture.
+    /// The colours of an SVG.
     #[arg(long, value_enum, default_value_t = Theme::Auto)]
     theme: Theme,
 }
@@ -50,7 +50,7 @@ enum Format {
     Dot,
     /// An `XState` v5 machine config, as JSON; only for charts.
     Xstate,
-    /// A picture, drawn here: no other program is needed.
+    /// An SVG picture; needs no other program.
     Svg,
     /// Screens, edges and crashes as data; only for runs.
     Json,

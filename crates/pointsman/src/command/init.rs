@@ -15,7 +15,7 @@ const CHART: &str = include_str!("../../assets/agent.toml");
 const SCHEMA: &str = include_str!("../../../../docs/chart.schema.json");
 const SCHEMA_NAME: &str = "chart.schema.json";
 
-/// Write a commented chart to start from, and its JSON Schema beside it.
+/// Write a commented example chart and its JSON Schema.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub(crate) struct Init {
     /// The chart file to write.
     #[arg(default_value = "agent.toml")]
     file: PathBuf,
-    /// Replace a file that exists.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }

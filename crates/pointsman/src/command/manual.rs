@@ -64,7 +64,7 @@ impl Manual {
             let name = command.get_display_name().unwrap_or_else(|| command.get_name());
             fs::write(dir.join(format!("{name}.1")), page(command)?).map_err(trouble)?;
         }
-        report::data(&format!("wrote the manual pages to {}\n", dir.display()))?;
+        report::data(&format!("wrote the man pages to {}\n", dir.display()))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -98,8 +98,7 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page).map_err(trouble)?;
     }
-    let exit =
-        exit.unwrap_or_else(|| "0 when it worked, 2 after a mistake in usage or settings.".into());
+    let exit = exit.unwrap_or_else(|| "0 success, 2 usage or configuration error.".into());
     let mut rest = vec![
         format!(".SH \"EXIT STATUS\"\n{}", paragraphs(&exit)),
         format!(".SH ENVIRONMENT\n{}", listed(&ENVIRONMENT)),
@@ -120,11 +119,11 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
 const ENVIRONMENT: [(&str, &str); 7] = [
     ("POINTSMAN_MODEL", "the model, as PROVIDER:NAME"),
     ("POINTSMAN_BASE_URL", "the address of the model's server"),
-    ("POINTSMAN_JOURNAL", "the file that runs are kept in"),
-    ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "what to log, and to which file"),
+    ("POINTSMAN_JOURNAL", "the journal file, which stores all runs"),
+    ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "the log level or filter, and the log file"),
     ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each for its provider alone"),
-    ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "other folders than those under HOME"),
-    ("NO_COLOR", "no colours"),
+    ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "base folders instead of those under HOME"),
+    ("NO_COLOR", "if set, no colours"),
 ];
 
 /// What it says of files.
@@ -133,7 +132,7 @@ const FILES: [(&str, &str); 5] = [
     ("pointsman.toml", "the settings of a repository; they can only be stricter"),
     (".mcp.json", "the MCP servers of a folder"),
     ("~/.local/state/pointsman/journal.db", "the runs"),
-    ("~/.cache/pointsman", "search indexes; they may be deleted"),
+    ("~/.cache/pointsman", "search indexes; safe to delete"),
 ];
 
 /// What stands below the options of a command's help.

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use pointsman_agents::form::{Kind, Profile};
+use pointsman_agents::form::{FieldKind, Profile};
 use pointsman_webdriver::profile;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
     words,
 };
 
-/// Check a profile for forms, or print one to start from.
+/// Check a profile for `form`, or print an example.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
   pointsman profile check profile.toml
   pointsman profile check profile.toml --json
 
-Exit codes: 0 nothing is wrong, 1 something looks wrong, 2 it is no profile.")]
+Exit codes: 0 no problems, 1 something looks wrong, 2 not a profile.")]
 pub(crate) struct ProfileCommand {
     #[command(subcommand)]
     what: What,
@@ -30,15 +30,15 @@ pub(crate) struct ProfileCommand {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Say what a profile holds, what follows from it, and what looks wrong.
+    /// List a profile's keys, the values derived from them, and likely mistakes.
     #[command(after_help = "\
-No value is shown.
+It prints no values.
 
 Examples:
   pointsman profile check profile.toml
   pointsman profile check profile.toml --json | jq -r '.doubts[].message'
 
-Exit codes: 0 nothing is wrong, 1 something looks wrong, 2 it is no profile.")]
+Exit codes: 0 no problems, 1 something looks wrong, 2 not a profile.")]
     Check {
         /// The profile.
         #[arg(value_name = "FILE")]
@@ -47,7 +47,7 @@ Exit codes: 0 nothing is wrong, 1 something looks wrong, 2 it is no profile.")]
         #[arg(long)]
         json: bool,
     },
-    /// Print a profile with everything that can be in one, to start from.
+    /// Print a complete example profile.
     #[command(after_help = "\
 Examples:
   pointsman profile example > profile.toml && chmod 600 profile.toml
@@ -77,8 +77,8 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         let file = file.display();
         doubts.push((1, format!("it holds secrets and others can read it: chmod 600 {file}")));
     }
-    let given: Vec<Kind> = profile.values.keys().copied().collect();
-    let derived: Vec<Kind> = Kind::all().filter(|kind| profile.derives(*kind)).collect();
+    let given: Vec<FieldKind> = profile.values.keys().copied().collect();
+    let derived: Vec<FieldKind> = FieldKind::all().filter(|kind| profile.derives(*kind)).collect();
     let code = if doubts.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
     if json {
         let doubts: Vec<_> =
@@ -95,7 +95,7 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         return Ok(code);
     }
     let mut said = String::new();
-    let tokens = |kinds: &[Kind]| kinds.iter().map(|kind| kind.token()).collect::<Vec<_>>();
+    let tokens = |kinds: &[FieldKind]| kinds.iter().map(|kind| kind.token()).collect::<Vec<_>>();
     let names = |names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         names.map(|name| words::line(name, 60)).collect()
     };

@@ -28,16 +28,15 @@ use crate::{
 /// Replay a run's journal, or an export of one, and check every byte.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every line of a run is stepped again. What the journal keeps beside its lines is derived again and
-compared: the state, the end and the next wake-up after each entry, and every prompt. An export has
-lines alone.
+The command applies every entry again and compares the results with the journal: the state, the end
+and the next wake-up after each entry, and every prompt. An export contains only entries.
 
 Examples:
   pointsman replay last
   pointsman replay RUN --until 3
-  pointsman replay run.jsonl             an export, checked by itself
+  pointsman replay run.jsonl             checks an export, without the journal
 
-Exits with 0 when every byte is the same, and with 9 when it is not.")]
+Exits with 0 when every byte is the same, with 9 otherwise.")]
 pub(crate) struct Replay {
     /// The run, or a file that `export` wrote.
     #[arg(value_name = "RUN|FILE.jsonl")]
@@ -50,7 +49,7 @@ pub(crate) struct Replay {
     json: bool,
 }
 
-/// Write a run as JSON lines that anybody can check by themselves.
+/// Export a run as JSON Lines that anyone can verify.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -58,9 +57,9 @@ Examples:
   pointsman export RUN --out run.jsonl
   pointsman replay run.jsonl")]
 pub(crate) struct Export {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// Write to this file, which must not exist yet.
+    /// Write to this new file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

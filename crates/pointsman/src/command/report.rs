@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::explore::map::Kind;
+use pointsman_agents::explore::map::MishapKind;
 
 use crate::{
     findings,
@@ -17,12 +17,12 @@ use crate::{
 /// Report what an exploration found.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The journal is read back, and no device is needed. JUnit XML has a test case for every screen
-and a failure for every crash and hang, with the way that leads there; an exploration that
-failed is an error. The HTML page needs nothing from elsewhere.
+The report comes from the journal; no device is needed. JUnit XML has a test case for every screen
+and a failure for every crash and hang, with the steps that lead there; a failed exploration is an
+error. The HTML page is self-contained.
 
-Exit codes: 0 written and no crash or hang was found, 1 written and the app went down or the
-exploration failed, 2 the run is not an exploration.
+Exit codes: 0 no crash or hang was found, 1 the app crashed or hung, or the exploration failed,
+2 the run is not an exploration.
 
 Examples:
   pointsman report last --format html --out report.html
@@ -31,7 +31,7 @@ Examples:
 pub(crate) struct ShowReport {
     /// The exploration: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// What to write.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
     /// Write to this file instead of standard output.
@@ -66,7 +66,7 @@ impl ShowReport {
                 note(&format!("written: {}", path.display()));
             }
         }
-        let down = found.map.mishaps.iter().any(|it| it.kind != Kind::DeadEnd);
+        let down = found.map.mishaps.iter().any(|it| it.kind != MishapKind::DeadEnd);
         Ok(ExitCode::from(u8::from(down || findings::failed(&found))))
     }
 }

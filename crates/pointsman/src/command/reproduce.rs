@@ -3,10 +3,10 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use pointsman_agents::explore::map::{Kind, Map};
+use pointsman_agents::explore::map::{AppMap, MishapKind};
 use pointsman_webdriver::{
     exploration::Exploration,
-    reproduce::{Options, Reproducer, reproduce},
+    reproduce::{ReproduceOptions, Reproducer, reproduce},
     settings,
 };
 use serde_json::{Value, json};
@@ -24,16 +24,16 @@ use crate::{
 /// Characters of a line that are shown.
 const MAX_LINE: usize = 400;
 
-/// Find the shortest way to every crash, hang and dead end of an exploration.
+/// Find the shortest steps to every crash, hang and dead end of an exploration.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The shortest known way is tried first; then actions are left out as long as it still happens.
-The start of the app and its set-up stay. What is left is verified, and reported with how often
-it worked. An exploration of a recording is reproduced on the recording, with a new draw for
-every try; any other on its device, where the app is restarted for every try.
+The command tries the shortest known steps first, then leaves out actions while the problem still
+occurs. Starting the app and its set-up stay. It verifies the result and reports how often it
+worked. It uses the recording, with a new random draw for each try, or the device, where it
+restarts the app for each try.
 
-Exit codes: 0 everything was reproduced or there is nothing to reproduce, 1 something was not,
-2 the run is not an exploration or its device cannot be used, 4 the budget ended first.
+Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 something was not,
+2 the run is not an exploration or its device is unavailable, 4 the budget was used up.
 
 Examples:
   pointsman reproduce last
@@ -42,12 +42,12 @@ Examples:
 pub(crate) struct Reproduce {
     /// The exploration: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// How often the shortest way is verified [default: 5, and 20 where an action on it came to
-    /// different things or it did not always work].
+    /// How often to verify the shortest steps [default: 5; 20 if an action had different
+    /// results or the steps did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
-    /// Actions at most, over all: `actions=N` [default: 500 for each, or 60 for each
-    /// action of the way on which it was seen, at most 3000].
+    /// Limit the actions in total: `actions=N` [default: 500 per problem, or 60 for each
+    /// action of the steps where it was seen, at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each into this folder.
@@ -68,7 +68,7 @@ impl Reproduce {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
         let device = settings::device(&place::user()?.explore);
-        let options = Options { tries: self.tries, actions: self.budget, device };
+        let options = ReproduceOptions { tries: self.tries, actions: self.budget, device };
         let found = reproduce(&explored.config, &explored.map, &options);
         let found = session.block_on(found);
         let found = found.map_err(|error| Error::Explore(ExploreError::Reproduce(error)))?;
@@ -95,7 +95,7 @@ impl Reproduce {
     }
 }
 
-fn data(map: &Map, found: &Reproducer) -> Value {
+fn data(map: &AppMap, found: &Reproducer) -> Value {
     let moves = found.path.iter().filter_map(|at| map.moves.get(*at));
     let actions: Vec<_> = moves.map(|it| &it.action).collect();
     json!({
@@ -112,17 +112,16 @@ fn data(map: &Map, found: &Reproducer) -> Value {
     })
 }
 
-fn told(map: &Map, found: &[Reproducer]) -> String {
+fn told(map: &AppMap, found: &[Reproducer]) -> String {
     if found.is_empty() {
-        return "No crash, no hang and no dead end was seen: there is nothing to reproduce.\n"
-            .into();
+        return "No crash, hang or dead end was found; there is nothing to reproduce.\n".into();
     }
     let mut lines = Vec::new();
     for it in found {
         // An app's own words must not steer the terminal.
         let plain = |told: &str| words::line(told, MAX_LINE);
         lines.push(plain(&findings::told(map, &it.mishap)));
-        let short = if it.cut_short { "; the budget ended before all was tried" } else { "" };
+        let short = if it.cut_short { "; the budget was used up first" } else { "" };
         lines.push(format!(
             "  {} of {} times, with {} actions instead of {}{short}",
             it.held,
@@ -151,9 +150,9 @@ fn written(
     // A way that never worked is nothing to hand on.
     for (number, it) in (1..).zip(found.iter().filter(|it| it.held > 0)) {
         let kind = match it.mishap.kind {
-            Kind::Crash => "crash",
-            Kind::NotResponding => "hang",
-            Kind::DeadEnd => "dead-end",
+            MishapKind::Crash => "crash",
+            MishapKind::NotResponding => "hang",
+            MishapKind::DeadEnd => "dead-end",
         };
         for (end, text) in
             [("yaml", export::maestro(map, it)), ("py", export::python(map, config, it))]

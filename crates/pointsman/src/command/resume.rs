@@ -25,9 +25,8 @@ use crate::{
 /// Resume an interrupted, paused or waiting run.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What was under way when it was interrupted is not repeated blindly: each tool says what to do.
-The run keeps the permissions that it was begun with, and works in the same folder with the same
-model, unless `--dir` or `--model` says otherwise.
+Calls that were in progress are not repeated blindly: each tool declares what to do with them. The
+run keeps its permissions, folder and model, unless `--dir` or `--model` says otherwise.
 
 Examples:
   pointsman resume                       the newest run of this folder that has not ended
@@ -35,11 +34,11 @@ Examples:
   pointsman resume last --grant model_calls=1
   pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini")]
 pub(crate) struct Resume {
-    /// The run: its id or the beginning of it, or `last` [default: the newest of this folder
+    /// The run: an id, a unique prefix of one, or `last` [default: the newest run of this folder
     /// that has not ended].
     run: Option<Which>,
-    /// Permit more than the chart does: `model_calls`, `tool_calls`, tokens, money (in millionths),
-    /// interactions, actions, steps or time (in milliseconds). May be repeated.
+    /// Raise a used-up limit: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
+    /// `interactions`, `actions`, `steps` or `time` (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
     grant: Vec<(Charge, u64)>,
     #[command(flatten)]
@@ -53,7 +52,7 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
     let name = Value::String(key.strip_suffix('s').unwrap_or(key).into());
     let charge = Charge::deserialize(name).map_err(|_| {
         format!(
-            "nothing is counted as `{key}`; write model_calls, tool_calls, tokens, money, \
+            "unknown key `{key}`; use model_calls, tool_calls, tokens, money, \
              interactions, actions, steps, outside_app or time"
         )
     })?;
@@ -64,17 +63,17 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
 /// Fork a run at an entry and continue.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without `--at`, a run that has ended is forked before its last entry. The new run works where the
-other one does, with the same model, unless `--dir` or `--model` says otherwise.
+Without `--at`, a run that has ended is forked before its last entry. The new run keeps the folder
+and the model, unless `--dir` or `--model` says otherwise.
 
 Examples:
   pointsman fork last --at 3
   pointsman fork RUN --at 3 --model anthropic:claude-sonnet-4-5
   pointsman fork RUN --no-run            only creates it, and prints its id")]
 pub(crate) struct Fork {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// The last entry that is shared.
+    /// The last entry that the fork shares.
     #[arg(long, value_name = "ENTRY")]
     at: Option<u64>,
     /// Only create the fork, and print its id.

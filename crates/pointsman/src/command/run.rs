@@ -40,26 +40,26 @@ use crate::{
 use explore::{ExploreArgs, Trip};
 use form::{FormArgs, Plan};
 
-/// Run an agent to its end: progress on standard error, the result on standard output.
+/// Run an agent to its end. Progress goes to standard error, the result to standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart with the builtin jobs. Without
+AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file with built-in jobs. Without
 `--model`, `quote` answers: it is built in, asks no model, and quotes the passages that match.
 
-`form` fills a web form in a real browser with what a profile holds. A model writes text where the
-profile has none, and only if `--model` or the settings name one. Nothing is sent before you say so.
+`form` fills a web form in a real browser from a profile. If `--model` or the settings name a model,
+it writes text that the profile lacks. `form` sends nothing before you confirm.
 
-`explore` tries what an app offers, on a device behind Appium or in a recording. Its default of 100
-steps is some twelve actions; `--budget actions=N` raises all limits to what N actions need.
+`explore` tries every action of an app, on a device behind Appium or in a recording. The default of
+100 steps allows about twelve actions; `--budget actions=N` raises all limits to what N actions need.
 
-`code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
-is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …` with `(10 min)` behind.
+`code` works in phases, from `--plan` or proposed by the model and approved by you. A plan is a TOML
+file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
 
-Only read-only tools run without asking. For any other call the run asks at the terminal; without
-one the run waits for `pointsman approve` or `pointsman deny`. A call that cannot run is not asked for.
+Read-only tools run without asking; everything else prompts at the terminal. Without a terminal the
+run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a prompt.
 
-Ctrl-C cancels the run cleanly; a second one leaves it as it is, to be resumed, and a third ends the
-program at once.
+Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
+once.
 
 Examples:
   pointsman run research \"Where is the loop rule proved?\"
@@ -82,23 +82,23 @@ pub(crate) struct Run {
     /// A shipped agent, or a chart file.
     #[arg(value_name = "AGENT|CHART.toml")]
     agent: String,
-    /// What it should do; `-` reads it from standard input.
+    /// The goal; `-` reads it from standard input.
     goal: Option<String>,
-    /// Words of a goal that was not quoted.
+    /// The rest of an unquoted goal.
     #[arg(hide = true, value_name = "WORD")]
     rest: Vec<String>,
     #[command(flatten)]
     drive: Drive,
-    /// Set a slot of the chart, or a key of the agent's configuration; JSON or text.
+    /// Set a slot of the chart or a key of the agent's configuration, as JSON or text.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     settings: Vec<(String, Value)>,
-    /// The phases of the work, for `code`: a TOML file, or an enumerated list.
+    /// The plan for `code`: a TOML file or a numbered list.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Seed for retry jitter [default: random].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Say what would run, and do nothing.
+    /// Print what would run, and do nothing.
     #[arg(long = "dry-run")]
     only_plan: bool,
     #[command(flatten)]
@@ -178,7 +178,7 @@ impl Run {
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
-            note(&format!("{count} {tools} not offered, more than the agent takes: {names}"));
+            note(&format!("{count} {tools} not offered, because the agent takes no more: {names}"));
         }
         let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;

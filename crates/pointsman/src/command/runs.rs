@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use pointsman_kernel::chart::{Disposition, Does};
+use pointsman_kernel::chart::{Disposition, StateKind};
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
@@ -23,7 +23,7 @@ use crate::{
     words,
 };
 
-/// List the runs that are kept, the newest first, or remove some.
+/// List runs, newest first, or remove some.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -37,10 +37,10 @@ Examples:
 pub(crate) struct Runs {
     #[command(subcommand)]
     command: Option<RunsCommand>,
-    /// Show so many.
+    /// How many to show.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Print JSON, a line per run.
+    /// Print JSON Lines, one per run.
     #[arg(long)]
     json: bool,
 }
@@ -51,16 +51,16 @@ enum RunsCommand {
     Remove(RemoveRuns),
 }
 
-/// Remove runs by name, whatever their state: also damaged ones, and ones that have not ended.
+/// Remove runs by id, in any state: damaged and unfinished ones too.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A run that somebody drives is not removed: cancel it first. Its children go with it.
+Removing a run also removes its children. A run that another process owns is kept: cancel it first.
 
 Examples:
   pointsman runs remove RUN
   pointsman runs remove RUN RUN --json")]
 struct RemoveRuns {
-    /// The runs: their ids or the beginnings of them, or `last`.
+    /// The runs: ids, unique prefixes, or `last`.
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<Which>,
     /// Print JSON.
@@ -68,22 +68,22 @@ struct RemoveRuns {
     json: bool,
 }
 
-/// Remove runs that have ended; a run that goes on or waits is never removed.
+/// Remove old runs that have ended; active and waiting runs stay.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Both limits together: the newest N are kept, whatever their age.
+With both limits, the newest N are kept at any age.
 
 Examples:
   pointsman runs prune --older-than 30d
   pointsman runs prune --keep 1000 --dry-run")]
 struct PruneRuns {
-    /// Remove runs that were begun longer ago: `12h`, `30d`.
+    /// Remove runs that started longer ago: `12h`, `30d`.
     #[arg(long, value_name = "TIME", value_parser = time)]
     older_than: Option<u64>,
-    /// Keep the newest N in any case [default: `keep` of `[journal]`].
+    /// Always keep the newest N [default: `keep` of `[journal]`].
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Say what would go, and remove nothing.
+    /// List what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print JSON.
@@ -139,7 +139,7 @@ impl Runs {
 
 fn none_yet(json: bool) -> ExitCode {
     if !json {
-        note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
+        note("no runs yet; start one with `pointsman run research \"QUESTION\"`");
     }
     ExitCode::SUCCESS
 }
@@ -155,7 +155,7 @@ pub(super) fn status(session: &Session, row: &RunRow) -> String {
             return Some("waiting for you");
         }
         let state = recalled.program.state(recalled.loaded.run.core().state)?;
-        let awaits = matches!(state.does(), Does::Await { .. });
+        let awaits = matches!(state.kind(), StateKind::Await { .. });
         match (awaits, recalled.program.agent().converses()) {
             (true, true) => Some("waiting for your message"),
             (true, false) => Some("waiting for an event"),
@@ -243,7 +243,7 @@ impl PruneRuns {
             ));
         }
         if !pruned.held.is_empty() {
-            note(&format!("{} left, because somebody drives them", pruned.held.len()));
+            note(&format!("{} kept, because another process owns them", pruned.held.len()));
         }
         if pruned.unswept {
             note(UNSWEPT);
@@ -253,7 +253,7 @@ impl PruneRuns {
 }
 
 /// Said where what the runs held could not be removed with them.
-const UNSWEPT: &str = "what only they held is left, because a damaged run may need it";
+const UNSWEPT: &str = "their artifacts are kept, because a damaged run may need them";
 
 impl RemoveRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {

@@ -24,18 +24,18 @@ const SHOWN: usize = 40;
 /// Bytes of a hierarchy at most.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// List what the explore agent could do on a screen, from a dump of its UI hierarchy.
+/// List the actions that `explore` finds on a screen, from a dump of its UI hierarchy.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is what `adb shell uiautomator dump` or Appium's page source gives, for Android or iOS.
-`coarse` and `fine` are what the screen is known by: `coarse` ignores texts, ticks and the number of
-rows in a list; `fine` holds ticks, choices and texts without digits.
+The file is the output of `adb shell uiautomator dump` or Appium's page source, for Android or iOS.
+`coarse` and `fine` identify the screen: `coarse` ignores texts, check marks and the number of rows
+in a list; `fine` includes check marks, choices and texts without digits.
 
 Examples:
   adb exec-out uiautomator dump /dev/tty | pointsman screen -
   pointsman screen window_dump.xml --json | jq '.actions[].label'
 
-Exit codes: 0 also where nothing can be done on the screen, 2 not a UI hierarchy, or no such file.")]
+Exit codes: 0 success, even without actions, 2 not a UI hierarchy, or a missing file.")]
 pub(crate) struct ShowScreen {
     /// The file with the hierarchy, or `-` for standard input.
     file: PathBuf,

@@ -34,17 +34,17 @@ Examples:
   pointsman show RUN --json | jq .state_history
   pointsman show RUN --prompts")]
 pub(crate) struct Show {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
     /// Print JSON: the run, its transitions and its journal's entries.
     #[arg(long)]
     json: bool,
-    /// Print what the model was shown, as it was.
+    /// Print the exact prompts that the model received.
     #[arg(long)]
     prompts: bool,
 }
 
-/// Explain one step: why the run went where it went.
+/// Explain one step: why the run took this transition.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -52,9 +52,9 @@ Examples:
   pointsman why RUN 3
   pointsman why RUN 3 --json")]
 pub(crate) struct Explain {
-    /// The run: its id or the beginning of it, or `last`.
+    /// The run: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// The entry; the last one if it is not given.
+    /// The entry [default: the last one].
     entry: Option<u64>,
     /// Print JSON.
     #[arg(long)]
@@ -205,7 +205,7 @@ fn about(kind: &TimelineKind) -> Option<About> {
             About { did: did.to_string(), ok: *ok, came: what.to_string() }
         }
         TimelineKind::ApprovalAnswered { granted, reason, call, .. } => {
-            let said = if *granted { "a person allows" } else { "a person denies" };
+            let said = if *granted { "approved" } else { "denied" };
             let call = call.as_ref().map_or_else(
                 || "a call".into(),
                 |call| format!("{} {}", call.tool, call.arguments.get()),
@@ -215,7 +215,7 @@ fn about(kind: &TimelineKind) -> Option<About> {
         TimelineKind::Given { text: Some(text), .. } => plain(text),
         TimelineKind::Granted { charge, amount } => {
             let charge = charge.name().replace('_', " ");
-            plain(&format!("a person grants {amount} more: {charge}"))
+            plain(&format!("granted {amount} more: {charge}"))
         }
         TimelineKind::Paused { why, .. } => plain(why),
         _ => return None,
@@ -335,7 +335,7 @@ impl Explain {
             text.push('\n');
         };
         if step.hops.is_empty() {
-            line("  it stayed where it was".into());
+            line("  no transition".into());
         }
         for hop in &step.hops {
             let to = hop.to.as_deref().unwrap_or("the end");

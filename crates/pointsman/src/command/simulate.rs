@@ -10,13 +10,13 @@ use crate::{
     report::{self, Error},
 };
 
-/// Walk through a chart by naming the outcome of each visit.
+/// Walk through a chart, given the outcome of each visit.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every visit takes one name: an outcome of the state's job, an awaited event, one of the
-kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Budgets
-that edges spend apply; a used-up one stops the walk, and so does a name that the state
-does not have. Both are reported under `rejected`, and the exit code is 0.
+Give one name per visit: an outcome of the state's job, an awaited event, one of the
+kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Edges
+spend their budgets. A used-up budget or an unknown name stops the walk; `rejected` reports
+it, and the exit code is 0.
 
 Examples:
   pointsman simulate form --outcomes activate,ready,none

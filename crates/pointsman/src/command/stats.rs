@@ -15,19 +15,19 @@ use crate::{
 /// Rows of each table.
 const ROWS: usize = 15;
 
-/// Print figures over all runs, or over one agent's.
+/// Print statistics over all runs, or over one agent's.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every journal is read once, and replayed while it is read.
+The command reads and replays every run once.
 
 Examples:
   pointsman stats
   pointsman stats research
   pointsman stats --json | jq .edges")]
 pub(crate) struct ShowStats {
-    /// Only runs of this agent, or of this chart.
+    /// Only runs of this agent or chart.
     agent: Option<String>,
-    /// Print JSON, every row.
+    /// Print JSON with every row.
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +61,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     let ends = if ends.is_empty() { "none yet".into() } else { ends.join(", ") };
     writeln!(text, "{}: {ends}", counted(stats.runs, "run"))?;
     let (whole, part) = (stats.stuck_per_mille / 10, stats.stuck_per_mille % 10);
-    writeln!(text, "{whole}.{part} % of those that ended were stuck")?;
+    writeln!(text, "{whole}.{part} % of the ended runs were stuck")?;
     let spent = &stats.spent;
     writeln!(
         text,
@@ -111,7 +111,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     if !stats.unreadable.is_empty() {
         let count = u64::try_from(stats.unreadable.len()).unwrap_or(u64::MAX);
         let runs = counted(count, "run");
-        writeln!(text, "\n{runs} cannot be read by this build:")?;
+        writeln!(text, "\n{runs} are unreadable by this build:")?;
         for (run, why) in stats.unreadable.iter().take(ROWS) {
             writeln!(text, "  {run}: {why}")?;
         }

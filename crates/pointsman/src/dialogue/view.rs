@@ -38,7 +38,7 @@ impl Dialogue {
                     let always = if self.rules.is_empty() { "" } else { "  [a]lways…" };
                     format!("[y]es, once{always}  [n]o, because…{later}")
                 } else {
-                    format!("[y]es  [n]o  [s]ay something with it{later}")
+                    format!("[y]es  [n]o  [s]ay why{later}")
                 };
                 vec![keys(&line), hint(&format!("type y or yes and Enter{other}"))]
             }
@@ -48,7 +48,7 @@ impl Dialogue {
                     let key = keys(&format!("  [{number}] "));
                     lines.push(key.and(Ink::Plain, &calls::rule(rule)));
                 }
-                lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and Enter"));
+                lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and press Enter"));
                 lines
             }
             At::Scope(rule) => {
@@ -61,8 +61,8 @@ impl Dialogue {
                 vec![head, choices, hint("type r or run and Enter")]
             }
             At::Words(_) => {
-                let head = "Because (Enter sends it, Esc goes back):";
-                let head = if asks_call { head } else { "Say it in a line:" };
+                let head = "Reason (Enter sends, Esc goes back):";
+                let head = if asks_call { head } else { "Your message, in one line:" };
                 vec![Line::of(Ink::Warning, head)]
             }
             At::WithWords(_) => {
@@ -73,13 +73,13 @@ impl Dialogue {
             lines.insert(0, hint(&words::deadline(now_ms(), due)));
         }
         if self.waits == Waits::No {
-            let now = "Ctrl-C cancels the run, Ctrl-D says no; the browser does not wait.";
+            let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser does not wait.";
             lines.insert(0, hint(now));
         }
         if !self.counts(now)
             && let Some(last) = lines.last_mut()
         {
-            *last = hint("read it first: answers count after a second without keys");
+            *last = hint("waiting until you stop typing (1 s)");
         }
         lines
     }

@@ -3,7 +3,7 @@
 use std::fmt::{Result, Write};
 
 use pointsman_kernel::{
-    chart::{Authority, Budget, Certificate, Charge, Chart, Per, Reset},
+    chart::{Authority, Budget, Certificate, CertificateScope, Charge, Chart, Reset},
     id::StateId,
 };
 
@@ -53,7 +53,7 @@ impl Header {
     /// Writes what the chart is and what `check` proved of it.
     pub(super) fn new(chart: &Chart, width: i64) -> Self {
         let Certificate { per, steps, model_calls, tool_calls, time_ms, .. } = chart.certificate();
-        let per = if per == Per::Turn { "turn" } else { "run" };
+        let per = if per == CertificateScope::Turn { "turn" } else { "run" };
         Self {
             name: Face::Title.wrap(chart.name(), width),
             about: format!("v{} · authority: {}", chart.version(), level(chart)),

@@ -1,7 +1,7 @@
 //! What is to be drawn, with every text and size, before anything has a place.
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, Does, State, Tools, Work},
+    chart::{AllowedTools, Chart, Disposition, State, StateKind, Work},
     id::JobId,
     job::{AgentDecl, Influence},
 };
@@ -113,7 +113,7 @@ impl Plan {
         let index = |id| drawn.iter().position(|(drawn, _)| *drawn == id);
         let mut arrows: Vec<Arrow> = Vec::new();
         for (from, (_, state)) in drawn.iter().enumerate() {
-            for way in state.ways() {
+            for way in state.routes() {
                 let edge = way.edge();
                 // A label is never a target, so every target is drawn.
                 let Some(to) = index(edge.to) else { continue };
@@ -144,9 +144,13 @@ impl Plan {
         }
         arrows.iter_mut().for_each(Arrow::measure);
         let cards = drawn.iter().enumerate().map(|(at, (id, state))| {
-            let notes = seen.iter().filter_map(|(_, label)| match label.does() {
-                Does::BetweenAttemptsOf(of) if of == id => Some(note(label, "between attempts")),
-                Does::WhileAsking(of) if of == id => Some(note(label, "while a person decides")),
+            let notes = seen.iter().filter_map(|(_, label)| match label.kind() {
+                StateKind::BetweenAttemptsOf(of) if of == id => {
+                    Some(note(label, "between attempts"))
+                }
+                StateKind::WhileAsking(of) if of == id => {
+                    Some(note(label, "while a person decides"))
+                }
                 _ => None,
             });
             let notes = notes.collect();
@@ -203,11 +207,11 @@ fn card(
     start: bool,
     out: usize,
 ) -> Card {
-    let kind = match state.does() {
-        Does::Decide(_) => Kind::Decide,
-        Does::Await { .. } => Kind::Await,
-        Does::FanOut { .. } => Kind::FanOut,
-        Does::Final(disposition) => Kind::Final(*disposition),
+    let kind = match state.kind() {
+        StateKind::Decide(_) => Kind::Decide,
+        StateKind::Await { .. } => Kind::Await,
+        StateKind::FanOut { .. } => Kind::FanOut,
+        StateKind::Final(disposition) => Kind::Final(*disposition),
         _ => Kind::Run,
     };
     let (wide, high) = size(&lines);
@@ -239,28 +243,28 @@ fn describe(state: &State, agent: Option<&AgentDecl>, lines: &mut Vec<(Face, Str
         lines.extend(Face::Code.wrap(&text, CARD_TEXT).into_iter().map(|line| (Face::Code, line)));
     };
     let mut facts = Vec::new();
-    match state.does() {
-        Does::Run(work) => {
+    match state.kind() {
+        StateKind::Run(work) => {
             code(job(work.job).into());
             facts.push(tries(work));
         }
-        Does::Decide(id) => code(job(*id).into()),
-        Does::Await { timeout, .. } => {
+        StateKind::Decide(id) => code(job(*id).into()),
+        StateKind::Await { timeout, .. } => {
             facts.extend(timeout.map(|ms| format!("waits {}", duration(ms))));
         }
-        Does::FanOut { work, over, join, max_parallel, max_items } => {
+        StateKind::FanOut { work, over, join, max_parallel, max_items } => {
             let list = agent.and_then(|agent| agent.lists.get(usize::from(*over)));
             code(format!("{} per {}", job(work.job), list.copied().unwrap_or("item")));
             code(format!("joined by {}", job(*join)));
             facts.push(tries(work));
             facts.push(format!("{max_items} items, {max_parallel} at once"));
         }
-        Does::Final(disposition) => facts.push(disposition.name().into()),
+        StateKind::Final(disposition) => facts.push(disposition.name().into()),
         _ => {}
     }
     match state.tools() {
-        Tools::All => facts.push("tools: all".into()),
-        Tools::Only(list) => {
+        AllowedTools::All => facts.push("tools: all".into()),
+        AllowedTools::Only(list) => {
             let shown: Vec<&str> = list.iter().take(TOOLS_SHOWN).map(|tool| &**tool).collect();
             let more = list.len().saturating_sub(TOOLS_SHOWN);
             let more = if more > 0 { format!(" +{more}") } else { String::new() };

@@ -12,13 +12,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum ExploreError {
     /// There is no device.
-    #[error("an exploration needs a device, or a recording of one")]
+    #[error("an exploration needs a device or a recording")]
     NoDevice,
     /// The app to explore is not named.
-    #[error("no app is named: neither by `--package` nor by the capabilities")]
+    #[error("neither `--package` nor the capabilities name an app")]
     NoApp,
     /// An option that only explorations take.
-    #[error("`{agent}` does not explore an app: `{option}` is for `explore`")]
+    #[error("`{option}` is only for `explore`, not for `{agent}`")]
     OnlyDevices {
         /// The agent.
         agent: String,
@@ -38,7 +38,7 @@ pub(crate) enum ExploreError {
     #[error(transparent)]
     Address(DeviceError),
     /// The run did not explore an app.
-    #[error("run {run} is not an exploration: it is a run of `{agent}`")]
+    #[error("run {run} is not an exploration but a run of `{agent}`")]
     NotExploration {
         /// The run.
         run: String,
@@ -89,8 +89,7 @@ impl ExploreError {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::NoDevice => {
-                "start Appium and write `--appium http://127.0.0.1:4723 --caps FILE`, or \
-                 `--app-graph FILE` for a recording; `pointsman doctor` says what is missing"
+                "start Appium and use `--appium http://127.0.0.1:4723 --caps FILE`, or `--app-graph FILE` for a recording; `pointsman doctor` reports what is missing"
                     .into()
             }
             Self::NoApp => {
@@ -106,8 +105,7 @@ impl ExploreError {
             Self::OtherApp { .. } => "name two explorations of the same app".into(),
             Self::NoFormat { instead, .. } => format!("write `--format` with one of: {instead}"),
             Self::Reproduce(_) => {
-                "the device or recording of the run must be there; `pointsman doctor` says what \
-                 is missing"
+                "connect the device, or restore the recording; `pointsman doctor` reports what is missing"
                     .into()
             }
             Self::Recording(_) => "docs/explore.md describes recordings".into(),

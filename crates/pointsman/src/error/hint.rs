@@ -13,9 +13,9 @@ use crate::agents::AGENTS;
 const FOLDER: &str = "`--dir` names the folder to work in";
 const NO_PROFILE: &str = "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
                           `pointsman profile example` prints one to start from";
-const PIPE_LONG: &str = "cut it, with `tail -c 100000` for example, or raise `piped` in `[chat]` \
+const PIPE_LONG: &str = "shorten it, for example with `tail -c 100000`, or raise `piped` in `[chat]` \
                          of the settings";
-const PIPE_OPEN: &str = "add `< /dev/null` if nothing is piped in, or raise `piped_timeout` in \
+const PIPE_OPEN: &str = "add `< /dev/null` if you pipe nothing in, or raise `piped_timeout` in \
                          `[chat]` of the settings";
 
 impl Error {
@@ -54,16 +54,16 @@ impl Error {
             }
             Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::Budget(error) => error.hint().into(),
-            Self::NoTalks => "begin one: `pointsman chat`".into(),
+            Self::NoTalks => "`pointsman chat` starts one".into(),
             Self::NoTalksHere { .. } => {
-                "`pointsman chat --list --all` lists those of other folders and agents".into()
+                "`pointsman chat --list --all` lists the conversations of every folder and agent".into()
             }
             Self::NoneHere { .. } => {
-                "`pointsman runs` lists every run; name one: `pointsman resume RUN`".into()
+                "`pointsman runs` lists all runs; `pointsman resume RUN` resumes one".into()
             }
             Self::PipeLong { .. } => PIPE_LONG.into(),
             Self::PipeOpen { .. } => PIPE_OPEN.into(),
-            Self::NothingToSay => "give a message, or pipe one in".into(),
+            Self::NothingToSay => "write a message, or pipe one in".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` continues it"),
             Self::Plan(error) => error.hint().into(),
             Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
@@ -74,15 +74,15 @@ impl Error {
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
             Self::NoSuchRun { none: true, .. } => {
-                "there are no runs yet: `pointsman run research \"QUESTION\"` makes one".into()
+                "there are no runs yet; start one with `pointsman run research \"QUESTION\"`".into()
             }
             Self::NoSuchRun { .. } => "`pointsman runs` lists them".into(),
             Self::SeveralRuns { ids, .. } => {
                 let few: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
-                format!("type more of it: {}", few.join(", "))
+                format!("type a longer prefix: {}", few.join(", "))
             }
             Self::TooLate { run, .. } => {
-                format!("`pointsman resume {run}` continues without an answer")
+                format!("`pointsman resume {run}` continues as if denied")
             }
             Self::Ignored { run, .. } | Self::AsksNothing { run } => {
                 format!("`pointsman show {run}` shows its state")
@@ -99,14 +99,14 @@ impl Error {
             Self::HasEnded { run, .. } => {
                 format!("`pointsman fork {run}` makes a new run from it")
             }
-            Self::NoFolder { .. } => "name the folder to work in with `--dir`".into(),
+            Self::NoFolder { .. } => "use `--dir` to name another folder".into(),
             Self::Elsewhere { run, .. } => {
-                format!("leave, and write `pointsman chat --resume {run}`")
+                format!("leave, then run `pointsman chat --resume {run}`")
             }
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
             Self::LogFilter { .. } => {
-                "write error, warn, info, debug or trace, or `pointsman_runtime=debug`".into()
+                "use a level (error, warn, info, debug, trace) or `target=level`, such as `pointsman_runtime=debug`".into()
             }
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
             Self::Page(error) => error.hint(),
@@ -142,25 +142,22 @@ fn session_hint(error: &SessionError) -> Option<String> {
             short.charge.name(),
             short.missing
         )),
-        SessionError::Drive(DriveError::NotBegun(_)) => {
-            Some("look at the goal and at what `--set` says".into())
-        }
+        SessionError::Drive(DriveError::NotBegun(_)) => Some("check the goal and `--set`".into()),
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
         SessionError::Executor(ExecutorError::Model(error)) => Some(error.hint()),
         SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
             Some(format!("give `--at {}` or less", last.0))
         }
         SessionError::Executor(ExecutorError::NoSuchTool { .. }) => {
-            Some("name tools that are there, or leave `--set tools=…` out".into())
+            Some("name known tools, or omit `--set tools=…`".into())
         }
         SessionError::Executor(ExecutorError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
         SessionError::NoSuchEntry { run, .. } => {
             Some(format!("`pointsman show {run}` lists its entries"))
         }
-        SessionError::Chart { .. } => Some("use the build that began the run".into()),
+        SessionError::Chart { .. } => Some("use the build that started the run".into()),
         SessionError::Held { run } => Some(format!(
-            "`pointsman pause {run}`, `approve`, `deny` and `cancel` reach it from here; resume it \
-             when that process has ended"
+            "`pointsman pause {run}`, `approve`, `deny` and `cancel` still reach it; resume it when that process has ended"
         )),
         _ => None,
     }

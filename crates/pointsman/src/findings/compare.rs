@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pointsman_agents::explore::map::{Kind, Landing, Map};
+use pointsman_agents::explore::map::{ActionResult, AppMap, MishapKind};
 use serde::Serialize;
 
 use super::told;
@@ -31,7 +31,7 @@ pub(crate) struct Differs {
 
 impl Compared {
     /// Compares two maps.
-    pub(crate) fn new(one: &Map, two: &Map) -> Self {
+    pub(crate) fn new(one: &AppMap, two: &AppMap) -> Self {
         Self {
             screens: Differs::new(screens(one), screens(two)),
             edges: Differs::new(edges(one), edges(two)),
@@ -53,16 +53,16 @@ impl Differs {
     }
 }
 
-fn screens(map: &Map) -> Known {
+fn screens(map: &AppMap) -> Known {
     let screen = map.screens.iter();
     screen
         .map(|it| (it.id.as_str().into(), format!("{} ({})", it.name(), it.id.as_str())))
         .collect()
 }
 
-fn edges(map: &Map) -> Known {
+fn edges(map: &AppMap) -> Known {
     let between = map.edges.iter().filter_map(|edge| match &edge.to {
-        Landing::Screen(to) => Some((edge, to)),
+        ActionResult::Screen(to) => Some((edge, to)),
         _ => None,
     });
     let edge = between.map(|(edge, to)| {
@@ -73,8 +73,8 @@ fn edges(map: &Map) -> Known {
     edge.collect()
 }
 
-fn crashes(map: &Map) -> Known {
-    let wrong = map.mishaps.iter().filter(|it| it.kind != Kind::DeadEnd);
+fn crashes(map: &AppMap) -> Known {
+    let wrong = map.mishaps.iter().filter(|it| it.kind != MishapKind::DeadEnd);
     let crash = wrong.map(|it| {
         let screen = it.screen.as_ref().map_or("", |id| id.as_str());
         (format!("{}\n{screen}\n{}", it.kind.name(), it.key), told(map, it))

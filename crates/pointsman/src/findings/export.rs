@@ -3,21 +3,21 @@
 use std::fmt::{Result, Write};
 
 use pointsman_agents::explore::{
-    Act, Bounds, Config, Direction, Widget,
-    map::{Action, Map},
+    Bounds, DeviceAction, Direction, ExploreConfig, Widget,
+    map::{AppMap, MapAction},
 };
 use pointsman_webdriver::reproduce::Reproducer;
 
 use super::told;
 
 /// Returns the head of an export: what happens, and how often.
-fn head(map: &Map, found: &Reproducer) -> [String; 2] {
+fn head(map: &AppMap, found: &Reproducer) -> [String; 2] {
     let (held, tries) = (found.held, found.tries);
     [told(map, &found.mishap), format!("Reproduced {held} of {tries} times.")]
 }
 
 /// Returns the actions after the start of the app.
-fn actions<'a>(map: &'a Map, found: &'a Reproducer) -> impl Iterator<Item = &'a Action> {
+fn actions<'a>(map: &'a AppMap, found: &'a Reproducer) -> impl Iterator<Item = &'a MapAction> {
     let moves = found.path.iter().filter_map(|at| map.moves.get(*at)).map(|it| &it.action);
     moves.filter(|it| !it.starts())
 }
@@ -41,14 +41,14 @@ fn locator(widget: &Widget) -> Option<Locator<'_>> {
 }
 
 /// Returns a Maestro flow.
-pub(crate) fn maestro(map: &Map, found: &Reproducer) -> String {
+pub(crate) fn maestro(map: &AppMap, found: &Reproducer) -> String {
     let mut flow = String::new();
     // Writing to a string cannot fail.
     let _: Result = write_maestro(map, found, &mut flow);
     flow
 }
 
-fn write_maestro(map: &Map, found: &Reproducer, flow: &mut String) -> Result {
+fn write_maestro(map: &AppMap, found: &Reproducer, flow: &mut String) -> Result {
     for line in head(map, found) {
         writeln!(flow, "# {}", one_line(&line))?;
     }
@@ -57,15 +57,15 @@ fn write_maestro(map: &Map, found: &Reproducer, flow: &mut String) -> Result {
     for action in actions(map, found) {
         let on = action.widget.as_ref();
         match action.act {
-            Act::Tap => element("tapOn", on, flow)?,
-            Act::LongPress => element("longPressOn", on, flow)?,
-            Act::Text => {
+            DeviceAction::Tap => element("tapOn", on, flow)?,
+            DeviceAction::LongPress => element("longPressOn", on, flow)?,
+            DeviceAction::Text => {
                 element("tapOn", on, flow)?;
                 writeln!(flow, "- eraseText")?;
                 let text = action.text.as_deref().unwrap_or_default();
                 writeln!(flow, "- inputText: {}", quoted(text))?;
             }
-            Act::Swipe => {
+            DeviceAction::Swipe => {
                 let way = action.direction.unwrap_or(Direction::Up).name().to_uppercase();
                 writeln!(flow, "- swipe:")?;
                 if let Some(widget) = on {
@@ -74,7 +74,7 @@ fn write_maestro(map: &Map, found: &Reproducer, flow: &mut String) -> Result {
                 }
                 writeln!(flow, "    direction: {way}")?;
             }
-            Act::Back => writeln!(flow, "- back")?,
+            DeviceAction::Back => writeln!(flow, "- back")?,
             _ => writeln!(flow, "- waitForAnimationToEnd")?,
         }
     }
@@ -103,7 +103,7 @@ fn selector(widget: &Widget, indent: &str, flow: &mut String) -> Result {
 }
 
 /// Returns a Python script that drives Appium.
-pub(crate) fn python(map: &Map, config: &Config, found: &Reproducer) -> String {
+pub(crate) fn python(map: &AppMap, config: &ExploreConfig, found: &Reproducer) -> String {
     let mut script = String::new();
     // Writing to a string cannot fail.
     let _: Result = write_python(map, config, found, &mut script);
@@ -141,7 +141,12 @@ def long_press(driver, element):
     driver.execute_script("mobile: longClickGesture", {"elementId": element.id, "duration": 1000})
 "#;
 
-fn write_python(map: &Map, config: &Config, found: &Reproducer, script: &mut String) -> Result {
+fn write_python(
+    map: &AppMap,
+    config: &ExploreConfig,
+    found: &Reproducer,
+    script: &mut String,
+) -> Result {
     let [what, rate] = head(map, found);
     let (what, rate) = (one_line(&what).replace("\"\"\"", "'''"), rate);
     let what = what.replace('\\', "\\\\");
@@ -165,11 +170,13 @@ fn write_python(map: &Map, config: &Config, found: &Reproducer, script: &mut Str
     writeln!(script, "driver.quit()")
 }
 
-fn step(action: &Action, script: &mut String) -> Result {
+fn step(action: &MapAction, script: &mut String) -> Result {
     let on = action.widget.as_ref();
     let point = on.and_then(locator).filter(|it| matches!(it, Locator::Point(..)));
     writeln!(script, "# {}", one_line(&action.name()))?;
-    if let (Some(Locator::Point(x, y)), Act::Tap | Act::Text) = (&point, action.act) {
+    if let (Some(Locator::Point(x, y)), DeviceAction::Tap | DeviceAction::Text) =
+        (&point, action.act)
+    {
         return writeln!(script, "driver.tap([({x}, {y})])");
     }
     let found = on.map(|widget| {
@@ -193,17 +200,17 @@ fn step(action: &Action, script: &mut String) -> Result {
     });
     let found = found.unwrap_or_else(|| "find(driver, \"//*\", 1)".into());
     match action.act {
-        Act::Tap => writeln!(script, "{found}.click()"),
-        Act::LongPress => writeln!(script, "long_press(driver, {found})"),
-        Act::Text => {
+        DeviceAction::Tap => writeln!(script, "{found}.click()"),
+        DeviceAction::LongPress => writeln!(script, "long_press(driver, {found})"),
+        DeviceAction::Text => {
             let text = quoted(action.text.as_deref().unwrap_or_default());
             writeln!(script, "field = {found}\nfield.clear()\nfield.send_keys({text})")
         }
-        Act::Swipe => {
+        DeviceAction::Swipe => {
             let way = action.direction.unwrap_or(Direction::Up).name();
             writeln!(script, "swipe(driver, {found}, \"{way}\")")
         }
-        Act::Back => writeln!(script, "driver.back()"),
+        DeviceAction::Back => writeln!(script, "driver.back()"),
         _ => writeln!(script, "time.sleep(1)"),
     }
 }

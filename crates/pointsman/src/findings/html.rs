@@ -2,7 +2,7 @@
 
 use std::fmt::{Result, Write};
 
-use pointsman_agents::explore::map::{Kind, Landing, Map, Mishap, Move};
+use pointsman_agents::explore::map::{ActionResult, AppMap, Mishap, MishapKind, PerformedAction};
 use pointsman_webdriver::exploration::Exploration;
 
 use super::{landing, page::SHEET, path, told};
@@ -64,9 +64,9 @@ fn write(it: &Exploration, page: &mut String) -> Result {
     writeln!(page, "</main>\n</body>\n</html>")
 }
 
-fn figures(map: &Map, page: &mut String) -> Result {
+fn figures(map: &AppMap, page: &mut String) -> Result {
     let coverage = map.coverage();
-    let count = |kind: Kind| map.mishaps.iter().filter(|it| it.kind == kind).count();
+    let count = |kind: MishapKind| map.mishaps.iter().filter(|it| it.kind == kind).count();
     let share = (coverage.actions_tried * 100).checked_div(coverage.actions_seen).unwrap_or(0);
     writeln!(page, "<div class=\"figures\">")?;
     let figure = |value: usize, one: &str, more: &str, class: &str, page: &mut String| {
@@ -80,16 +80,16 @@ fn figures(map: &Map, page: &mut String) -> Result {
     figure(coverage.actions, "action performed", "actions performed", "", page)?;
     let tried = format!("{} of {} actions tried", coverage.actions_tried, coverage.actions_seen);
     writeln!(page, "<div><b>{share} %</b>{tried}</div>")?;
-    figure(count(Kind::Crash), "crash", "crashes", "bad", page)?;
-    figure(count(Kind::NotResponding), "hang", "hangs", "bad", page)?;
-    figure(count(Kind::DeadEnd), "dead end", "dead ends", "warn", page)?;
+    figure(count(MishapKind::Crash), "crash", "crashes", "bad", page)?;
+    figure(count(MishapKind::NotResponding), "hang", "hangs", "bad", page)?;
+    figure(count(MishapKind::DeadEnd), "dead end", "dead ends", "warn", page)?;
     writeln!(page, "</div>")
 }
 
-fn wrong(map: &Map, mishap: &Mishap, page: &mut String) -> Result {
-    let end = if mishap.kind == Kind::DeadEnd { " end" } else { "" };
+fn wrong(map: &AppMap, mishap: &Mishap, page: &mut String) -> Result {
+    let end = if mishap.kind == MishapKind::DeadEnd { " end" } else { "" };
     writeln!(page, "<div class=\"wrong{end}\"><h3>{}</h3>", capital(&escape(&told(map, mishap))))?;
-    if mishap.kind != Kind::DeadEnd {
+    if mishap.kind != MishapKind::DeadEnd {
         let (times, all) = (mishap.times, mishap.times.saturating_add(mishap.otherwise));
         writeln!(page, "<p class=\"faint\">{times} of {all} times that this was done there</p>")?;
     }
@@ -105,7 +105,7 @@ fn wrong(map: &Map, mishap: &Mishap, page: &mut String) -> Result {
     writeln!(page, "</div>")
 }
 
-fn steps(map: &Map, moves: &[usize], page: &mut String) -> Result {
+fn steps(map: &AppMap, moves: &[usize], page: &mut String) -> Result {
     writeln!(page, "<ol>")?;
     for step in path(map, moves) {
         writeln!(page, "<li>{}</li>", escape(&step))?;
@@ -134,7 +134,7 @@ fn screens(it: &Exploration, page: &mut String) -> Result {
     Ok(())
 }
 
-fn timeline(map: &Map, page: &mut String) -> Result {
+fn timeline(map: &AppMap, page: &mut String) -> Result {
     if map.moves.is_empty() {
         return writeln!(page, "<p>Nothing was done.</p>");
     }
@@ -148,7 +148,7 @@ fn timeline(map: &Map, page: &mut String) -> Result {
     Ok(())
 }
 
-fn rows(map: &Map, moves: &[Move], from: usize, page: &mut String) -> Result {
+fn rows(map: &AppMap, moves: &[PerformedAction], from: usize, page: &mut String) -> Result {
     writeln!(
         page,
         "<table><tr><th class=\"number\">#</th><th class=\"number\">at</th><th>on</th><th>action</th><th>led to</th></tr>"
@@ -156,12 +156,13 @@ fn rows(map: &Map, moves: &[Move], from: usize, page: &mut String) -> Result {
     for (number, done) in (from..).zip(moves) {
         let down = if done.to.kind().is_some() { " class=\"down\"" } else { "" };
         let on = done.from.as_ref().map(|id| map.name(id)).unwrap_or_default();
-        let to = if done.from.as_ref().is_some_and(|from| done.to == Landing::Screen(from.clone()))
-        {
-            "(stayed)".into()
-        } else {
-            landing(map, &done.to)
-        };
+        let to =
+            if done.from.as_ref().is_some_and(|from| done.to == ActionResult::Screen(from.clone()))
+            {
+                "(stayed)".into()
+            } else {
+                landing(map, &done.to)
+            };
         let (on, action, to) = (escape(&on), escape(&done.action.name()), escape(&to));
         let at = duration(done.at);
         writeln!(

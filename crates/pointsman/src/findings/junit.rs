@@ -3,7 +3,7 @@
 
 use std::fmt::{Result, Write};
 
-use pointsman_agents::explore::map::{Kind, Map, Mishap};
+use pointsman_agents::explore::map::{AppMap, Mishap, MishapKind};
 use pointsman_webdriver::exploration::Exploration;
 
 use super::{path, told};
@@ -21,7 +21,7 @@ pub(crate) fn junit(exploration: &Exploration) -> String {
 fn write(exploration: &Exploration, xml: &mut String) -> Result {
     let Exploration { run, map, stopped, elapsed_ms, .. } = exploration;
     let (wrong, dead): (Vec<&Mishap>, Vec<&Mishap>) =
-        map.mishaps.iter().partition(|it| it.kind != Kind::DeadEnd);
+        map.mishaps.iter().partition(|it| it.kind != MishapKind::DeadEnd);
     let errors = usize::from(super::failed(exploration));
     let (tests, failures) = (map.screens.len() + map.mishaps.len() + errors, wrong.len());
     let time = format!("{}.{:03}", elapsed_ms / 1000, elapsed_ms % 1000);
@@ -81,12 +81,12 @@ fn write(exploration: &Exploration, xml: &mut String) -> Result {
     writeln!(xml, "</testsuites>")
 }
 
-fn class(map: &Map, mishap: &Mishap) -> String {
+fn class(map: &AppMap, mishap: &Mishap) -> String {
     let activity = mishap.screen.as_ref().and_then(|id| map.screen(id)).map(|it| &it.activity);
     activity.filter(|it| !it.is_empty()).unwrap_or(&map.app).clone()
 }
 
-fn failed(map: &Map, mishap: &Mishap, xml: &mut String) -> Result {
+fn failed(map: &AppMap, mishap: &Mishap, xml: &mut String) -> Result {
     let (class, name) = (escape(&class(map, mishap)), escape(&told(map, mishap)));
     let steps = path(map, &map.shortest(mishap));
     let message = format!("{}: {}", told(map, mishap), steps.join("; "));

@@ -2,34 +2,34 @@
 
 use pointsman_agents::explore::{
     ScreenId,
-    map::{Action, Edge, Kind, Landing, Map, Mishap, Sight},
+    map::{ActionResult, AppMap, MapAction, MapEdge, MapScreen, Mishap, MishapKind},
 };
 
 use super::compare::Compared;
 
-fn map(screens: &[&str], crashes: &[&str]) -> Map {
+fn map(screens: &[&str], crashes: &[&str]) -> AppMap {
     let id = |name: &str| ScreenId(name.into());
-    let sight = |name: &&str| Sight { id: id(name), ..Sight::default() };
-    let edge = |pair: &[&str]| Edge {
+    let sight = |name: &&str| MapScreen { id: id(name), ..MapScreen::default() };
+    let edge = |pair: &[&str]| MapEdge {
         from: id(pair[0]),
-        action: Action { key: "tap".into(), ..Action::default() },
-        to: Landing::Screen(id(pair[1])),
+        action: MapAction { key: "tap".into(), ..MapAction::default() },
+        to: ActionResult::Screen(id(pair[1])),
         times: 1,
         first: 0,
     };
     let mishap = |name: &&str| Mishap {
-        kind: Kind::Crash,
+        kind: MishapKind::Crash,
         screen: Some(id(name)),
         key: "tap".into(),
         times: 1,
         otherwise: 0,
         path: Vec::new(),
     };
-    Map {
+    AppMap {
         screens: screens.iter().map(sight).collect(),
         edges: screens.windows(2).map(edge).collect(),
         mishaps: crashes.iter().map(mishap).collect(),
-        ..Map::default()
+        ..AppMap::default()
     }
 }
 

@@ -84,7 +84,7 @@ fn a_question_of_the_chart_waits_for_a_yes_or_no() {
     assert_eq!(home.pointsman(&["deny", "last"]).0, 0);
     assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
     let (code, out, told) = home.pointsman(&["run", "ship.toml", "v4", "--unattended"]);
-    assert_eq!((code, out.as_str()), (7, "nobody is there to be asked\n"), "{told}");
+    assert_eq!((code, out.as_str()), (7, "no one can be asked: the run is unattended\n"), "{told}");
 }
 
 #[test]

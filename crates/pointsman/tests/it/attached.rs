@@ -62,7 +62,7 @@ fn print_gives_the_last_answer_alone() {
     assert_eq!((shown.code, shown.out.as_str(), shown.err.as_str()), wanted);
     let shown = home.reading("", &["chat", "--print"]);
     assert_eq!(shown.code, Some(2), "{}", shown.err);
-    assert!(shown.err.contains("there is nothing to say"), "{}", shown.err);
+    assert!(shown.err.contains("the message is empty"), "{}", shown.err);
     // The question is reported, and nothing is printed as an answer.
     home.write(
         "script.toml",

@@ -14,7 +14,7 @@ fn fields_says_what_is_wrong_with_a_page() {
     --- stdout
     --- stderr
     error: cannot read no/such/page.html: No such file or directory (os error 2)
-    hint: give a file that is there, or a whole address
+    hint: name an existing file, or a full address
     ");
     assert_snapshot!(pointsman(&["fields", "example.org/form"]), @r"
     exit 2

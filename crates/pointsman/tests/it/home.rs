@@ -213,8 +213,8 @@ impl Home {
         }
         end(&mut word, &mut shown);
         // When a question expires depends on when it was asked.
-        let timeless = |line: &str| match line.split_once("answer it until ") {
-            Some((before, _)) => format!("{before}answer it until TIME"),
+        let timeless = |line: &str| match line.split_once("answer by ") {
+            Some((before, _)) => format!("{before}answer by TIME"),
             None => line.to_owned(),
         };
         let end = if shown.ends_with('\n') { "\n" } else { "" };

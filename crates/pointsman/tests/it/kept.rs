@@ -210,7 +210,7 @@ fn a_run_that_another_process_drives_is_not_driven_twice() {
     let shown = home.with(&variables, &["resume", "last", model[0], model[1]]);
     // Nothing is wrong with the journal: another command was meant.
     assert_eq!(shown.code, Some(2), "{}", shown.err);
-    assert!(shown.err.contains("is being driven by another process"), "{}", shown.err);
+    assert!(shown.err.contains("is owned by another process"), "{}", shown.err);
     assert!(shown.err.contains("hint: "), "{}", shown.err);
     for _ in 0..2 {
         let _: Result<_, _> = go.send(());
@@ -234,7 +234,7 @@ fn a_journal_at_its_cap_says_what_to_do() {
 #[track_caller]
 pub(crate) fn full(told: &str) {
     for part in [
-        "the disk is full, or the journal has reached its cap: nothing was written",
+        "the disk is full, or the journal has reached its size limit; nothing was written",
         "hint: free some space on that disk first",
         "raise `max_size` of `[journal]` or remove runs with `runs prune`",
     ] {

@@ -36,6 +36,7 @@ mod terminal;
 mod tidy;
 mod tls;
 mod tool;
+mod words;
 
 use std::{
     path::Path,

@@ -129,7 +129,7 @@ fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
         (r#"{"mcpServers":{"a":{"type":"ws","url":"ws://x"}}}"#, "`ws` is not supported"),
         (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"${input:key}"}}}}"#, "names no variable"),
         (r#"{"mcpServers":{"a":7}}"#, "this should be an object, and is a number"),
-        ("{}", "there is no `mcpServers` object in it"),
+        ("{}", "it has no `mcpServers` object"),
         ("{", "this is no JSON"),
     ] {
         home.write("docs/.mcp.json", list);

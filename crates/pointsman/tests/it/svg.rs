@@ -34,7 +34,7 @@ fn every_name_of_a_chart_is_in_its_picture() {
         for state in chart.states() {
             let written = texts.iter().any(|text| text.contains(state.name()));
             assert!(written, "{name}: the state `{}` is not written", state.name());
-            for way in state.ways() {
+            for way in state.routes() {
                 let word = |text: &String| {
                     text.split(", ").any(|word| word.trim_end_matches(',') == way.name())
                 };

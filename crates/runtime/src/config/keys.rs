@@ -15,8 +15,7 @@ use super::{
 };
 
 /// Where to write what a repository's file may not hold.
-const ELSEWHERE: &str = "a repository's file may not loosen security: write it in your own file \
-    (`pointsman doctor` says where), or use the environment or the command line";
+const ELSEWHERE: &str = "a repository's settings cannot loosen security: use your own file (`pointsman doctor` shows where), the environment or the command line";
 
 /// A value and where it stands.
 pub(super) type Value<'t> = &'t Spanned<DeValue<'t>>;
@@ -204,8 +203,7 @@ impl<'t> Keys<'t> {
             }
             let secret = ["api_key", "apikey", "api-key", "key", "token"].contains(&key);
             let hint = if secret && self.title == "`[model]`" {
-                "keys are never read from a file: set the provider's variable in the \
-                 environment, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
+                "Pointsman never reads keys from a file: set the provider's environment variable, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
                     .into()
             } else {
                 did_you_mean(key, self.asked.iter().copied(), "key")
@@ -262,12 +260,12 @@ pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, String> {
 
 /// Reads a whole number from 0 up.
 pub(super) fn count_or_none<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
-    up_to(value, 0, u64::MAX, "write a whole number from 0 up")
+    up_to(value, 0, u64::MAX, "write a whole number of at least 0")
 }
 
 /// Reads a whole number from 1 up.
 pub(super) fn count<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
-    up_to(value, 1, u64::MAX, "write a whole number from 1 up")
+    up_to(value, 1, u64::MAX, "write a whole number of at least 1")
 }
 
 pub(super) fn tokens(value: &DeValue<'_>) -> Result<u32, String> {
@@ -276,7 +274,7 @@ pub(super) fn tokens(value: &DeValue<'_>) -> Result<u32, String> {
 }
 
 pub(super) fn percent(value: &DeValue<'_>) -> Result<u8, String> {
-    up_to(value, 1, 100, "write percent, from 1 to 100")
+    up_to(value, 1, 100, "write a percentage from 1 to 100")
 }
 
 /// Reads a whole number within bounds.
@@ -314,12 +312,12 @@ pub(super) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 /// Reads a path that means the same wherever the program was started.
 pub(super) fn path(value: &DeValue<'_>) -> Result<PathBuf, String> {
     let path = text(value).ok().and_then(|text| absolute(&text));
-    path.ok_or_else(|| "write a whole path: one that starts with `/` or `~/`".into())
+    path.ok_or_else(|| "write a full path that starts with `/` or `~/`".into())
 }
 
 pub(super) fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
     let paths = texts(value).ok().and_then(|list| list.iter().map(|it| absolute(it)).collect());
-    let hint = "write a list of whole paths: those that start with `/` or `~/`";
+    let hint = "write a list of full paths that start with `/` or `~/`";
     paths.ok_or_else(|| hint.into())
 }
 

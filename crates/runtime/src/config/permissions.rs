@@ -122,8 +122,8 @@ fn arguments(keys: &Keys<'_>, value: Value<'_>) -> Option<Vec<(String, String)>>
         all.collect::<Option<Vec<_>>>()
     });
     if patterns.is_none() {
-        let hint = "write `with = { command = \"cargo *\" }`; `*` stands for anything";
-        keys.tell("`with` must hold a pattern for each argument", hint, keys::span(value));
+        let hint = "write `with = { command = \"cargo *\" }`; `*` matches anything";
+        keys.tell("`with` needs a pattern for each argument", hint, keys::span(value));
     }
     patterns
 }

@@ -69,7 +69,7 @@ fn rewrite(
         let Some(added) = edit(&text, &config) else { return Ok(()) };
         let added = added.and_then(|added| match Config::parse(&added, ConfigOrigin::User) {
             Ok(_) => Ok(added),
-            Err(_) => Err("it cannot be put into this file; add it by hand".into()),
+            Err(_) => Err("the file has an unusual layout; add the rule by hand".into()),
         });
         let added = added.map_err(|why| ConfigError::Rule { path: file.into(), why })?;
         let temporary = put(&real, &added).map_err(fails)?;
@@ -78,7 +78,7 @@ fn rewrite(
         }
         drop(fs::remove_file(&temporary));
     }
-    Err(fails(io::Error::other("somebody else keeps changing it; try again")))
+    Err(fails(io::Error::other("another program keeps changing it; try again")))
 }
 
 fn read(file: &Path) -> Result<String, ConfigError> {
@@ -146,7 +146,9 @@ fn add(
             let place = place(rules, grant).max(grant.place_behind_refusals(&lasting));
             if let Some(at) = stopped(place) {
                 let number = at.saturating_add(1);
-                let why = format!("rule {number} denies all that it allows; change that by hand");
+                let why = format!(
+                    "rule {number} denies everything that the new rule allows; change it by hand"
+                );
                 return Some(Err(why));
             }
             Change::Put { place, gone: there }
@@ -171,13 +173,13 @@ fn edited(
 ) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
     let permissions = document.entry("permissions").or_insert_with(|| Item::Table(Table::new()));
-    let permissions = permissions.as_table_like_mut().ok_or("`permissions` is no table")?;
+    let permissions = permissions.as_table_like_mut().ok_or("`permissions` is not a table")?;
     let list = permissions.entry("rules").or_insert_with(|| Item::Value(Array::new().into()));
     match list {
         Item::Value(Value::Array(list)) => match *change {
             Change::Date(at) => {
                 let rule = list.get_mut(at).and_then(Value::as_inline_table_mut);
-                dated(rule.ok_or("a rule is no table")?, until)?;
+                dated(rule.ok_or("a rule is not a table")?, until)?;
             }
             Change::Put { place, gone } => {
                 if let Some(at) = gone.filter(|at| *at < list.len()) {
@@ -203,7 +205,7 @@ fn edited(
             }
             *list = all.into_iter().collect();
         }
-        _ => return Err("`rules` is no list".into()),
+        _ => return Err("`rules` is not a list".into()),
     }
     Ok(document.to_string())
 }

@@ -307,8 +307,7 @@ fn sites(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 
 /// Reads the address of a driver, or that of a browser's debugger.
 fn attach(value: &DeValue<'_>) -> Result<String, String> {
-    let hint = "write a driver's address, `\"http://127.0.0.1:9515\"`, or that of a browser's \
-        debugger, `\"127.0.0.1:9222\"`";
+    let hint = "write the address of a driver, `\"http://127.0.0.1:9515\"`, or of a browser's debugger, `\"127.0.0.1:9222\"`";
     let port = |text: &str| text.rsplit_once(':').is_some_and(|(_, it)| it.parse::<u16>().is_ok());
     keys::fitting(value, |text| text.starts_with("http://") || port(text), hint)
 }

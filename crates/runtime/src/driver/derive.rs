@@ -3,7 +3,7 @@
 
 use pointsman_kernel::{
     chart::{Chart, Disposition},
-    erased::{AnyRun, Stepped},
+    erased::{AnyRun, AppliedStep},
     run::Core,
 };
 
@@ -34,7 +34,7 @@ impl Derived {
     }
 
     /// Derives it again from a step of a journal that is folded.
-    pub(crate) fn again(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Self {
+    pub(crate) fn again(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Self {
         Self::of(chart, run.core(), &orders(chart, run, stepped))
     }
 }

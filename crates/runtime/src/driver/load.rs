@@ -8,12 +8,12 @@ use pointsman_kernel::{
     body::Body,
     chart::Charge,
     effect::{Effect, EffectKind},
-    erased::{AnyRun, Stepped},
-    event::{Event, Pauser, UnderWay},
+    erased::{AnyRun, AppliedStep},
+    event::{Event, Pauser, UnansweredEffect},
     id::{Digest, EffectId, Seq},
     job::AgentDecl,
-    run::{Doing, Item},
-    short,
+    run::{Item, ItemStatus},
+    shortfall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -63,7 +63,7 @@ impl Loaded {
         program: &Program,
         id: &RunId,
         line: &str,
-    ) -> Result<Stepped, DriveError> {
+    ) -> Result<AppliedStep, DriveError> {
         let diverged = |source| DriveError::Diverged { run: id.clone(), source };
         let (stepped, digest) = self.run.fold(program, self.link, line).map_err(diverged)?;
         self.link = digest;
@@ -84,11 +84,11 @@ pub(crate) fn questions(
     order_of: impl Fn(&EffectId) -> Option<EffectKind<Body>>,
 ) -> Vec<Question> {
     let asked = run.core().items.iter().filter_map(|item| match item.doing {
-        Doing::Asking { effect, expires, call: identity, again } => {
+        ItemStatus::Asking { effect, expires, call: identity, again } => {
             let EffectKind::AskPerson(call) = order_of(&effect)? else { return None };
             Some(Question { effect, asks: QuestionKind::Call { call, identity, again }, expires })
         }
-        Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
+        ItemStatus::Working { effect, kind: OrderKind::Own, deadline: expires } => {
             let asks = QuestionKind::Plain(question(run, &order_of(&effect)?)?);
             Some(Question { effect, asks, expires })
         }
@@ -125,7 +125,7 @@ pub fn fold_each(
     program: &Program,
     id: &RunId,
     lines: &[String],
-    each: impl FnMut(&str, &dyn AnyRun, &Stepped),
+    each: impl FnMut(&str, &dyn AnyRun, &AppliedStep),
 ) -> Result<Loaded, DriveError> {
     go_on(program, id, unread(program), lines, each)
 }
@@ -141,7 +141,7 @@ fn go_on(
     id: &RunId,
     mut loaded: Loaded,
     lines: &[String],
-    mut each: impl FnMut(&str, &dyn AnyRun, &Stepped),
+    mut each: impl FnMut(&str, &dyn AnyRun, &AppliedStep),
 ) -> Result<Loaded, DriveError> {
     for line in lines {
         let stepped = loaded.fold(program, id, line)?;
@@ -154,7 +154,7 @@ fn go_on(
 /// Returns whether an item waits for this effect.
 pub(crate) fn waits_for(item: &Item, waited: EffectId) -> bool {
     match item.doing {
-        Doing::Working { effect, .. } | Doing::Asking { effect, .. } => effect == waited,
+        ItemStatus::Working { effect, .. } | ItemStatus::Asking { effect, .. } => effect == waited,
         _ => false,
     }
 }
@@ -270,7 +270,7 @@ impl Driver {
         if self.run.core().ended.is_some() || !self.works() {
             return Ok(());
         }
-        let under_way: Vec<UnderWay> = self
+        let under_way: Vec<UnansweredEffect> = self
             .open
             .iter()
             .filter_map(|(effect, working)| {
@@ -282,10 +282,10 @@ impl Driver {
                     Order::Tool(call) => Some(call.clone()),
                     _ => None,
                 };
-                Some(UnderWay { effect: *effect, call })
+                Some(UnansweredEffect { effect: *effect, call })
             })
             .collect();
-        if let Some(short) = short(&self.program, self.run.core(), &under_way) {
+        if let Some(short) = shortfall(&self.program, self.run.core(), &under_way) {
             return Err(DriveError::Short { run: self.id.clone(), short });
         }
         let again: Vec<EffectId> = under_way.iter().map(|it| it.effect).collect();

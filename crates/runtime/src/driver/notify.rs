@@ -8,8 +8,8 @@ use std::{
 use pointsman_kernel::{
     agent::{Answer, ToolCall, ToolResult},
     body::Body,
-    chart::Stuck,
-    erased::Stepped,
+    chart::StuckThresholds,
+    erased::AppliedStep,
     event::Event,
     id::EffectId,
     view::view,
@@ -37,7 +37,12 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts a call; returns the state of things as often as the chart wants it.
-    fn count(&mut self, stuck: &Stuck, ok: bool, changed: Vec<String>) -> Option<CallProgress> {
+    fn count(
+        &mut self,
+        stuck: &StuckThresholds,
+        ok: bool,
+        changed: Vec<String>,
+    ) -> Option<CallProgress> {
         self.calls += 1;
         for file in changed {
             if self.files.len() < MAX_FILES {
@@ -94,7 +99,7 @@ impl Driver {
         &mut self,
         committed: &Committed,
         event: &Event<Body>,
-        stepped: &Stepped,
+        stepped: &AppliedStep,
         before: &Before,
     ) {
         let (_, items) = project(&Step {

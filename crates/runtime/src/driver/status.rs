@@ -1,9 +1,9 @@
 //! How a run stands between two events, and what it waits for.
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, Does, State},
+    chart::{Chart, Disposition, State, StateKind},
     id::EffectId,
-    run::{Core, Doing, Item},
+    run::{Core, Item, ItemStatus},
 };
 
 use super::{
@@ -47,13 +47,15 @@ impl Driver {
             return RunStatus::Moving;
         }
         // What is left of those that work are questions.
-        let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
+        let asks = |item: &Item| {
+            matches!(item.doing, ItemStatus::Asking { .. } | ItemStatus::Working { .. })
+        };
         if core.items.iter().any(asks) {
             return RunStatus::Asking;
         }
         let awaits = self.program.state(core.state);
-        match awaits.map(State::does) {
-            Some(Does::Await { timeout: Some(_), .. }) => RunStatus::Moving,
+        match awaits.map(State::kind) {
+            Some(StateKind::Await { timeout: Some(_), .. }) => RunStatus::Moving,
             _ => RunStatus::Waiting,
         }
     }
@@ -114,8 +116,8 @@ impl Driver {
 /// effects are questions to a person.
 pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool {
     core.items.iter().any(|item| match item.doing {
-        Doing::Working { effect, .. } => !asks(effect),
-        Doing::BackingOff { .. } => true,
+        ItemStatus::Working { effect, .. } => !asks(effect),
+        ItemStatus::BackingOff { .. } => true,
         _ => false,
     })
 }
@@ -123,5 +125,5 @@ pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool
 /// Returns whether a run is in a state that waits for a word from outside.
 pub fn listens(chart: &Chart, core: &Core) -> bool {
     let state = chart.state(core.state);
-    core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
+    core.ended.is_none() && matches!(state.map(State::kind), Some(StateKind::Await { .. }))
 }

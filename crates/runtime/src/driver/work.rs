@@ -11,12 +11,12 @@ use pointsman_kernel::{
     body::Body,
     chart::Chart,
     effect::{Effect, EffectKind},
-    erased::{AnyRun, Stepped},
+    erased::{AnyRun, AppliedStep},
     event::Event,
     id::EffectId,
     job::AgentDecl,
     prompt::Prompt,
-    run::{Doing as Asks, Item},
+    run::{Item, ItemStatus as Asks},
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -119,11 +119,9 @@ impl Working {
         let done = match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context))) {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(done)) => done,
-            Err(_) => Completion::fault(
-                FaultClass::Other,
-                false,
-                "the program broke off while it did this, which is a fault in it; the log says where",
-            ),
+            Err(_) => {
+                Completion::fault(FaultClass::Other, false, "internal error (panic); see the log")
+            }
         };
         self.doing = None;
         self.done = Some(done);
@@ -177,7 +175,7 @@ fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Bo
 
 /// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
 /// the step left it.
-pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<Ordered> {
+pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Vec<Ordered> {
     let ordered = |Effect { id, order }: &Effect<Body>| {
         let prompt = match order {
             EffectKind::Start(Order::Model(call)) => Some(run.prompt(chart, call)),
@@ -243,7 +241,7 @@ impl Driver {
         if self.run.core().governor.permissions.attended {
             return false;
         }
-        let (effect, why) = (question.effect, "nobody is there to be asked");
+        let (effect, why) = (question.effect, "no one can be asked: the run is unattended");
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
             QuestionKind::Call { again: true, .. } => return false,
@@ -311,7 +309,7 @@ pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str
         None => Completion::fault(
             FaultClass::Contract,
             false,
-            "the agent asks a question and defines no reply to it",
+            "the agent asks a question but defines no reply",
         ),
     };
     event(effect, done)

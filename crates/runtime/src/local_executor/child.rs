@@ -7,7 +7,7 @@ use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
     agents::{Agents, Program},
     chart::Disposition,
-    event::{Begun, Usage},
+    event::{RunConfig, Usage},
     governor::{Grant, Permissions},
     id::{At, Seq},
     journal::body,
@@ -28,13 +28,13 @@ use crate::{
 /// Why a child run came to nothing.
 #[derive(Debug, Error)]
 enum ChildError {
-    #[error("no chart is called `{0}`")]
+    #[error("there is no chart `{0}`")]
     NoChart(String),
     #[error("the chart `{0}` is refused by this build")]
     Refused(String),
     #[error("the children are nested too deeply: {0}")]
     TooDeep(#[from] NoRunId),
-    #[error("the child waits for a person in `{0}`, and a child has nobody to ask")]
+    #[error("the child waits for a person in `{0}`, but a child run cannot ask anyone")]
     Waits(String),
     #[error(transparent)]
     Drive(#[from] DriveError),
@@ -42,9 +42,9 @@ enum ChildError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Rules(#[from] RulesError),
-    #[error("the child is being driven by another process")]
+    #[error("the child is owned by another process")]
     Held,
-    #[error("the goal cannot be written down: {0}")]
+    #[error("the goal cannot be saved: {0}")]
     Goal(#[from] serde_json::Error),
 }
 
@@ -81,7 +81,7 @@ async fn to_its_end(
             let found = agents.chart(&child.chart);
             let source = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
             let program = program(agents, source, child)?;
-            let begun = Begun {
+            let begun = RunConfig {
                 chart: program.name().into(),
                 version: program.version(),
                 digest: program.digest(),

@@ -2,8 +2,8 @@
 //! text that it holds. Where there are no hooks, nothing happens after the tools of a chat.
 
 #[cfg(not(feature = "tools"))]
-use pointsman_agents::chat::{self, Chat};
-use pointsman_agents::research::{Report, Research, Task};
+use pointsman_agents::chat::{self, ChatAgent};
+use pointsman_agents::research::{ResearchAgent, ResearchReport, ResearchTask};
 
 use crate::{
     effect::Permit,
@@ -13,11 +13,11 @@ use crate::{
 /// Answers at once.
 pub(super) struct Echo;
 
-impl Executor<Research> for Echo {
-    fn perform(&self, _: Permit, task: Task) -> TaskFuture<Report> {
+impl Executor<ResearchAgent> for Echo {
+    fn perform(&self, _: Permit, task: ResearchTask) -> TaskFuture<ResearchReport> {
         let report = match task {
-            Task::Summarise { draft } => Report::Summarised { text: draft },
-            Task::Assemble { text, .. } => Report::Assembled { text },
+            ResearchTask::Summarise { draft } => ResearchReport::Summarised { text: draft },
+            ResearchTask::Assemble { text, .. } => ResearchReport::Assembled { text },
         };
         Box::pin(std::future::ready(Ok(report.into())))
     }

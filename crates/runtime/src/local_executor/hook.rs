@@ -11,7 +11,7 @@ mod ledger;
 use std::{sync::Weak, time::Duration};
 
 use pointsman_agents::chat::{
-    Chat, CompletedTool, Report, Task,
+    ChatAgent, ChatReport, ChatTask, CompletedTool,
     after::{FAILED, LOOKING, RAN},
 };
 use pointsman_kernel::{
@@ -79,9 +79,9 @@ impl AfterTools {
 /// Carries out the hooks of the host that it belongs to.
 pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
-impl Executor<Chat> for AfterBatch {
-    fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
-        let (executor, Task::PostTools { completed_tools }) =
+impl Executor<ChatAgent> for AfterBatch {
+    fn perform(&self, permit: Permit, task: ChatTask) -> TaskFuture<ChatReport> {
+        let (executor, ChatTask::PostTools { completed_tools }) =
             (self.0.upgrade().map(LocalExecutor), task);
         Box::pin(async move {
             match executor {
@@ -90,7 +90,7 @@ impl Executor<Chat> for AfterBatch {
                     class: FaultClass::Other,
                     repeatable: false,
                     hint_ms: None,
-                    message: "the host of this run is gone".into(),
+                    message: "the host of this run has shut down".into(),
                 }),
             }
         })
@@ -102,7 +102,7 @@ async fn after_tools(
     executor: LocalExecutor,
     permit: Permit,
     completed: Vec<CompletedTool>,
-) -> TaskReport<Report> {
+) -> TaskReport<ChatReport> {
     let hooks = &executor.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
         executor.heed_record(&permit.run).await;
@@ -139,7 +139,7 @@ async fn after_tools(
         acted |= committed.made;
         actions.extend(committed.actions);
     }
-    TaskReport { report: Report::PostTools { action_taken: acted, actions }, usage }
+    TaskReport { report: ChatReport::PostTools { action_taken: acted, actions }, usage }
 }
 
 /// Logs what came to nothing, and returns it as a line of the report.

@@ -18,7 +18,7 @@ use crate::{
 pub(super) enum RulesError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("what run {0} may do cannot be read in its first entry: another build wrote it")]
+    #[error("the permissions of run {0} cannot be read: another build wrote them")]
     Entry(RunId),
 }
 

@@ -13,7 +13,7 @@ use crate::{
     store::RunId,
 };
 
-/// Where a run works, and with what. No key is ever part of it.
+/// Folder, model and output of a run. No key is ever part of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Workspace {
     /// The folder, whole; none where its name is no text.

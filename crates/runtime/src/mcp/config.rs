@@ -88,7 +88,7 @@ impl McpServerList {
         let listed = if let Some(listed) = top.get("mcpServers") {
             source.object(listed, "mcpServers")?
         } else {
-            let why = "there is no `mcpServers` object in it".to_owned();
+            let why = "it has no `mcpServers` object".to_owned();
             wrong.insert(String::new(), (source.place(whole, ""), why));
             BTreeMap::new()
         };
@@ -96,7 +96,7 @@ impl McpServerList {
         let mut servers = BTreeMap::new();
         for (name, raw) in listed {
             let read = if name.is_empty() || name.contains(char::is_control) {
-                let why = "a server's name must be readable".into();
+                let why = "a server's name must be printable".into();
                 Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why))
             } else {
                 server(&source, raw, &format!("mcpServers.{name}"))

@@ -174,7 +174,7 @@ where
                 ClientInitializeError::ConnectionClosed(_) => "it closed the connection".into(),
                 error => chain(error),
             };
-            Err(Trouble::Broken(format!("it cannot be talked to: {why}")))
+            Err(Trouble::Broken(format!("the connection failed: {why}")))
         }
         Err(_) => Err(Trouble::Slow(within)),
     }
@@ -184,7 +184,7 @@ where
 /// the headers of one server to another.
 fn http(limits: &McpLimits) -> Result<reqwest::Client, String> {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
-        tracing::trace!("a provider of cryptography is installed already");
+        tracing::trace!("a TLS crypto provider is already installed");
     }
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())

@@ -54,7 +54,7 @@ pub enum McpError {
         variable: String,
     },
     /// Nobody has approved the server; it was not started.
-    #[error("not approved, so not started; it would {summary}")]
+    #[error("not approved, so not started. It would {summary}")]
     Unapproved {
         /// The server.
         name: String,
@@ -120,14 +120,13 @@ impl McpError {
                 Some(format!("set it, or give a default in the file: `${{{variable}:-value}}`"))
             }
             Self::Unapproved { name, key, .. } => Some(format!(
-                "if you trust it, approve it for this run with `--mcp {name}`, or for good in your \
-                 own file: `[mcp]` with `approve = [{key:?}]`"
+                "if you trust it, approve it for one run with `--mcp {name}`, or permanently in your own settings: `[mcp]` with `approve = [{key:?}]`"
             )),
             Self::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install it, or give its full path in `command`".into())
             }
             Self::Slow { .. } => {
-                Some("raise `start_timeout` of `[mcp]` if it only needs longer".into())
+                Some("raise `start_timeout` of `[mcp]` if it needs more time".into())
             }
             Self::TooMany { .. } => Some("raise `tools` of `[mcp]` if you need them".into()),
             _ => None,
@@ -136,5 +135,5 @@ impl McpError {
 }
 
 fn said(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!("; its last words were:\n{stderr}") }
+    if stderr.is_empty() { String::new() } else { format!("; its last output was:\n{stderr}") }
 }

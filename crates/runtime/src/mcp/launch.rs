@@ -180,7 +180,8 @@ fn secrets(entry: &Entry, by: &By, lookup: impl Fn(&str) -> Option<String>) -> V
 
 fn address(template: &Template, url: &str) -> Result<String, McpError> {
     let refuse = |why: String| McpError::Entry { place: template.place().clone(), why };
-    let parsed = Url::parse(url).map_err(|error| refuse(format!("this is no address: {error}")))?;
+    let parsed =
+        Url::parse(url).map_err(|error| refuse(format!("not a valid address: {error}")))?;
     match parsed.scheme() {
         "http" | "https" => Ok(url.into()),
         other => Err(refuse(format!("`{other}:` is not supported: use `https:` or `http:`"))),
@@ -193,9 +194,8 @@ fn header(
     value: &str,
 ) -> Result<(HeaderName, HeaderValue), McpError> {
     let refuse = |why: &str| McpError::Entry { place: template.place().clone(), why: why.into() };
-    let name = name.parse().map_err(|_| refuse("this is no name of a header"))?;
-    let mut value: HeaderValue =
-        value.parse().map_err(|_| refuse("its value cannot be sent in a header"))?;
+    let name = name.parse().map_err(|_| refuse("not a valid header name"))?;
+    let mut value: HeaderValue = value.parse().map_err(|_| refuse("not a valid header value"))?;
     value.set_sensitive(true);
     Ok((name, value))
 }
@@ -283,11 +283,11 @@ mod tests {
             (r#"{"url": "${GONE}"}"#, "30: `mcpServers.s.url`: the variable `GONE` is not set"),
             (
                 r#"{"url": "http://x", "headers": {"a b": ""}}"#,
-                "61: `mcpServers.s.headers.a b`: this is no name of a header",
+                "61: `mcpServers.s.headers.a b`: not a valid header name",
             ),
             (
                 r#"{"url": "http://x", "headers": {"a": "\n"}}"#,
-                "59: `mcpServers.s.headers.a`: its value cannot be sent in a header",
+                "59: `mcpServers.s.headers.a`: not a valid header value",
             ),
         ];
         for (server, said) in cases {

@@ -114,7 +114,7 @@ impl Servers {
     /// are results that a model can read; a server that cannot be reached is a fault.
     pub async fn call(&self, name: &str, arguments: &RawValue) -> Completion {
         let Some(it) = self.offered().find(|it| &*it.tool.spec.name == name) else {
-            return answered(false, &format!("there is no tool `{name}` here"), false);
+            return answered(false, &format!("there is no tool `{name}`"), false);
         };
         it.run(serde_json::from_str(arguments.get()).unwrap_or_default()).await
     }
@@ -182,7 +182,7 @@ impl McpTool {
         let connection = match server.connection(limits).await {
             Ok(connection) => connection,
             Err(error) => {
-                let message = format!("the MCP server `{}` is not there: {error}", server.name);
+                let message = format!("the MCP server `{}` is not available: {error}", server.name);
                 return fault(FaultClass::Unavailable, true, None, message);
             }
         };
@@ -197,17 +197,18 @@ impl McpTool {
             Ok(Ok(CallToolResponse::Complete(result))) => {
                 told(result.is_error != Some(true), text(&result))
             }
-            Ok(Ok(_)) => {
-                told(false, "the tool asks for more than a call, which is not offered".into())
-            }
+            Ok(Ok(_)) => told(
+                false,
+                "the tool needs a feature beyond plain calls, which is not supported".into(),
+            ),
             Ok(Err(ServiceError::McpError(error))) => {
-                told(false, format!("the server refuses the call: {}", error.message))
+                told(false, format!("the server rejected the call: {}", error.message))
             }
             Ok(Err(error)) => server.lost(&connection, &error, repeatable, limits).await,
             Err(_) => {
                 let after = limits.call.as_secs_f64();
                 let name = self.name();
-                let message = format!("`{name}` gave no answer in {after} s; it was told to stop");
+                let message = format!("`{name}` did not answer within {after} s and was cancelled");
                 fault(FaultClass::Timeout, repeatable, None, message)
             }
         }
@@ -303,7 +304,7 @@ impl Server {
         let stderr = connection.last_words(limits.stop).await;
         let stderr = self.launch.hide_end(&stderr);
         let why = McpError::Broken { why: self.launch.told(&reason(error)), stderr };
-        let message = format!("the MCP server `{}` is lost: {why}", self.name);
+        let message = format!("lost the connection to the MCP server `{}`: {why}", self.name);
         fault(class, repeatable, hint, message)
     }
 }

@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
             // The place is said once, before the reason.
             let why = error.to_string();
             let why = why.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&why);
-            McpError::Entry { place, why: format!("this is no JSON: {why}") }
+            McpError::Entry { place, why: format!("not valid JSON: {why}") }
         })
     }
 
@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
             Some(b'n') => "null",
             _ => "a number",
         };
-        self.error(raw, key, format!("this should be {wanted}, and is {found}"))
+        self.error(raw, key, format!("expected {wanted}, found {found}"))
     }
 
     /// Returns where a value stands. A borrowed value is a piece of the file's text, so

@@ -58,7 +58,7 @@ impl Offered {
             0 => (),
             more => said.push(format!("and {more} more")),
         }
-        Err(format!("the arguments do not fit: {}", said.join("; ")))
+        Err(format!("invalid arguments: {}", said.join("; ")))
     }
 }
 

@@ -74,13 +74,13 @@ fn reply(
         return Err(match end {
             End::Stalled if !told => {
                 let message = format!(
-                    "nothing came for {:?}, the `idle_timeout` of `[model]`",
+                    "no data for {:?}, the `idle_timeout` of `[model]`",
                     settings.idle_timeout
                 );
                 fault(settings, FaultClass::Timeout, true, &message)
             }
             End::Cut if !told => {
-                let message = "the connection broke off in the middle of the answer";
+                let message = "the connection broke during the reply";
                 fault(settings, FaultClass::Unavailable, true, message)
             }
             _ => failed(settings, &error),
@@ -110,13 +110,13 @@ fn reply(
             }
         }
         Stopped::Blocked => {
-            return invalid(false, &format!("the provider will not give this reply ({word})"));
+            return invalid(false, &format!("the provider withheld the reply ({word})"));
         }
         Stopped::Broken => {
-            return invalid(true, &format!("the model wrote something unusable ({word})"));
+            return invalid(true, &format!("the model's reply is unusable ({word})"));
         }
         Stopped::Off => {
-            let message = format!("the provider broke the reply off ({word})");
+            let message = format!("the provider aborted the reply ({word})");
             return Err(fault(settings, FaultClass::Unavailable, true, &message));
         }
     }
@@ -124,7 +124,7 @@ fn reply(
         && decoded.text.trim().is_empty()
         && decoded.tool_calls.is_empty()
     {
-        return invalid(false, &format!("the model refuses: {refusal}"));
+        return invalid(false, &format!("the model refused: {refusal}"));
     }
     let mut reply = Reply { text: decoded.text, calls: Vec::new() };
     let mut taken = BTreeSet::new();
@@ -134,7 +134,7 @@ fn reply(
         }
         let Some(arguments) = object(&call.arguments) else {
             let message =
-                format!("the arguments of a call of `{}` are not a JSON object", call.name);
+                format!("the arguments of a call to `{}` are not a JSON object", call.name);
             return invalid(true, &message);
         };
         if encoded.form == ReplyFormat::Schema && call.name == REPLY {

@@ -13,7 +13,7 @@ mod turns;
 
 pub use names::ToolNames;
 
-use pointsman_kernel::prompt::Message;
+use pointsman_kernel::prompt::PromptMessage;
 use serde_json::Value;
 
 use super::{ModelRequest, Protocol, settings::ModelSettings, settings::Proposals};
@@ -71,7 +71,7 @@ pub fn encode(protocol: Protocol, question: &ModelRequest, settings: &ModelSetti
     };
     let native = form == ReplyFormat::Tools;
     let called = prompt.messages.iter().filter(|_| native).flat_map(|message| match message {
-        Message::Assistant { calls, .. } => calls.as_slice(),
+        PromptMessage::Assistant { calls, .. } => calls.as_slice(),
         _ => &[],
     });
     let tools = offered.iter().filter(|_| native).map(|tool| &*tool.name);

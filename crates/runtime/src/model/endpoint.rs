@@ -20,20 +20,20 @@ pub(super) fn base(provider: Provider, text: &str) -> Result<Url, ModelError> {
         text.to_owned()
     };
     let Ok(mut url) = Url::parse(&whole) else {
-        return bad("it is no URL");
+        return bad("it is not a URL");
     };
     if !matches!(url.scheme(), "http" | "https") {
         return bad("it is neither http nor https");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return bad("it holds a user name or a password");
+        return bad("it contains a user name or password");
     }
     if url.query().is_some() || url.fragment().is_some() {
         return bad("it has a query or a fragment");
     }
     // A server listens on this address; nobody can be reached there.
     if url.host_str() == Some("0.0.0.0") && url.set_host(Some("127.0.0.1")).is_err() {
-        return bad("its host cannot be reached");
+        return bad("its host is not allowed");
     }
     Ok(url)
 }

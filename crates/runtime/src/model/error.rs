@@ -21,19 +21,19 @@ pub enum ModelError {
         hint: String,
     },
     /// This build cannot ask it.
-    #[error("`{provider}` needs the feature `models` of this library, which is off")]
+    #[error("`{provider}` needs the feature `models` of this library, which is disabled")]
     NoFeature {
         /// The provider.
         provider: Provider,
     },
     /// The model's name is missing or is not one word.
-    #[error("`{provider}` is given without the name of a model")]
+    #[error("`{provider}` needs the name of a model")]
     NameMissing {
         /// The provider.
         provider: Provider,
     },
     /// `quote` was given a name.
-    #[error("`quote` takes no name, and `{name}` was given")]
+    #[error("`quote` takes no model name, but got `{name}`")]
     NameNotTaken {
         /// The name.
         name: String,
@@ -73,16 +73,16 @@ pub enum ModelError {
         range: &'static str,
     },
     /// No provider answers.
-    #[error("answers of `{spec}` are neither recorded nor replayed")]
+    #[error("`{spec}` cannot be recorded or replayed")]
     NothingToRecord {
         /// What is asked instead.
         spec: String,
     },
     /// Answers cannot be recorded and replayed at once.
-    #[error("answers are to be recorded and replayed at once")]
+    #[error("`--record` and `--replay` exclude each other")]
     RecordAndReplay,
     /// The HTTP client cannot be made.
-    #[error("no connections can be made from here: {0}")]
+    #[error("no network connections are possible: {0}")]
     Client(String),
     /// A file cannot be read or written.
     #[error("{} cannot be used", .path.display())]
@@ -115,7 +115,7 @@ impl ModelError {
             Self::NameMissing { provider } => format!("write `{provider}:NAME`"),
             Self::NameNotTaken { .. } => "write `quote` alone".into(),
             Self::NothingToRecord { .. } => {
-                "name the model whose answers they are: `--model PROVIDER:NAME`".into()
+                "name the recorded model: `--model PROVIDER:NAME`".into()
             }
             Self::BadBase { .. } => {
                 "write `http://HOST:PORT/v1` or `https://HOST/v1`, without key and query".into()
@@ -129,8 +129,10 @@ impl ModelError {
                 None => "give a key".into(),
             },
             Self::BadKey { provider } => match provider.key_variables().first() {
-                Some(variable) => format!("look at {variable}: a key is one line of plain letters"),
-                None => "a key is one line of plain letters".into(),
+                Some(variable) => {
+                    format!("check {variable}: a key is one line of ASCII characters")
+                }
+                None => "a key is one line of ASCII characters".into(),
             },
             Self::BadSetting { setting, range } => format!("set `{setting}` to {range}"),
             Self::RecordAndReplay => "choose one of the two".into(),

@@ -5,7 +5,7 @@
 use pointsman_agents::research::SEARCH;
 use pointsman_kernel::{
     agent::{Reply, ToolCall},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use serde_json::{Value, json, value::to_raw_value};
 
@@ -28,15 +28,15 @@ pub(super) fn reply(prompt: &Prompt) -> Result<Reply, String> {
 }
 
 fn talk(prompt: &Prompt) -> Reply {
-    let lately = |message: &&Message| matches!(message, Message::User(_));
+    let lately = |message: &&PromptMessage| matches!(message, PromptMessage::User(_));
     let spoken = prompt.messages.iter().rev().take_while(lately).count();
     let (before, asked) = prompt.messages.split_at(prompt.messages.len().saturating_sub(spoken));
-    if let Some(Message::Tool { .. }) = before.last() {
+    if let Some(PromptMessage::Tool { .. }) = before.last() {
         return said(quoted(before));
     }
     // What follows a question is the host's; what comes before the first one is, too.
     let question = if before.is_empty() { asked.last() } else { asked.first() };
-    let Some(Message::User(question)) = question else { return said(quoted(&[])) };
+    let Some(PromptMessage::User(question)) = question else { return said(quoted(&[])) };
     let Ok(arguments) = to_raw_value(&json!({ "query": question })) else {
         return said(quoted(&[]));
     };
@@ -49,11 +49,11 @@ fn said(text: String) -> Reply {
 }
 
 /// Quotes what the last search of a conversation found.
-fn quoted(messages: &[Message]) -> String {
-    let last = messages.iter().rposition(|it| matches!(it, Message::Assistant { .. }));
+fn quoted(messages: &[PromptMessage]) -> String {
+    let last = messages.iter().rposition(|it| matches!(it, PromptMessage::Assistant { .. }));
     let found = messages.get(last.unwrap_or(0)..).unwrap_or_default();
     let query = found.iter().find_map(|message| match message {
-        Message::Assistant { calls, .. } => {
+        PromptMessage::Assistant { calls, .. } => {
             let arguments: Value = serde_json::from_str(calls.first()?.arguments.get()).ok()?;
             Some(Wanted::of(arguments.get("query")?.as_str()?))
         }
@@ -98,9 +98,9 @@ fn answer(prompt: &Prompt) -> Result<String, String> {
 }
 
 /// Returns whether there are results, and, where none of them is one, why the last is not.
-fn searched(messages: &[Message]) -> Option<Result<(), &str>> {
+fn searched(messages: &[PromptMessage]) -> Option<Result<(), &str>> {
     let results = messages.iter().rev().filter_map(|message| match message {
-        Message::Tool { result, .. } => Some(result),
+        PromptMessage::Tool { result, .. } => Some(result),
         _ => None,
     });
     let mut results = results.peekable();
@@ -117,7 +117,7 @@ fn listed(passages: &[&str]) -> String {
 /// Returns the passages that speak of the question, in the search's order.
 fn best(prompt: &Prompt) -> Vec<&str> {
     let question = prompt.messages.iter().find_map(|message| match message {
-        Message::User(text) => Some(Wanted::of(text)),
+        PromptMessage::User(text) => Some(Wanted::of(text)),
         _ => None,
     });
     passages(&prompt.messages, &question.unwrap_or_else(|| Wanted::of("")))
@@ -125,10 +125,10 @@ fn best(prompt: &Prompt) -> Vec<&str> {
 
 /// Returns the passages in some results that have enough of these words: one with less than
 /// half as many as the best is about something else.
-fn passages<'a>(messages: &'a [Message], question: &Wanted) -> Vec<&'a str> {
+fn passages<'a>(messages: &'a [PromptMessage], question: &Wanted) -> Vec<&'a str> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for message in messages {
-        let Message::Tool { result, .. } = message else { continue };
+        let PromptMessage::Tool { result, .. } = message else { continue };
         // "No passage matches" and the mark of a cut are no passages.
         for line in result.output.lines().filter(|line| result.ok && has_place(line)) {
             if !found.iter().any(|(_, known)| *known == line) {
@@ -158,8 +158,8 @@ mod tests {
         let output = "a.md:3: A passage that matches.\nno passage matches\n[the rest is not shown]";
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
         let messages = vec![
-            Message::User("Which passage matches, and which is not shown?".into()),
-            Message::Tool { id: "call-1".into(), result },
+            PromptMessage::User("Which passage matches, and which is not shown?".into()),
+            PromptMessage::Tool { id: "call-1".into(), result },
         ];
         let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
         assert_eq!(best(&prompt), ["a.md:3: A passage that matches."]);
@@ -171,7 +171,7 @@ mod tests {
         let output = "a.md:1: The gate shuts before trains pass.\nb.md:1: After trains.\n\
                       c.md:1: Trains shut a gate out.\na.md:1: The gate shuts before trains pass.";
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
-        let messages = [Message::Tool { id: "call-1".into(), result }];
+        let messages = [PromptMessage::Tool { id: "call-1".into(), result }];
         let found = |question: &str| passages(&messages, &Wanted::of(question));
         let lines: Vec<&str> = output.lines().collect();
         assert_eq!(found("Does a gate shut if trains pass?"), [lines[0], lines[2]]);
@@ -185,8 +185,10 @@ mod tests {
                     curses.rst:3: A_PROTECT: protected mode";
         for question in ["What is the capital of Mongolia?", "What does the GIL protect?"] {
             let result = ToolResult { ok: true, output: body.into(), mutated: false };
-            let messages =
-                vec![Message::User(question.into()), Message::Tool { id: "call-1".into(), result }];
+            let messages = vec![
+                PromptMessage::User(question.into()),
+                PromptMessage::Tool { id: "call-1".into(), result },
+            ];
             let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
             assert!(answer(&prompt).expect_err("it is not found").contains("not found"));
         }
@@ -195,8 +197,8 @@ mod tests {
     #[test]
     fn what_was_not_searched_or_not_found_is_no_answer() {
         let asked = |results: &[(bool, &str)], schema: bool| {
-            let mut messages = vec![Message::User("Who sets the points?".into())];
-            messages.extend(results.iter().map(|(ok, output)| Message::Tool {
+            let mut messages = vec![PromptMessage::User("Who sets the points?".into())];
+            messages.extend(results.iter().map(|(ok, output)| PromptMessage::Tool {
                 id: "call-1".into(),
                 result: ToolResult { ok: *ok, output: (*output).into(), mutated: false },
             }));
@@ -217,17 +219,17 @@ mod tests {
 
     #[test]
     fn in_a_conversation_it_searches_and_then_quotes() {
-        let mut messages = vec![Message::User("AGENTS.md says this".into())];
-        messages.push(Message::User("Who sets the points?".into()));
+        let mut messages = vec![PromptMessage::User("AGENTS.md says this".into())];
+        messages.push(PromptMessage::User("Who sets the points?".into()));
         let tools = vec![Box::from(SEARCH)];
         let mut prompt = Prompt { messages, tools, ..Prompt::default() };
         let Reply { calls, .. } = reply(&prompt).expect("it searches");
         assert_eq!(calls[0].arguments.get(), r#"{"query":"Who sets the points?"}"#);
-        prompt.messages.push(Message::Assistant { text: String::new(), calls });
+        prompt.messages.push(PromptMessage::Assistant { text: String::new(), calls });
         let output = "a.md:3: The pointsman sets the points.\nb.md:1: Nothing.".into();
         let result = ToolResult { ok: true, output, mutated: false };
-        prompt.messages.push(Message::Tool { id: "quote_1".into(), result });
-        prompt.messages.push(Message::User("advice".into()));
+        prompt.messages.push(PromptMessage::Tool { id: "quote_1".into(), result });
+        prompt.messages.push(PromptMessage::User("advice".into()));
         let Reply { text, calls } = reply(&prompt).expect("it quotes");
         assert!(calls.is_empty() && text.contains("a.md:3") && !text.contains("b.md"), "{text}");
         assert!(text.contains("no model was asked"));

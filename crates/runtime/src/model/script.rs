@@ -12,7 +12,7 @@ use pointsman_kernel::{
     agent::{Fault, FaultClass, Reply, ToolCall},
     event::Usage,
     json::canonical_body,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, value::to_raw_value};
@@ -94,7 +94,7 @@ impl Script {
         let is_toml = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
         let turns = if is_toml { tables(&source) } else { lines(&source) }.map_err(bad)?;
         if turns.is_empty() {
-            return Err(bad((1, "the script has no turn".into())));
+            return Err(bad((1, "the script has no turns".into())));
         }
         for (line, turn) in &turns {
             turn.check().map_err(|why| bad((*line, why)))?;
@@ -125,9 +125,9 @@ impl Script {
         }
         let path = self.path.display();
         Err(match left.len() {
-            0 => format!("{path} is at its end: all {} turns were taken", self.count),
+            0 => format!("{path} has ended: all {} turns were used", self.count),
             waiting => format!(
-                "{path} has no turn for this question: {waiting} of {} wait for other words",
+                "{path} has no turn for this question: the `when` of {waiting} of {} turns does not match",
                 self.count
             ),
         })
@@ -141,7 +141,7 @@ impl Turn {
             return Err("a turn has `text`, `calls` or both, or else a `fault`".into());
         }
         if self.when.as_ref().is_some_and(String::is_empty) {
-            return Err("`when` is empty; leave it out where any question fits".into());
+            return Err("`when` is empty; omit it to match any question".into());
         }
         if self.calls.iter().any(|call| call.tool.is_empty()) {
             return Err("a call has no `tool`".into());
@@ -180,7 +180,7 @@ impl Turn {
                 return Completion::fault(
                     FaultClass::Invalid,
                     false,
-                    "a call's arguments are no JSON",
+                    "a call's arguments are not JSON",
                 );
             };
             let id = call.id.unwrap_or_else(|| format!("script_{place}_{at}"));
@@ -193,8 +193,8 @@ impl Turn {
 /// Returns what the last message says.
 fn last(prompt: &Prompt) -> &str {
     match prompt.messages.last() {
-        Some(Message::User(text) | Message::Assistant { text, .. }) => text,
-        Some(Message::Tool { result, .. }) => &result.output,
+        Some(PromptMessage::User(text) | PromptMessage::Assistant { text, .. }) => text,
+        Some(PromptMessage::Tool { result, .. }) => &result.output,
         _ => "",
     }
 }

@@ -132,10 +132,10 @@ impl ModelSettings {
             return bad("max_bytes", "1 or more");
         }
         if self.connect_timeout.is_zero() {
-            return bad("connect_timeout", "more than nothing");
+            return bad("connect_timeout", "more than zero");
         }
         if self.idle_timeout.is_zero() {
-            return bad("idle_timeout", "more than nothing");
+            return bad("idle_timeout", "more than zero");
         }
         if self.record.is_some() && self.replay.is_some() {
             return Err(ModelError::RecordAndReplay);

@@ -118,7 +118,7 @@ impl Taped {
         }
         self.protocol.parse::<Protocol>().map_err(|error| error.to_string())?;
         if self.chunks.iter().any(|chunk| chunk.bytes().is_none()) {
-            return Err("a chunk is not in hexadecimal digits".into());
+            return Err("a chunk is not hexadecimal".into());
         }
         Ok(())
     }
@@ -181,9 +181,9 @@ impl Recorder {
             file.flush()
         };
         let written = tokio::task::spawn_blocking(write).await.map_err(std::io::Error::other);
-        written
-            .and_then(|written| written)
-            .map_err(|error| format!("the answer cannot be kept in {}: {error}", path.display()))
+        written.and_then(|written| written).map_err(|error| {
+            format!("the response cannot be recorded in {}: {error}", path.display())
+        })
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn refused(
              must speak TLS 1.2 or 1.3"
         ),
         rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
-            format!("{place} wants a certificate of the client, and none can be sent")
+            format!("{place} requires a client certificate, which is not supported")
         }
         _ => return None,
     };
@@ -93,12 +93,11 @@ fn bad(why: &CertificateError, host: &str) -> String {
         CertificateError::Revoked => "was revoked; the server needs a new one".into(),
         // The library that checks certificates has no public name for this one.
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-            "is that of a CA, and no server may use one; make one for the server without \
-             `CA:TRUE` (`openssl req -x509 -addext basicConstraints=critical,CA:FALSE`), and \
+            "is a CA certificate, which a server must not use; create one for the server without `CA:TRUE` (`openssl req -x509 -addext basicConstraints=critical,CA:FALSE`), and \
              trust that one"
                 .into()
         }
-        other => format!("cannot be checked ({other}); the server needs another one"),
+        other => format!("cannot be verified ({other}); the server needs another one"),
     }
 }
 

@@ -130,8 +130,7 @@ impl Wire {
             Ok(Err(error)) => Err(self.unreached(url, error)),
             Err(_) => {
                 let message = format!(
-                    "no answer came in {limit:?}, the `connect_timeout` and `idle_timeout` of \
-                     `[model]` together"
+                    "no response within {limit:?}, the `connect_timeout` and `idle_timeout` of `[model]` together"
                 );
                 Err(self.fault(FaultClass::Timeout, true, &message))
             }
@@ -180,7 +179,7 @@ impl Wire {
         let place = url.origin().ascii_serialization();
         let help = match self.settings.spec.provider() {
             Provider::Ollama => "; is Ollama running?",
-            Provider::OpenAiCompatible => "; is the server running, and the base URL right?",
+            Provider::OpenAiCompatible => "; is the server running, and is the base URL correct?",
             _ => "",
         };
         let host = url.host_str().unwrap_or_default();
@@ -190,14 +189,14 @@ impl Wire {
         // A server that wants TLS answers a plain request with something else than HTTP.
         let help = match cause.to_string() {
             text if url.scheme() == "http" && text.starts_with("invalid HTTP") => {
-                "; does the server want https?"
+                "; does the server need https?"
             }
             _ => help,
         };
         if slow {
             let limit = self.settings.connect_timeout;
             let message = format!(
-                "{place} cannot be reached in {limit:?}, the `connect_timeout` of `[model]`{help}"
+                "{place} cannot be reached within {limit:?}, the `connect_timeout` of `[model]`{help}"
             );
             return self.fault(FaultClass::Timeout, true, &message);
         }
@@ -218,8 +217,7 @@ fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
     {
         let place = opening.2.get("location").map_or("somewhere else", String::as_str);
         error.message = format!(
-            "the server points to {place}, and redirections are not followed; set the base \
-             URL to where the model is"
+            "the server redirects to {place}, and redirects are not followed; set the base URL to the new address"
         );
     }
     decoded

@@ -18,7 +18,7 @@ use crate::{clock::entropy, driver::DriveError, engine::EngineConfig, private};
 pub struct DryRun {
     /// Its chart, bound to its agent.
     pub program: Arc<Program>,
-    /// What may run unasked.
+    /// Permission rules.
     pub permissions: Permissions,
     /// The tools that the agent is told of; nothing where its chart names them itself.
     pub tools: Option<Vec<Box<str>>>,
@@ -66,7 +66,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::debug!(%error, folder = %self.0.display(), "a folder is left");
+            tracing::debug!(%error, folder = %self.0.display(), "a temporary folder could not be removed");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a session cannot do what it was asked.
 
-use pointsman_kernel::{chart::Refused, id::Seq};
+use pointsman_kernel::{chart::RefusedChart, id::Seq};
 use thiserror::Error;
 
 use crate::{
@@ -29,22 +29,22 @@ pub enum SessionError {
         /// The run.
         run: RunId,
         /// What is wrong with the chart.
-        why: Refused,
+        why: RefusedChart,
     },
     /// Somebody else drives the run.
-    #[error("run {run} is being driven by another process")]
+    #[error("run {run} is owned by another process")]
     Held {
         /// The run.
         run: RunId,
     },
     /// The configuration is no JSON.
-    #[error("the configuration cannot be written down: {0}")]
+    #[error("the configuration cannot be saved: {0}")]
     Config(#[from] serde_json::Error),
     /// The machine cannot run it.
     #[error("the program cannot start its threads: {0}")]
     Threads(#[from] std::io::Error),
     /// Whoever drove the run broke off, which is a fault in the program.
-    #[error("the program broke off while it drove run {run}; the log says where: {why}")]
+    #[error("internal error (panic) in run {run}; see the log: {why}")]
     Broke {
         /// The run.
         run: RunId,
@@ -52,13 +52,13 @@ pub enum SessionError {
         why: String,
     },
     /// A run that ended with its first entry has nothing before its end.
-    #[error("run {run} ended as soon as it began: there is nothing before its end to go on from")]
+    #[error("run {run} ended in its first entry, so there is nothing to fork")]
     NothingToFork {
         /// The run.
         run: RunId,
     },
     /// A run that shares the end of another has ended, and cannot go another way.
-    #[error("run {run} has ended with entry {}: a fork that shares it would have ended too", .last.0 + 1)]
+    #[error("run {run} ended with entry {}, and a fork that shares it would have ended too", .last.0 + 1)]
     ForkOfTheEnd {
         /// The run.
         run: RunId,
@@ -66,7 +66,7 @@ pub enum SessionError {
         last: Seq,
     },
     /// There is no such entry.
-    #[error("run {run} has {}, and entry {} was asked for", counted(.has, "entry"), .asked.0)]
+    #[error("run {run} has {}, but entry {} was requested", counted(.has, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.
         run: RunId,

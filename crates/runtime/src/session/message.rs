@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_kernel::{
-    Late, Took,
+    Late, StepResult,
     body::Body,
     event::{Event, Pauser, Scope},
     id::{At, Seq},
@@ -77,11 +77,11 @@ impl Session {
         let (seq, now) = (run.core().next, run.core().now);
         Ok(Delivery::Ignored(match run.step(&program, seq, now, event) {
             Err(refused) => refused.to_string(),
-            Ok(stepped) => match stepped.took {
+            Ok(stepped) => match stepped.result {
                 // Nothing is left to wish for.
-                Took::Ignored(Late::Already) => return Ok(Delivery::Taken),
-                Took::Ignored(late) => late.to_string(),
-                _ => "another message took its place".into(),
+                StepResult::Ignored(Late::Already) => return Ok(Delivery::Taken),
+                StepResult::Ignored(late) => late.to_string(),
+                _ => "replaced by another message".into(),
             },
         }))
     }

@@ -3,7 +3,7 @@
 #[cfg(feature = "agents")]
 use pointsman_agents::{
     code::Plan,
-    transcript::{Message, Transcript},
+    transcript::{Transcript, TranscriptMessage},
 };
 #[cfg(feature = "agents")]
 use serde::Deserialize;
@@ -47,7 +47,7 @@ impl RecalledRun {
 
     /// Returns the conversation, the oldest message first; empty for agents that hold none.
     #[cfg(feature = "agents")]
-    pub fn messages(&self) -> Vec<Message> {
+    pub fn messages(&self) -> Vec<TranscriptMessage> {
         self.kept().data.transcript.messages().to_vec()
     }
 

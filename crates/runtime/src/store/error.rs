@@ -22,7 +22,7 @@ pub enum StoreError {
         source: Box<dyn error::Error + Send + Sync>,
     },
     /// The file's folder cannot be made.
-    #[error("cannot make the folder of the journal {}: {source}", path.display())]
+    #[error("cannot create the folder of the journal {}: {source}", path.display())]
     Folder {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file can be read and cannot be written to.
-    #[error("the journal {} can only be read now: {why}", path.display())]
+    #[error("the journal {} is read-only: {why}", path.display())]
     OnlyRead {
         /// The file.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum StoreError {
         found: &'static str,
     },
     /// The file is no journal.
-    #[error("{} is not a journal of this program", path.display())]
+    #[error("{} is not a Pointsman journal", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -91,7 +91,7 @@ pub enum StoreError {
         damage: StoreDamage,
     },
     /// The journal lacks what its watermark says was written.
-    #[error("the journal {} has lost what was written to it{}", path.display(), last_known(last.as_ref()))]
+    #[error("the journal {} is missing committed entries{}", path.display(), last_known(last.as_ref()))]
     Behind {
         /// The journal.
         path: PathBuf,
@@ -102,7 +102,7 @@ pub enum StoreError {
     },
     /// The disk is full, or the journal has reached its cap. Nothing of this was kept;
     /// a later write may succeed.
-    #[error("the disk is full, or the journal has reached its cap: nothing was written{}", place(run.as_ref(), *seq))]
+    #[error("the disk is full, or the journal has reached its size limit; nothing was written{}", place(run.as_ref(), *seq))]
     Full {
         /// The run.
         run: Option<RunId>,
@@ -110,7 +110,7 @@ pub enum StoreError {
         seq: Option<Seq>,
     },
     /// Another process kept the journal for itself too long. Nothing was written.
-    #[error("another process is writing to the journal and does not let go{}", place(run.as_ref(), *seq))]
+    #[error("another process keeps the journal locked{}", place(run.as_ref(), *seq))]
     Busy {
         /// The run.
         run: Option<RunId>,
@@ -118,7 +118,7 @@ pub enum StoreError {
         seq: Option<Seq>,
     },
     /// A write failed, or its answer was lost: it may have been written or not. Reading tells.
-    #[error("it is not known whether the journal was written to{}: {why}", place(run.as_ref(), *seq))]
+    #[error("the journal may or may not have been written to{}: {why}", place(run.as_ref(), *seq))]
     Unknown {
         /// The run.
         run: Option<RunId>,
@@ -129,7 +129,7 @@ pub enum StoreError {
     },
     /// An earlier write failed in a way that leaves it open what is on the disk. The store
     /// takes no more writes until it is opened again, and nothing of this one was written.
-    #[error("writing to the journal failed, so it takes no more entries{}: {why}", place(run.as_ref(), *seq))]
+    #[error("writing to the journal failed; it accepts no more entries{}: {why}", place(run.as_ref(), *seq))]
     Broken {
         /// The run.
         run: Option<RunId>,
@@ -140,7 +140,7 @@ pub enum StoreError {
     },
     /// The file was deleted, moved or replaced while it was open. Nothing that is written to
     /// it would ever be read.
-    #[error("the journal's file {} was deleted or replaced while it was in use, so nothing more is written{}", path.display(), place(run.as_ref(), *seq))]
+    #[error("the journal's file {} was deleted or replaced while in use; writing stopped{}", path.display(), place(run.as_ref(), *seq))]
     Lost {
         /// The file.
         path: PathBuf,
@@ -150,7 +150,7 @@ pub enum StoreError {
         seq: Option<Seq>,
     },
     /// A later lease of the run is in force.
-    #[error("another owner has taken run {run} over, so nothing more is written to it here")]
+    #[error("another process has taken over run {run}; this one stopped writing")]
     Fenced {
         /// The run.
         run: RunId,
@@ -182,19 +182,19 @@ pub enum StoreError {
         run: RunId,
     },
     /// There is such a run already.
-    #[error("there is a run {run} already")]
+    #[error("run {run} already exists")]
     RunExists {
         /// The run.
         run: RunId,
     },
     /// The run that was asked for is there: the request was repeated.
-    #[error("this request has made run {run} already")]
+    #[error("this request already created run {run}")]
     Repeated {
         /// The run.
         run: RunId,
     },
     /// The run has no such entry.
-    #[error("run {run} has {}, and entry {} was asked for", counted(.has.0, "entry"), .asked.0)]
+    #[error("run {run} has {}, but entry {} was requested", counted(.has.0, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.
         run: RunId,
@@ -212,7 +212,7 @@ pub enum StoreError {
         digest: Digest,
     },
     /// The message was taken or discarded before.
-    #[error("message {message} is not there any more")]
+    #[error("message {message} no longer exists")]
     NoSuchMessage {
         /// The message.
         message: MessageId,
@@ -247,7 +247,7 @@ pub enum StoreDamage {
     #[error("{0}")]
     File(String),
     /// The manifest does not have its checksum.
-    #[error("the count of its runs does not have its seal")]
+    #[error("the checksum of its manifest is wrong")]
     Manifest,
     /// Runs are missing, or there are too many.
     #[error("{} found, and {wants} written", counted(.has, "run"))]
@@ -258,22 +258,22 @@ pub enum StoreDamage {
         wants: i64,
     },
     /// The run's row does not have its checksum.
-    #[error("its row does not have its seal")]
+    #[error("the checksum of its row is wrong")]
     Row,
     /// The entry is not there.
     #[error("the entry is missing")]
     Missing,
     /// The line does not have the digest that what comes after it holds.
-    #[error("the line is not the one that was written")]
+    #[error("the line differs from the one written")]
     Line,
     /// An artifact is missing, or its content does not have its digest.
-    #[error("artifact {0} is missing or is not what was written")]
+    #[error("artifact {0} is missing or damaged")]
     Artifact(Digest),
     /// Prompts are missing or do not have their checksum.
-    #[error("its prompts are not those that were written")]
+    #[error("its prompts differ from those written")]
     Prompts,
     /// A column has something else than the lines derive.
-    #[error("the column `{column}` has {has}, and the lines lead to {derived}")]
+    #[error("the column `{column}` has {has}, but the entries give {derived}")]
     Column {
         /// The table and the column.
         column: &'static str,
@@ -283,10 +283,10 @@ pub enum StoreDamage {
         derived: String,
     },
     /// The columns beside a line do not have their checksum.
-    #[error("the columns beside its line do not have their seal")]
+    #[error("the checksum of its columns is wrong")]
     EntryColumns,
     /// A prompt that has its checksum is not the one that this build renders.
-    #[error("the {part} of the prompt for effect {index} is not what this build renders")]
+    #[error("the {part} of the prompt for effect {index} differs from what this build renders")]
     Rendered {
         /// The effect, counted within the entry.
         index: u16,
@@ -294,13 +294,13 @@ pub enum StoreDamage {
         part: String,
     },
     /// The row of its last lease does not have its checksum.
-    #[error("its lease does not have its seal")]
+    #[error("the checksum of its lease is wrong")]
     Lease,
     /// Its place in the queue does not have its checksum.
-    #[error("its place in the queue does not have its seal")]
+    #[error("the checksum of its queue entry is wrong")]
     Queue,
     /// Messages are missing or do not have their checksum.
-    #[error("its letters are not those that were written")]
+    #[error("its messages differ from those written")]
     Messages,
 }
 
@@ -321,45 +321,41 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Open { .. } | Self::Folder { .. } => {
-                "give another place, or the right to write there".into()
+                "choose another location, or make it writable".into()
             }
             Self::ReadOnly { path } => {
                 format!("give write access to {} and its folder", path.display())
             }
             Self::OnlyRead { .. } => "free some space, or give write access to it".into(),
-            Self::NotOurs { .. } => "give another file; this one was left as it is".into(),
+            Self::NotOurs { .. } => "choose another file; this one is unchanged".into(),
             Self::TooNew { .. } => "use the build that wrote it, or a later one".into(),
-            Self::Tables { .. } => "it is damaged, or another build wrote it: put it back from \
-                                    a copy, use that build, or give another file"
+            Self::Tables { .. } => "it is damaged, or another build wrote it: restore a backup, use that build, or choose another file"
                 .into(),
             Self::Damaged { damage: StoreDamage::Rendered { .. }, .. } => {
-                "replay it with the build that ran it; if this is that build, put the file back \
-                 from a copy"
+                "replay it with the build that ran it; if this is that build, restore a backup"
                     .into()
             }
             Self::Damaged { .. } => {
-                "other runs can still be read; put the file back from a copy, or remove the run"
+                "other runs are still readable; restore a backup, or remove the run"
                     .into()
             }
             Self::Behind { watermark, .. } => format!(
-                "put the file back from a copy, or remove {} to go on with what is left",
+                "restore a backup, or remove {} to continue with the remaining entries",
                 watermark.display()
             ),
             Self::Full { .. } => {
-                "free some space on that disk first: even removing runs needs some. If it is the \
-                 journal's own cap, raise `max_size` of `[journal]` or remove runs with `runs prune`"
+                "free some disk space first: even removing runs needs some. If the journal reached its own limit, raise `max_size` of `[journal]` or remove runs with `runs prune`"
                     .into()
             }
             Self::Busy { .. } => {
                 "try again, stop the other process, or raise `busy` of `[journal]`".into()
             }
-            Self::Lost { .. } => "put the file back from a copy and resume the run; what was \
-                                  started after the copy was made may be started again"
+            Self::Lost { .. } => "restore a backup and resume the run; work started after the backup may run again"
                 .into(),
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Unknown { .. } => "check the disk, then resume the run".into(),
-            Self::Conflict { .. } | Self::Fenced { .. } => "another process drives this run".into(),
-            Self::NoSuchRun { .. } => "list the runs to see which there are".into(),
+            Self::Conflict { .. } | Self::Fenced { .. } => "another process owns this run".into(),
+            Self::NoSuchRun { .. } => "list the runs: `pointsman runs`".into(),
             _ => return None,
         })
     }

@@ -39,7 +39,7 @@ impl fmt::Display for RunId {
 
 /// A text that is no run id.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
-#[error("`{0}` is no run id: use letters, digits, `-` and `_`, 64 at most")]
+#[error("`{0}` is not a run id: use letters, digits, `-` and `_`, 64 at most")]
 pub struct NoRunId(String);
 
 impl FromStr for RunId {

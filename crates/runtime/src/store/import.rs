@@ -49,7 +49,7 @@ pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
     };
     let header = header(head)?;
     let Some((tail, entries)) = rest.split_last() else {
-        return damaged(2, "the export is cut off");
+        return damaged(2, "the export is truncated");
     };
     let link = chain(entries, tail)?;
     // The trailer can be told beforehand, so it is compared as a whole.
@@ -58,10 +58,10 @@ pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
     let trailer = Trailer { entries: count, link, digest: Digest::of(covered) };
     if json(&trailer)? != **tail {
         let why = match serde_json::from_str::<Trailer>(tail) {
-            Err(_) => "the export is cut off: its last line is no trailer",
-            Ok(found) if found.entries != count => "the trailer counts other entries",
-            Ok(found) if found.link != link => "the trailer follows another last entry",
-            Ok(_) => "the digest over the lines before does not fit: one of them was changed",
+            Err(_) => "the export is truncated: it has no trailer",
+            Ok(found) if found.entries != count => "the trailer has another number of entries",
+            Ok(found) if found.link != link => "the trailer belongs to another last entry",
+            Ok(_) => "the checksum is wrong: a line was changed",
         };
         return damaged(total, why);
     }
@@ -107,7 +107,7 @@ fn split(bytes: &[u8]) -> Result<Vec<&str>, ExportError> {
         let damaged =
             |why: &str| ExportError::Damaged { line: lines.len() + 1, seq: None, why: why.into() };
         let text = str::from_utf8(line).map_err(|_| damaged("it is not text"))?;
-        let whole = text.strip_suffix('\n').ok_or_else(|| damaged("it is cut off"))?;
+        let whole = text.strip_suffix('\n').ok_or_else(|| damaged("it is truncated"))?;
         lines.push(whole);
     }
     Ok(lines)
@@ -124,10 +124,10 @@ fn header(line: &str) -> Result<Header, ExportError> {
         Ok(Versioned { export }) if export > FORMAT => {
             return Err(ExportError::TooNew { found: export });
         }
-        Ok(_) => return Err(damaged("there is no such format".into())),
-        Err(error) => return Err(damaged(format!("it is no header: {error}"))),
+        Ok(_) => return Err(damaged("unknown format".into())),
+        Err(error) => return Err(damaged(format!("not a header: {error}"))),
     }
-    serde_json::from_str(line).map_err(|error| damaged(format!("it is no header: {error}")))
+    serde_json::from_str(line).map_err(|error| damaged(format!("not a header: {error}")))
 }
 
 /// Checks numbers and links, and returns the digest of the last line.
@@ -141,9 +141,9 @@ fn chain(entries: &[&str], tail: &str) -> Result<Digest, ExportError> {
             seq: Some(Seq(seq.0.saturating_sub(back))),
             why: why.into(),
         };
-        let link = Link::of(line).ok_or_else(|| damaged(0, "it is no entry"))?;
+        let link = Link::of(line).ok_or_else(|| damaged(0, "not an entry"))?;
         if link.seq != seq {
-            return Err(damaged(0, "another entry stands in its place"));
+            return Err(damaged(0, "another entry is in its place"));
         }
         let digest = Digest::of(line.as_bytes());
         if link.prev != prev {
@@ -151,7 +151,7 @@ fn chain(entries: &[&str], tail: &str) -> Result<Digest, ExportError> {
             let next = entries.get(at + 1).and_then(|next| Link::of(next)).map(|next| next.prev);
             let last = serde_json::from_str::<Trailer>(tail).ok().map(|trailer| trailer.link);
             let intact = next.or(last) == Some(digest) && seq > Seq(1);
-            return Err(damaged(u64::from(intact), "the line is not the one that was written"));
+            return Err(damaged(u64::from(intact), "the line differs from the one written"));
         }
         prev = digest;
     }

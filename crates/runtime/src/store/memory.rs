@@ -21,7 +21,6 @@ use super::{
     Append, Change, Changes, EntryColumns, Feed, Filter, Health, Lease, MailboxMessage, MessageId,
     NewRun, Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
     RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
-    link::Link,
     queue::{self, QueuedRun},
     row::part,
 };
@@ -191,8 +190,8 @@ impl Record {
     /// Adds an entry that follows the last one.
     fn add(&mut self, append: Append) {
         let Append { seq, line, state, ended, wake, snapshot, prompts, .. } = append;
-        let (ended, link) = (ended.map(Disposition::name), Digest::of(line.as_bytes()));
-        self.lines.push(line);
+        let (ended, link) = (ended.map(Disposition::name), line.digest());
+        self.lines.push(line.to_string());
         self.columns.push(EntryColumns {
             state: state.clone(),
             ended: ended.map(Into::into),
@@ -279,8 +278,7 @@ impl MemoryStore {
 #[async_trait]
 impl Store for MemoryStore {
     async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
-        Link::checked(&first, true)?;
-        queue::check(&first, &new_run)?;
+        first.check_first(&new_run)?;
         let (run, seq) = (first.run.clone(), first.seq);
         let lease = {
             let mut runs = self.lock();
@@ -342,7 +340,7 @@ impl Store for MemoryStore {
     }
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
-        let link = Link::checked(&append, false)?;
+        let link = append.check()?;
         let (run, seq, message) = (append.run.clone(), append.seq, append.message);
         {
             let mut runs = self.lock();
@@ -354,7 +352,7 @@ impl Store for MemoryStore {
                 return Err(StoreError::Conflict { run, at: record.row.seq, wanted: seq });
             }
             if record.row.link != link.prev {
-                let why = "it does not follow the run's last line".into();
+                let why = "it does not follow the run's last entry".into();
                 return Err(StoreError::Unfit { run, seq, why });
             }
             if let Some(message) = message

@@ -47,7 +47,7 @@ impl PruneOptions {
     }
 
     /// Picks the runs that match, from a list with the newest first.
-    pub(super) fn pick(&self, runs: Vec<RunRow>) -> Vec<RunRow> {
+    pub fn pick(&self, runs: Vec<RunRow>) -> Vec<RunRow> {
         if self.is_nothing() {
             return Vec::new();
         }

@@ -51,7 +51,7 @@ pub(super) struct QueuedRun {
 
 impl QueueOptions {
     /// Returns the place among others of its key, fixed when it is queued: ageing changes no order.
-    pub(super) fn rank(&self, queued_ms: u64) -> i64 {
+    pub fn rank(&self, queued_ms: u64) -> i64 {
         let queued = i64::try_from(queued_ms).unwrap_or(i64::MAX);
         queued.saturating_sub(i64::from(self.priority).saturating_mul(LEVEL_MS))
     }
@@ -62,7 +62,7 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
     if new_run.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
-    let why = "a child is driven by its parent and cannot be queued".into();
+    let why = "a child run belongs to its parent and cannot be queued".into();
     Err(StoreError::Unfit { run: first.run.clone(), seq: first.seq, why })
 }
 

@@ -152,7 +152,7 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         desk.expect_one();
-        jobs.send(WriteJob { work, reply }).map_err(|_| gone())?;
+        jobs.send(WriteJob { work, reply: Some(reply) }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
@@ -336,13 +336,13 @@ async fn background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     spawn_blocking(work).await.unwrap_or_else(|broken| {
-        let why = format!("a thread of the journal broke off: {broken}");
+        let why = format!("a thread of the journal panicked: {broken}");
         Err(StoreError::Other { run: None, seq: None, source: why.into() })
     })
 }
 
 fn gone() -> StoreError {
-    StoreError::Broken { run: None, seq: None, why: "the writer is gone".into() }
+    StoreError::Broken { run: None, seq: None, why: "the writer has stopped".into() }
 }
 
 impl Drop for SqliteStore {

@@ -18,7 +18,7 @@ const SHOWN: usize = 120;
 const FAILED: usize = 1000;
 
 /// What is said of an answer that only serves the agent.
-pub const SUMMARISED: &str = "summarised what was said";
+pub const SUMMARISED: &str = "summarised the conversation";
 
 /// What came back for an order.
 pub(super) struct Came {
@@ -36,7 +36,7 @@ pub(super) fn start(
 ) -> String {
     match order {
         Order::Model(_) if is_aside(order, agent) => {
-            format!("summarises what was said, with {model}")
+            format!("summarises the conversation with {model}")
         }
         Order::Model(_) => format!("asks {model}"),
         Order::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),

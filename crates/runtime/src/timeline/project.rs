@@ -5,11 +5,11 @@ use pointsman_kernel::{
     agents::Program,
     body::Body,
     effect::{Effect, EffectKind},
-    erased::{AnyRun, Stepped},
-    event::{Event, UnderWay},
+    erased::{AnyRun, AppliedStep},
+    event::{Event, UnansweredEffect},
     id::{At, EffectId},
-    run::{Doing, Item},
-    view::{Why, why},
+    run::{Item, ItemStatus},
+    view::{StepExplanation, explain},
 };
 
 use super::{
@@ -38,7 +38,7 @@ impl Before {
 /// Returns the attempts after which an item waits, and until when.
 fn waits(run: &dyn AnyRun) -> Vec<(u16, At)> {
     let wait = |item: &Item| match item.doing {
-        Doing::BackingOff { until } => Some((item.attempt, until)),
+        ItemStatus::BackingOff { until } => Some((item.attempt, until)),
         _ => None,
     };
     run.core().items.iter().filter_map(wait).collect()
@@ -52,7 +52,7 @@ pub(crate) struct Step<'a> {
     pub(crate) event: &'a Event<Body>,
     /// The run after it.
     pub(crate) run: &'a dyn AnyRun,
-    pub(crate) stepped: &'a Stepped,
+    pub(crate) stepped: &'a AppliedStep,
     /// The orders that were open before it.
     pub(crate) open: &'a dyn Fn(EffectId) -> Option<&'a EffectKind<Body>>,
     /// The model's name, for people.
@@ -60,9 +60,9 @@ pub(crate) struct Step<'a> {
 }
 
 /// Returns why a step went the way it did, and its items.
-pub(crate) fn project(step: &Step<'_>) -> (Why, Vec<TimelineItem>) {
+pub(crate) fn project(step: &Step<'_>) -> (StepExplanation, Vec<TimelineItem>) {
     let core = step.run.core();
-    let why = why(step.program, core, step.event.name(), step.stepped);
+    let why = explain(step.program, core, step.event.name(), step.stepped);
     let mut kinds = step.event();
     // Why an attempt failed that had an answer; a fault is told as one.
     let fault = match step.event {
@@ -202,8 +202,8 @@ impl Step<'_> {
             }
         }
         let Event::Interrupted { under_way, .. } = self.event else { return };
-        for UnderWay { effect, .. } in under_way {
-            let works = |item: &Item| matches!(item.doing, Doing::Working { effect: it, .. } if it == *effect);
+        for UnansweredEffect { effect, .. } in under_way {
+            let works = |item: &Item| matches!(item.doing, ItemStatus::Working { effect: it, .. } if it == *effect);
             if self.run.core().items.iter().any(works)
                 && let Some(EffectKind::Start(order)) = (self.open)(*effect)
             {

@@ -6,7 +6,7 @@ use pointsman_kernel::{
     agents::{Agents, Program},
     id::Seq,
     journal::Entry,
-    view::{Why, why},
+    view::{StepExplanation, explain},
 };
 
 use super::{Before, Step, TimelineItem, TimelineKind, project};
@@ -36,7 +36,7 @@ impl Projector {
     }
 
     /// Folds one line, and returns why the step went the way it did, and its items.
-    pub fn fold(&mut self, line: &str) -> Result<(Why, Vec<TimelineItem>), DriveError> {
+    pub fn fold(&mut self, line: &str) -> Result<(StepExplanation, Vec<TimelineItem>), DriveError> {
         let before = Before::of(&*self.loaded.run);
         let stepped = self.loaded.fold(&self.program, &self.run, line)?;
         let told = if let Some(event) = entry::event(line) {
@@ -52,7 +52,7 @@ impl Projector {
         } else {
             // Only an event that this build could not fold cannot be read.
             let core = self.loaded.run.core();
-            (why(&self.program, core, "", &stepped), raw(line).into_iter().collect())
+            (explain(&self.program, core, "", &stepped), raw(line).into_iter().collect())
         };
         self.loaded.keep(stepped.effects);
         Ok(told)

@@ -227,7 +227,7 @@ mod tests {
             "write a.txt: 3 lines, 12 bytes (replaces the file)\n  one\n- two\n+ 2\n  three"
         );
         assert_eq!(told("c.txt", "x"), "write c.txt: 1 line, 1 byte (a new file)\n+ x");
-        let unknown = "write b.bin: 1 line, 1 byte (what is there now cannot be shown)\n+ x";
+        let unknown = "write b.bin: 1 line, 1 byte (the current content cannot be shown)\n+ x";
         assert_eq!(told("b.bin", "x"), unknown);
         assert!(told("../x", "x").contains("cannot be shown"));
         std::fs::remove_dir_all(&place).expect("it is removed");

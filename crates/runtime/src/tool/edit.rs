@@ -163,7 +163,7 @@ fn planned(
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Err(Said::no("`old` and `new` are the same but for line ends, and those are kept"));
+        return Err(Said::no("`old` and `new` differ only in line ends, which are kept"));
     }
     let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);
@@ -175,8 +175,7 @@ fn planned(
     match places.len() {
         0 if !shows => {
             return Err(Said::no(format!(
-                "`old` was not found in `{path}`, and a rule of the permissions keeps back what \
-                 the file holds"
+                "`old` was not found in `{path}`, and a permission rule hides the file's content"
             )));
         }
         0 => return Err(Said::no(near::not_found(path, &plain.text, &old))),
@@ -187,16 +186,13 @@ fn planned(
     let edited = text.encode(&plain.replaced(&places, &old, &new)).map_err(|letter| {
         let encoding = text.encoding();
         Said::no(format!(
-            "`{path}` is stored in {encoding}, in which `{letter}` cannot be written; use \
-             another letter, or `write` the whole file anew in UTF-8"
+            "`{path}` is stored in {encoding}, which cannot encode `{letter}`; use another character, or `write` the whole file in UTF-8"
         ))
     })?;
     let size = u64::try_from(edited.len()).unwrap_or(u64::MAX);
     if size > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Err(Said::no(format!(
-            "`{path}` would have {size} bytes, and the limit is {limit}"
-        )));
+        return Err(Said::no(format!("`{path}` would have {size} bytes; the limit is {limit}")));
     }
     let line = places.first().map_or(1, |at| line_of(&plain.text, *at));
     Ok(Planned { before, edited, line, places: places.len() })
@@ -212,12 +208,14 @@ fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<
     let left = text.replace(&*new, "").matches(&*old).count();
     if left == 0 && (new.is_empty() || text.contains(&*new)) {
         let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
-        return Some(Said::changed(format!("`{path}` is as this edit leaves it\n{holds}")));
+        return Some(Said::changed(format!(
+            "`{path}` already has the result of this edit\n{holds}"
+        )));
     }
     // Where `old` still stands as the edit needs it, it was not replaced.
     let stands = text.matches(&*old).count();
     (!new.contains(&*old) && (stands == 1 || *all && stands > 0)).then(|| {
-        Said::no(format!("`{path}` still has `old`: the edit was interrupted before it took place"))
+        Said::no(format!("`{path}` still has `old`: the edit was interrupted before it was made"))
     })
 }
 

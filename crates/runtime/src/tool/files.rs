@@ -32,8 +32,7 @@ pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -
     let now = now.map_or_else(|| "it is not there".into(), |now| format!("it is at {now}"));
     let seen: String = seen.chars().take(DIGEST).collect();
     Some(Said::no(format!(
-        "`{path}` has changed since: `digest` says {seen}, and {now}; read it again before you \
-         change it"
+        "`{path}` has changed: `digest` is {seen}, but {now}; read it again before you change it"
     )))
 }
 

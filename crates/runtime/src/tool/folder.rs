@@ -64,7 +64,7 @@ impl Folder {
             return refuse("has a NUL byte in it");
         }
         if path.len() > LONGEST.1 || path.split('/').any(|name| name.len() > LONGEST.0) {
-            return refuse("is too long for any file");
+            return refuse("is too long for a file name");
         }
         let mut clean = PathBuf::new();
         let given = Path::new(path);
@@ -75,7 +75,7 @@ impl Folder {
                 Component::CurDir => {}
                 Component::ParentDir => return refuse("has `..` in it"),
                 Component::RootDir | Component::Prefix(_) => {
-                    return refuse("lies outside the workspace");
+                    return refuse("is outside the workspace");
                 }
             }
         }
@@ -102,7 +102,7 @@ impl Folder {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(self.reach(path, flags)?);
         let metadata = file.metadata().map_err(|source| failed(path, source))?;
-        let found = if metadata.is_dir() { "a folder" } else { "no ordinary file" };
+        let found = if metadata.is_dir() { "a folder" } else { "not a regular file" };
         if metadata.is_file() {
             return Ok(file);
         }
@@ -132,7 +132,7 @@ impl Folder {
             Err(FolderError::Io { source, .. })
                 if Errno::from_io_error(&source) == Some(Errno::NOTDIR) =>
             {
-                let (found, wanted) = ("no folder", "a folder");
+                let (found, wanted) = ("not a folder", "a folder");
                 Err(FolderError::Kind { path: text(path), found, wanted })
             }
             reached => reached.map(drop),
@@ -176,7 +176,7 @@ impl Folder {
                 FileType::RegularFile => Some(Mode::from_raw_mode(found.st_mode)),
                 FileType::Symlink => return Err(link(&folder, path, name)),
                 FileType::Directory => return Err(kind("a folder")),
-                _ => return Err(kind("no ordinary file")),
+                _ => return Err(kind("not a regular file")),
             },
             Err(Errno::NOENT) => None,
             Err(error) => return Err(failed(path, error.into())),

@@ -53,7 +53,7 @@ pub enum IndexError {
         source: io::Error,
     },
     /// Nobody waits for it any more.
-    #[error("the search was stopped before every file was looked at; the next goes on from there")]
+    #[error("the search stopped before it read every file; the next search continues from there")]
     Stopped,
     /// The index itself fails.
     #[error("the search index cannot be used: {0}")]

@@ -140,7 +140,7 @@ impl Git {
         let asked = allowed(&self.args).map_err(Said::no)?;
         match asked.places.iter().find(|path| is_gits(root, path)) {
             Some(path) => Err(Said::no(format!(
-                "`{path}` belongs to git's own files, which are not named here"
+                "`{path}` is one of git's own files, which this tool does not accept"
             ))),
             None => Ok(asked),
         }

@@ -96,19 +96,19 @@ struct HttpGet {
 /// Why a page cannot be had.
 #[derive(Debug, Error)]
 enum HttpError {
-    #[error("`{0}` is no address of a page: {1}")]
+    #[error("`{0}` is not a web address: {1}")]
     Url(String, String),
-    #[error("only http and https are fetched, and this is `{0}`")]
+    #[error("only http and https are supported, not `{0}`")]
     Scheme(String),
-    #[error("an address with a name or password in it is not fetched")]
+    #[error("addresses with a user name or password are not allowed")]
     Login,
     #[error("{0}")]
     Private(#[from] Private),
     #[error("there were more than {0} redirects")]
     Redirects(usize),
-    #[error("it redirects without saying where to")]
+    #[error("the redirect has no target")]
     Nowhere,
-    #[error("it is no text but `{0}`")]
+    #[error("the page is not text but `{0}`")]
     NotText(String),
     #[error("it took longer than {0} ms")]
     Timeout(u64),

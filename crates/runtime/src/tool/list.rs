@@ -95,7 +95,7 @@ fn list(
         lines.push(format!("{}{mark}", path.display()));
     }
     if lines.is_empty() {
-        lines.push("nothing is there, or all of it is ignored".into());
+        lines.push("the folder is empty, or everything in it is ignored".into());
     }
     if more > 0 {
         lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));

@@ -134,7 +134,7 @@ pub(super) async fn run(
         (Some(why), _) if !why.is_empty() => Err(io::Error::other(why)),
         _ => {
             let said = stderr.text(bytes).trim().to_owned();
-            let unsaid = || "the sandbox was not entered".to_owned();
+            let unsaid = || "the sandbox did not start".to_owned();
             Err(io::Error::other(if said.is_empty() { unsaid() } else { said }))
         }
     }
@@ -210,7 +210,8 @@ impl Group {
         }
         if !self.went && ended.refused.is_none() {
             let ms = limit.as_millis();
-            ended.refused = Some(format!("the sandbox was not entered in {ms} ms, its time limit"));
+            ended.refused =
+                Some(format!("the sandbox did not start within {ms} ms, its time limit"));
         }
         Ok(ended)
     }

@@ -100,7 +100,7 @@ fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
         ));
     }
     if from > to {
-        return Said::no(format!("`from` is {from} and `to` is {to}: nothing lies between"));
+        return Said::no(format!("`from` is {from} and `to` is {to}: the range is empty"));
     }
     let mut output = String::new();
     let range = text.lines().enumerate().skip(from.saturating_sub(1)).take(to - from + 1);
@@ -126,7 +126,7 @@ fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
 fn foot(text: &Text, digest: &str) -> String {
     let stored = match text.encoding() {
         "UTF-8" => String::new(),
-        other => format!("[not in UTF-8: it is read and kept as {other}]\n"),
+        other => format!("[not UTF-8: read and kept as {other}]\n"),
     };
     format!("{stored}{CONTENT}{digest}]\n")
 }
@@ -146,7 +146,7 @@ fn unfinished(
         at
     };
     if next <= lines {
-        let rest = format!("[of {lines} lines, this is all that fits; go on with from={next}]\n");
+        let rest = format!("[cut: the file has {lines} lines; continue with from={next}]\n");
         output.push_str(&rest);
     }
     Said::yes(output)

@@ -23,7 +23,7 @@ use super::{folder::Folder, limits::ToolLimits};
 use survey::{Budget, Survey, again, bare, key, survey};
 
 /// What a person can do about a repository.
-const REMEDY: &str = "look at it before you use git there, and delete it if you do not want it";
+const REMEDY: &str = "check it before you use git there, and delete it if you do not want it";
 
 /// The repositories that a run found at its beginning, as its first entry keeps them.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -183,8 +183,7 @@ impl Repositories {
         for own in [".git", "."] {
             if let Some(why) = state.untrusted.get(own) {
                 return Some(format!(
-                    "git does not run here: `{own}` is not trusted, because {why}. A person must \
-                     look at it: delete it, or remove what is not wanted and start a new run"
+                    "git does not run here: `{own}` is not trusted, because {why}. A person must check it: delete it, or remove the unwanted settings and start a new run"
                 ));
             }
         }
@@ -193,8 +192,7 @@ impl Repositories {
         let path = inner.find(|path| covers(work_tree(path)))?;
         let why = state.untrusted.get(path).map_or("it has appeared during this run", |why| why);
         Some(format!(
-            "`{path}` is a repository of its own, and is not added: {why}. Name other files, or \
-             have a person look at it and delete it"
+            "`{path}` is a nested repository and is not added: {why}. Name other files, or ask a person to check and delete it"
         ))
     }
 }
@@ -225,8 +223,7 @@ impl State {
                     Some(odd) => {
                         self.trusted.remove(&path);
                         notes.push(format!(
-                            "a command changed git's settings in `{path}`: {odd}. Your own git \
-                             could run that: {REMEDY}"
+                            "a command changed git's settings in `{path}`: {odd}. Your own git could run it: {REMEDY}"
                         ));
                         self.untrusted.insert(path, format!("a command changed it, and {odd}"));
                     }
@@ -239,8 +236,7 @@ impl State {
         if let Some(cut) = cut.filter(|_| !self.cut.told) {
             self.cut.told = true;
             notes.push(format!(
-                "the search for new git repositories was cut {cut}: there may be some that \
-                 nobody has seen (`repository_entries` and `repository_timeout` of `[limits]`)"
+                "the search for new git repositories stopped {cut}; it may have missed some (`repository_entries` and `repository_timeout` of `[limits]`)"
             ));
         }
         notes
@@ -249,14 +245,14 @@ impl State {
     /// Takes a repository that was not there before.
     fn appears(&mut self, path: String, digest: Digest, odd: Option<String>) -> Option<String> {
         let first = self.appeared.insert(path.clone());
-        let seen = if self.cut.first { " (the first search was cut)" } else { "" };
+        let seen = if self.cut.first { " (the first search was incomplete)" } else { "" };
         let Some(odd) = odd else {
             self.trusted.insert(path.clone(), digest);
             return first
                 .then(|| format!("new git repository `{path}`{seen}; its settings are harmless"));
         };
         let note = format!(
-            "new git repository `{path}`{seen}: {odd}. Your own git could run that: {REMEDY}"
+            "new git repository `{path}`{seen}: {odd}. Your own git could run it: {REMEDY}"
         );
         self.untrusted.insert(path, format!("it has appeared during this run, and {odd}"));
         Some(note)

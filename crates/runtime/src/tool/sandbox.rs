@@ -121,7 +121,7 @@ impl Default for SandboxPolicy {
 pub enum SandboxError {
     /// There is none.
     #[error(
-        "no command runs without a sandbox, and none can be used here: {bubblewrap}; {landlock}. \
+        "commands need a sandbox, and none works here: {bubblewrap}; {landlock}. \
          Install bubblewrap (`apt install bubblewrap`), or use a kernel with landlock, 6.12 or later"
     )]
     None {
@@ -132,8 +132,7 @@ pub enum SandboxError {
     },
     /// The workspace is too much.
     #[error(
-        "no command runs in {}, because the home directory is in it and could not be kept from \
-         the command: start in a folder of its own", root.display()
+        "no command runs in {}, because it contains the home directory, which the sandbox could not hide: start in a subfolder", root.display()
     )]
     Home {
         /// The workspace.
@@ -154,8 +153,7 @@ pub enum SandboxError {
     },
     /// A path could not be opened as it was found.
     #[error(
-        "no command runs here, because {} cannot be opened as it was found: look for a command \
-         that still changes it, and try again", path.display()
+        "no command runs here, because {} keeps changing while it is opened: stop the command that changes it, and try again", path.display()
     )]
     Lost {
         /// The path.
@@ -165,8 +163,7 @@ pub enum SandboxError {
     },
     /// The helper itself could be written by commands.
     #[error(
-        "no command runs here, because {} lies where commands write, and this bubblewrap cannot \
-         be given a descriptor: install a newer one, or put the program elsewhere",
+        "no command runs here, because {} is where commands can write, and this bubblewrap is too old to use it safely: install a newer one, or move the program",
         helper.display()
     )]
     Helper {
@@ -175,8 +172,7 @@ pub enum SandboxError {
     },
     /// A path of the policy leads elsewhere.
     #[error(
-        "no command runs here, because {} leads out of {} through a link, and commands can make \
-         links there: put a folder there, or take the path out of `[sandbox]`",
+        "no command runs here, because {} leaves {} through a link that a command could have made: use a real folder, or remove the path from `[sandbox]`",
         path.display(), ground.display()
     )]
     Link {
@@ -187,8 +183,7 @@ pub enum SandboxError {
     },
     /// A path of the policy cannot be kept from being written.
     #[error(
-        "no command runs here, because {} is to be read only and lies in {}, which commands write: \
-         landlock cannot keep both. Install bubblewrap, or take the path out of `[sandbox]`",
+        "no command runs here, because {} is read-only but inside {}, which is writable; landlock cannot do both. Install bubblewrap, or remove the path from `[sandbox]`",
         path.display(), ground.display()
     )]
     Guarded {
@@ -198,7 +193,7 @@ pub enum SandboxError {
         ground: PathBuf,
     },
     /// The folder for temporary files cannot be made.
-    #[error("the folder for temporary files cannot be made: {0}")]
+    #[error("the folder for temporary files cannot be created: {0}")]
     Scratch(#[source] io::Error),
 }
 
@@ -315,7 +310,7 @@ impl Sandbox {
 fn found(helper: Option<&Path>) -> Result<PathBuf, String> {
     match helper {
         Some(helper) if helper.is_file() => Ok(helper.into()),
-        Some(helper) => Err(format!("there is none at {}", helper.display())),
+        Some(helper) => Err(format!("not found at {}", helper.display())),
         None => Err("none is set".into()),
     }
 }
@@ -340,7 +335,7 @@ pub fn helper_main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(why) => {
             // Where nobody listens, the exit code says it.
-            drop(writeln!(io::stderr(), "the sandbox cannot be entered: {why}"));
+            drop(writeln!(io::stderr(), "the sandbox did not start: {why}"));
             ExitCode::from(125)
         }
     }

@@ -106,10 +106,10 @@ impl Offer {
             let mut names: Vec<&str> =
                 self.specs.iter().map(|spec| &*spec.name).filter(is_own).collect();
             names.sort_unstable();
-            return Err(format!("there is no tool `{tool}` here; there are {}", names.join(", ")));
+            return Err(format!("there is no tool `{tool}`; known: {}", names.join(", ")));
         };
         let value: Value = serde_json::from_str(call.arguments.get())
-            .map_err(|error| format!("the arguments of `{tool}` are no JSON: {error}"))?;
+            .map_err(|error| format!("the arguments of `{tool}` are not JSON: {error}"))?;
         #[cfg(feature = "tools")]
         self.fits(tool, &value)?;
         Ok((known, value))
@@ -137,7 +137,7 @@ impl Offer {
             return Ok(());
         }
         let (wrong, takes) = (wrong.join("; "), &schema.takes);
-        Err(format!("the arguments of `{tool}` do not fit: {wrong}\n`{tool}` takes {takes}"))
+        Err(format!("invalid arguments for `{tool}`: {wrong}\n`{tool}` takes {takes}"))
     }
 }
 

@@ -173,7 +173,7 @@ impl Found {
         if !self.unsearched.is_empty() {
             let count = self.unsearched.len();
             let files = if count == 1 { "file was" } else { "files were" };
-            self.lines.push(format!("[{count} {files} not searched to the end:"));
+            self.lines.push(format!("[{count} {files} not searched completely:"));
             self.lines.extend(self.unsearched.drain(..).take(NAMED));
             let last = if count > NAMED { "and more]" } else { "]" };
             match self.lines.last_mut() {
@@ -206,7 +206,9 @@ fn pattern(arguments: &Search) -> Result<RegexMatcher, String> {
         .size_limit(PATTERN)
         .build(&arguments.query)
         .map_err(|error| {
-            format!("`query` is no pattern: {error}\nset `literal` to look for the text as it is")
+            format!(
+                "`query` is not a valid pattern: {error}\nset `literal` to search for plain text"
+            )
         })
 }
 
@@ -214,6 +216,6 @@ fn glob(glob: Option<&str>) -> Result<Option<GlobMatcher>, String> {
     let Some(glob) = glob else { return Ok(None) };
     match Glob::new(glob) {
         Ok(glob) => Ok(Some(glob.compile_matcher())),
-        Err(error) => Err(format!("`glob` is no pattern for paths: {error}")),
+        Err(error) => Err(format!("`glob` is not a valid pattern: {error}")),
     }
 }

@@ -149,7 +149,10 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
         how = format!("{how}\n{limit} stopped it");
     }
     if !ran.left.is_empty() {
-        how = format!("{how}\nthese processes could not be stopped, and still run: {}", ran.left);
+        how = format!(
+            "{how}\nthese processes could not be stopped and are still running: {}",
+            ran.left
+        );
     }
     let code = match &ran.end {
         End::Exited(status) => status.code(),

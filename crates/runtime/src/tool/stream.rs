@@ -106,7 +106,7 @@ impl Pieces {
         self.shown = self.shown.saturating_add(piece.len());
         let mut text = String::from_utf8_lossy(&piece).into_owned();
         if self.shown >= SHOWN {
-            text.push_str("\n[what comes after this is not shown]\n");
+            text.push_str("\n[the rest is not shown]\n");
         }
         text
     }

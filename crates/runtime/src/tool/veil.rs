@@ -73,7 +73,7 @@ impl Veil {
     /// Returns a line that says that something was left out, if something was.
     pub(super) fn note(&self) -> Option<&'static str> {
         let hidden = self.hidden.load(Ordering::Relaxed);
-        hidden.then_some("[files that a rule of the permissions keeps back are left out]")
+        hidden.then_some("[files hidden by a permission rule are left out]")
     }
 }
 
@@ -108,9 +108,7 @@ pub(super) fn another_name(
     };
     (!allowed).then(|| {
         format!(
-            "`{path}` has {names} names (hard links), and rules over paths cannot tell which of \
-             them is meant, so it is left alone; a person can allow it by a rule that names this \
-             file, such as `{}:path={path}`",
+            "`{path}` has {names} names (hard links), and path rules cannot tell which one is meant, so it is skipped; a person can allow it with a rule that names this file, such as `{}:path={path}`",
             call.tool
         )
     })

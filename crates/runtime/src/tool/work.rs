@@ -89,7 +89,7 @@ impl WorkspaceTools {
             Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
             Err(_) => {
                 let ms = limit.as_millis();
-                Err(Said::no(format!("the sandbox was not set up in {ms} ms; nothing was run")))
+                Err(Said::no(format!("the sandbox was not ready within {ms} ms; nothing ran")))
             }
         }
     }
@@ -148,7 +148,7 @@ impl<'a> ToolContext<'a> {
                 Err(_) => {
                     let ms = limits.look_ms;
                     let output =
-                        format!("it took longer than {ms} ms and was stopped; ask for less");
+                        format!("it took longer than {ms} ms and was stopped; request less");
                     done(Said { mutated, ..Said::no(output) })
                 }
             }
@@ -159,7 +159,7 @@ impl<'a> ToolContext<'a> {
 /// Reads arguments that fit the schema; numbers that no machine holds do not.
 pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Completion> {
     serde_json::from_value(arguments)
-        .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
+        .map_err(|error| done(Said::no(format!("invalid arguments: {error}"))))
 }
 
 pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Completion {

@@ -104,9 +104,9 @@ fn written(folder: &Folder, path: &str, content: &str, view: &View<'_>) -> Strin
     let whole = || view.block("+ ", content);
     let (how, lines) = match Now::of(folder, path, COMPARED) {
         Now::Nothing => ("a new file", whole()),
-        Now::Text(old) if old == content => ("nothing changes", String::new()),
+        Now::Text(old) if old == content => ("no change", String::new()),
         Now::Text(old) => ("replaces the file", view.difference(&old, content)),
-        Now::Unknown => ("what is there now cannot be shown", whole()),
+        Now::Unknown => ("the current content cannot be shown", whole()),
     };
     let end = if lines.is_empty() { String::new() } else { format!("\n{lines}") };
     format!(" ({how}){end}")
@@ -122,7 +122,7 @@ fn write(
     let size = arguments.content.len();
     if u64::try_from(size).unwrap_or(u64::MAX) > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Said::no(format!("the content has {size} bytes, and the limit is {limit}"));
+        return Said::no(format!("the content has {size} bytes; the limit is {limit}"));
     }
     let path = match folder.inside(&arguments.path) {
         Ok(path) => path,
@@ -161,7 +161,7 @@ fn was_written(folder: &Folder, limits: &ToolLimits, arguments: &WriteFile) -> S
             Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
         _ => Said::no(format!(
-            "`{}` does not have this content: the write was interrupted before it took place",
+            "`{}` does not have this content: the write was interrupted before it was made",
             arguments.path
         )),
     }

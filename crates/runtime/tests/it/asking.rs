@@ -164,7 +164,7 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
     let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, ENDED(Disposition::Denied));
-    assert_eq!(outcome.result.as_deref(), Some("nobody is there to be asked"));
+    assert_eq!(outcome.result.as_deref(), Some("no one can be asked: the run is unattended"));
     assert_eq!(*seen.lock().expect("nobody panicked"), ["Ship it?", "no true"]);
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pointsman_kernel::{
     chart::Disposition,
-    event::Begun,
+    event::RunConfig,
     governor::{Level, Permissions},
     id::Seq,
 };
@@ -197,7 +197,8 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let program = crate::program(source);
     let permissions = Permissions { attended: false, ..Permissions::allow_all() };
     let goal = json!({ "goal": "When is the oven lit?" });
-    let begun = Begun { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
+    let begun =
+        RunConfig { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
     let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
     let context = DriverContext {
         agents: Arc::new(pointsman_agents::all()),

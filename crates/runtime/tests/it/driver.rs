@@ -17,7 +17,7 @@ use pointsman_kernel::{
     agent::FaultClass,
     agents::Program,
     chart::{Chart, Disposition},
-    event::{Begun, Event},
+    event::{Event, RunConfig},
     governor::Permissions,
     id::Seq,
     journal::body,
@@ -69,10 +69,10 @@ impl EffectExecutor for World {
                 Completion::tool(true, "main.rs:1: fn main()")
             }
             EffectTask::Own(task) => {
-                let Ok(research::Task::Assemble { text, .. }) = task.read() else {
+                let Ok(research::ResearchTask::Assemble { text, .. }) = task.read() else {
                     panic!("it only assembles: {}", task.get());
                 };
-                Completion::own(&research::Report::Assembled { text })
+                Completion::own(&research::ResearchReport::Assembled { text })
             }
             _ => Completion::fault(FaultClass::Contract, false, "not in this world"),
         };
@@ -85,9 +85,9 @@ fn research() -> (Arc<Program>, &'static str) {
     (Arc::new(crate::program(source)), source)
 }
 
-fn begun(chart: &Chart, permissions: Permissions) -> Begun {
+fn begun(chart: &Chart, permissions: Permissions) -> RunConfig {
     let goal = json!({ "goal": "Where is main?" });
-    Begun { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
+    RunConfig { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
 fn context(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
@@ -104,7 +104,7 @@ async fn begin_with(
     context: DriverContext,
     program: (Arc<Program>, &str),
     id: RunId,
-    begun: Begun,
+    begun: RunConfig,
 ) -> Driver {
     let (program, source) = program;
     let beginning = PreparedRun {
@@ -206,7 +206,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let source = pointsman_agents::chat::CHART;
     let chart = Arc::new(crate::program(source));
     let config = body(&json!({})).expect("it is JSON");
-    let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
+    let begun = RunConfig { config, ..begun(&chart, Permissions::allow_all()) };
     let context = context(&store, &World::new(0));
     let mut driver = begin_with(context, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);

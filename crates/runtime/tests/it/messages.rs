@@ -107,7 +107,7 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
         };
         let ignored = |why: &str| Delivery::Ignored(why.into());
         let stale = delivery(child, &answer(1, &json!(1)));
-        assert_eq!(stale, ignored("nobody waits for this answer any more"));
+        assert_eq!(stale, ignored("this question is no longer open"));
         let misfit = delivery(run, &answer(1, &Value::Null));
         assert_eq!(misfit, ignored("effect 1.0 cannot be answered in this way"));
         assert_eq!(

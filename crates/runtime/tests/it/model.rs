@@ -12,7 +12,7 @@ mod transport;
 
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Reply},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use pointsman_runtime::{
     effect::Completion,
@@ -44,7 +44,7 @@ fn question(text: &str) -> ModelRequest {
     ModelRequest {
         prompt: Prompt {
             system: "Be brief.".into(),
-            messages: vec![Message::User(text.into())],
+            messages: vec![PromptMessage::User(text.into())],
             tools: vec!["context.fts_search".into()],
             schema: None,
             private: None,

@@ -213,6 +213,6 @@ fn a_file_with_mistakes_is_left_alone() {
         assert!(matches!(error, ConfigError::Mistakes { .. }), "{error}");
         assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
     }
-    let error = remember(&file.join("below"), &shell("make *"), None).expect_err("no folder");
+    let error = remember(&file.join("below"), &shell("make *"), None).expect_err("not a folder");
     assert!(error.to_string().contains("cannot"), "{error}");
 }

@@ -71,7 +71,7 @@ async fn what_was_written_is_read_and_survives_a_new_start() {
     assert_eq!((row.seq, row.link, &*row.state, row.wake), (Seq(2), link, "state2", Some(20)));
     assert_eq!(row.ended.as_deref(), Some("stuck"));
     assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
-    assert_eq!(store.reader().lines(&script.run, Seq(1)).expect("readable"), [last.line]);
+    assert_eq!(store.reader().lines(&script.run, Seq(1)).expect("readable"), [&*last.line]);
     assert!(store.reader().lines(&script.run, Seq(2)).expect("readable").is_empty());
     let error = store.reader().lines(&script.run, Seq(3)).expect_err("there is no entry 3");
     assert!(matches!(error, StoreError::NoSuchEntry { .. }), "{error}");
@@ -118,7 +118,7 @@ async fn a_line_that_is_no_entry_is_refused() {
     let mut script = Script::begin("one", &store, 5).await;
     let good = script.next("good");
     for line in ["", "{}", "not JSON", &Script::new("one").next("entry 1").line] {
-        let wrong = Append { line: line.to_owned(), ..good.clone() };
+        let wrong = Append { line: line.to_owned().into(), ..good.clone() };
         let error = store.write(wrong).await.expect_err("it is refused");
         assert!(error.to_string().contains("entry 2 of run one cannot be kept"), "{error}");
     }

@@ -9,7 +9,9 @@ use std::sync::{
 };
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, Order, Settled, Summary, Visit},
+    agent::{
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, Order, Settlement, Summary, Visit,
+    },
     agents::Agents,
     chart::Disposition,
     erased::AgentRow,
@@ -100,21 +102,21 @@ impl Agent for Shepherd {
         })
     }
 
-    fn settle(flock: &mut Flock, _: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+    fn settle(flock: &mut Flock, _: &Visit<'_>, answer: Answer<Report>) -> Settlement<Task> {
         match answer {
             Answer::Own(Report::Sheep(sheep)) => flock.sheep = sheep,
             Answer::Own(Report::Said(said)) => flock.said = said,
             Answer::Own(Report::Agreed { yes, why }) => {
                 flock.said.push_str(&why);
-                return Settled::Outcome(AGREE.outcome(if yes { "yes" } else { "no" }));
+                return Settlement::Outcome(AGREE.outcome(if yes { "yes" } else { "no" }));
             }
-            Answer::Fault(fault) => return Settled::Failed(fault),
+            Answer::Fault(fault) => return Settlement::Failed(fault),
             _ => panic!("nothing else was ordered"),
         }
-        Settled::Outcome(Outcome(0))
+        Settlement::Outcome(Outcome(0))
     }
 
-    fn forgo(_: &mut Flock, _: &Visit<'_>, _: &Forgone) {}
+    fn abandon(_: &mut Flock, _: &Visit<'_>, _: &Abandoned) {}
 
     fn decide(_: &mut Flock, _: &Visit<'_>) -> Outcome {
         Outcome(0)

@@ -59,7 +59,7 @@ async fn created(bench: &dyn Bench) -> Checked {
     let lines = theirs.lines(&script.run, Seq(0)).await.map_err(failed)?;
     expect(lines == script.lines, || format!("the lines are {lines:?}"))?;
     let line = theirs.first_line(&script.run).await.map_err(failed)?;
-    expect(line == first.line, || format!("the first line is {line}"))?;
+    expect(*line == *first.line, || format!("the first line is {line}"))?;
     let source = theirs.chart_source(&script.run).await.map_err(failed)?;
     expect(source == *said.source, || format!("the chart is {source}"))?;
     let messages = theirs.messages(&script.run).await.map_err(failed)?;
@@ -139,7 +139,7 @@ async fn chained(bench: &dyn Bench) -> Checked {
         }
     }
     let good = script.next("good");
-    let other = Append { line: "{}".into(), ..good.clone() };
+    let other = Append { line: String::from("{}").into(), ..good.clone() };
     for wrong in [rewritten.next("another past"), other] {
         match store.append(&lease, wrong.into()).await {
             Err(StoreError::Unfit { .. }) => {}

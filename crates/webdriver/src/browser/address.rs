@@ -35,11 +35,11 @@ impl AddressError {
     /// Returns what to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::Scheme { .. } => "give an address of the web, or a local file".into(),
-            Self::Host { .. } => "write the whole address: `https://example.org/form`".into(),
+            Self::Scheme { .. } => "use a web address or a local file".into(),
+            Self::Host { .. } => "write the full address: `https://example.org/form`".into(),
             Self::File { page, .. } => match site(page) {
-                Some(url) => format!("give a file that is there, or the whole address: `{url}`"),
-                None => "give a file that is there, or a whole address".into(),
+                Some(url) => format!("name an existing file, or a full address: `{url}`"),
+                None => "name an existing file, or a full address".into(),
             },
         }
     }

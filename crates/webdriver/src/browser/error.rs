@@ -67,7 +67,7 @@ pub enum BrowserError {
         within: Duration,
     },
     /// The page never stood still.
-    #[error("the page did not stand still within {} s: {changing}", within.as_secs_f32())]
+    #[error("the page kept changing for {} s: {changing}", within.as_secs_f32())]
     Restless {
         /// How long it had.
         within: Duration,
@@ -83,7 +83,7 @@ pub enum BrowserError {
         why: String,
     },
     /// What a selector names is not on the page.
-    #[error("nothing on the page fits `{selector}`")]
+    #[error("nothing on the page matches `{selector}`")]
     NoElement {
         /// The selector.
         selector: String,
@@ -92,7 +92,7 @@ pub enum BrowserError {
     #[error("the page replaces its fields while they are filled")]
     Replaced,
     /// A field is not the one that was read.
-    #[error("`{selector}` is not the field that was read: {what}")]
+    #[error("`{selector}` has changed since it was read: {what}")]
     Changed {
         /// Which.
         selector: String,
@@ -149,13 +149,13 @@ pub enum BrowserError {
         why: String,
     },
     /// The page is on another site now.
-    #[error("the page is on {origin} now, which is another site: nothing is touched there")]
+    #[error("the page has moved to another site, {origin}; nothing was done there")]
     Elsewhere {
         /// Scheme, host and port.
         origin: String,
     },
     /// A control was pressed, and what came of it could not be seen.
-    #[error("it was pressed, and nobody knows what came of it: {0}")]
+    #[error("it was pressed, with an unknown result: {0}")]
     Unsure(Box<Self>),
     /// Somebody wanted it to end.
     #[error("interrupted")]
@@ -177,27 +177,24 @@ impl BrowserError {
                  give their paths in `[form]` as `browser` and `driver`"
             }
             Self::NotReady { .. } => {
-                "`pointsman doctor` tells the versions of both: driver and browser must be of \
-                 the same"
+                "`pointsman doctor` shows both versions: driver and browser must match"
             }
-            Self::Gone { .. } => "start the run anew: what was typed is lost with the browser",
-            Self::Unsure(_) => "look there before you do it again",
+            Self::Gone { .. } => "start a new run: the text typed so far is lost with the browser",
+            Self::Unsure(_) => "check the site before you try again",
             Self::InUse { .. } => "wait until that process has ended, or end it",
-            Self::Elsewhere { .. } => {
-                "name the site in `[form]` as one of `sites`, if it is one to fill in"
-            }
+            Self::Elsewhere { .. } => "if you trust the site, add it to `sites` in `[form]`",
             Self::Box { .. } => "run it with `--visible`, and answer the box yourself",
-            Self::Restless { .. } => "raise `settle_timeout` in `[form]`, or stop what moves on it",
-            Self::Timeout { .. } => {
-                "look whether the site and this machine are busy, and try again"
+            Self::Restless { .. } => {
+                "raise `settle_timeout` in `[form]`, or stop the animation on the page"
             }
+            Self::Timeout { .. } => "check whether the site or this machine is busy, and try again",
             Self::Start { .. } | Self::Folder { .. } => {
-                "`pointsman doctor` looks at the programs and folders that are used"
+                "`pointsman doctor` checks the programs and folders"
             }
             Self::NoElement { .. } | Self::Replaced | Self::Changed { .. } => {
-                "the page has changed since it was read: start the run anew"
+                "the page has changed since it was read: start a new run"
             }
-            Self::Address { .. } => "look at the address, and whether its server is up",
+            Self::Address { .. } => "check the address and whether its server is up",
             _ => return None,
         })
     }

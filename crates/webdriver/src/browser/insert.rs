@@ -7,15 +7,16 @@ mod write;
 
 use std::path::Path;
 
-use pointsman_agents::form::{Field, Shape};
+use pointsman_agents::form::{Field, FieldShape};
 use pointsman_runtime::clock::Stopwatch;
 use serde_json::{Value, json};
 
 use super::{
     Browser, BrowserError,
-    group::LOOK,
-    hand::{Held, Reached},
-    keys, same,
+    dom::{FieldContent, FieldState},
+    keys,
+    process_group::LOOK,
+    same,
 };
 
 /// How often a field is gone to that is replaced at every touch.
@@ -58,24 +59,26 @@ impl Browser {
 
     async fn insert_once(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         match field.shape {
-            Shape::Text | Shape::Textarea | Shape::Password | Shape::Number | Shape::Richtext => {
-                self.type_in(field, value).await
-            }
-            Shape::Date
-            | Shape::Time
-            | Shape::DatetimeLocal
-            | Shape::Month
-            | Shape::Week
-            | Shape::Color => self.set_usable(field, value).await,
-            Shape::Range => self.slide(field, value).await,
-            Shape::Select => self.choose(field, value).await,
-            Shape::Radio => self.pick(field, value).await,
-            Shape::Checkbox => self.tick(field, value).await,
-            Shape::Combobox => self.open_and_choose(field, value).await,
-            Shape::Listbox => self.choose_shown(field, value).await,
-            Shape::Codes => self.boxes(field, value).await,
-            Shape::File => self.attach_file(field, value).await,
-            Shape::Captcha | Shape::Unsupported => {
+            FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Password
+            | FieldShape::Number
+            | FieldShape::Richtext => self.type_in(field, value).await,
+            FieldShape::Date
+            | FieldShape::Time
+            | FieldShape::DatetimeLocal
+            | FieldShape::Month
+            | FieldShape::Week
+            | FieldShape::Color => self.set_usable(field, value).await,
+            FieldShape::Range => self.slide(field, value).await,
+            FieldShape::Select => self.choose(field, value).await,
+            FieldShape::Radio => self.pick(field, value).await,
+            FieldShape::Checkbox => self.tick(field, value).await,
+            FieldShape::Combobox => self.open_and_choose(field, value).await,
+            FieldShape::Listbox => self.choose_shown(field, value).await,
+            FieldShape::Codes => self.boxes(field, value).await,
+            FieldShape::File => self.attach_file(field, value).await,
+            FieldShape::Captcha | FieldShape::Unsupported => {
                 Err(unusable(&field.selector, "nothing can be put into it"))
             }
         }
@@ -88,15 +91,15 @@ impl Browser {
         field: &Field,
         selector: &str,
         mut wants: Value,
-    ) -> Result<Reached, BrowserError> {
+    ) -> Result<FieldState, BrowserError> {
         wants["alone"] = json!(true);
-        let reached: Reached = self.hand("reach", selector, wants).await?;
+        let reached: FieldState = self.hand("reach", selector, wants).await?;
         let known = self.stood(selector, reached.document, &reached.complaints);
         if let Some(what) = same::differs(field, selector, &reached, known) {
             return Err(BrowserError::Changed { selector: selector.into(), what });
         }
         if same::is_unseen(field, &reached) {
-            return Err(unusable(selector, "nobody can see it"));
+            return Err(unusable(selector, "it is not visible"));
         }
         if reached.is("disabled") {
             return Err(off(selector));
@@ -128,7 +131,7 @@ impl Browser {
         if reached.value == value {
             return Ok(());
         }
-        self.hand::<Held>("set", &field.selector, json!(value)).await.map(drop)
+        self.hand::<FieldContent>("set", &field.selector, json!(value)).await.map(drop)
     }
 
     /// Types a code into its boxes, one character each.

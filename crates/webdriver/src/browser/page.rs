@@ -9,19 +9,19 @@ use fantoccini::{error::CmdError, wd::WebDriverCompatibleCommand};
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use super::{Browser, BrowserError, Dialog, error::first_line};
+use super::{Browser, BrowserDialog, BrowserError, error::first_line};
 
 /// Dialogs that are answered for one command before it is given up.
 const DIALOGS: usize = 8;
 
 /// A command that the client has no method for, or only one that does more.
 #[derive(Clone, Debug)]
-pub(super) struct Post {
+pub(super) struct RawCommand {
     pub(super) path: &'static str,
     pub(super) body: Value,
 }
 
-impl WebDriverCompatibleCommand for Post {
+impl WebDriverCompatibleCommand for RawCommand {
     fn endpoint(
         &self,
         base: &Url,
@@ -43,7 +43,8 @@ impl Browser {
             return Err(refused(&error.to_string()));
         }
         self.to_top().await?;
-        let opening = || self.client.issue_cmd(Post { path: "url", body: json!({ "url": url }) });
+        let opening =
+            || self.client.issue_cmd(RawCommand { path: "url", body: json!({ "url": url }) });
         match self.raw("opening a page", opening).await {
             Ok(_) => Ok(()),
             Err(BrowserError::Refused { why }) => {
@@ -60,7 +61,7 @@ impl Browser {
     }
 
     /// Returns what dialogs have said since this was last asked.
-    pub fn dialogs(&self) -> Vec<Dialog> {
+    pub fn dialogs(&self) -> Vec<BrowserDialog> {
         std::mem::take(&mut *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -128,12 +129,12 @@ impl Browser {
             done => done?,
         }
         let mut dialogs = self.dialogs.lock().unwrap_or_else(PoisonError::into_inner);
-        dialogs.push(Dialog { text, accepted });
+        dialogs.push(BrowserDialog { text, accepted });
         Ok(())
     }
 
     fn lives(&self) -> bool {
-        self.ours.as_ref().is_none_or(super::Group::lives)
+        self.ours.as_ref().is_none_or(super::ProcessGroup::lives)
     }
 
     fn judged(&self, error: CmdError, what: &str) -> BrowserError {

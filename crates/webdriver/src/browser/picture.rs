@@ -6,7 +6,7 @@ use super::{Browser, BrowserError};
 
 /// Hides what fields hold and where the page repeats it, wherever a script reaches, and
 /// shows it again.
-const VEIL: &str = include_str!("veil.js");
+const VEIL: &str = include_str!("mask.js");
 
 impl Browser {
     /// Photographs what the window shows, as PNG.

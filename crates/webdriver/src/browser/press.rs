@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    Browser, BrowserError, Dialog, Stand, group::LOOK, hand::Reached, insert::unusable,
-    settle::State,
+    Browser, BrowserDialog, BrowserError, StablePage, dom::FieldState, insert::unusable,
+    process_group::LOOK, settle::DocumentState,
 };
 
-pub use agreed::Agreed;
+pub use agreed::AgreedPage;
 
 /// Characters of a page's words that are told.
 const WORDS: usize = 600;
 
 /// A page on which a control is about to be pressed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Pressing {
+pub struct PressTarget {
     /// Which order it is to be pressed for.
     #[serde(default)]
     pub errand: String,
@@ -36,31 +36,31 @@ pub struct Pressing {
     pub words: String,
 }
 
-impl Pressing {
+impl PressTarget {
     /// Returns whether a page is another document.
-    pub fn is_gone(&self, now: &Stand) -> bool {
+    pub fn is_gone(&self, now: &StablePage) -> bool {
         (self.document - now.document).abs() > 0.0
     }
 
     /// Returns whether a page is another one, or the same with other fields.
-    pub fn has_moved(&self, now: &Stand) -> bool {
+    pub fn has_moved(&self, now: &StablePage) -> bool {
         self.url != now.url || self.fingerprint != now.fingerprint || self.is_gone(now)
     }
 }
 
 /// What came of pressing a control.
 #[derive(Clone, Debug)]
-pub struct Pressed {
+pub struct PressResult {
     /// The page then.
-    pub stand: Stand,
+    pub stand: StablePage,
     /// Whether it is the page that it was.
-    pub went: Went,
+    pub went: Navigation,
     /// What it says to it.
-    pub answer: Answer,
+    pub answer: PageResponse,
     /// What is left of the form.
-    pub rest: Rest,
+    pub rest: FormRemainder,
     /// What dialogs said meanwhile.
-    pub dialogs: Vec<Dialog>,
+    pub dialogs: Vec<BrowserDialog>,
     /// What the page has against what was filled: what it did not say before, or, where it
     /// stays as it is, all that it says.
     pub complaints: Vec<Complaint>,
@@ -68,16 +68,16 @@ pub struct Pressed {
     pub windows: usize,
 }
 
-impl Pressed {
+impl PressResult {
     /// Returns whether it is another page, or the same with other fields.
     pub fn has_moved(&self) -> bool {
-        self.went != Went::Nowhere
+        self.went != Navigation::Nowhere
     }
 }
 
 /// Where a page went when a control was pressed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Went {
+pub enum Navigation {
     /// It is the page that it was.
     Nowhere,
     /// It has other fields or another address, and is the same document.
@@ -88,7 +88,7 @@ pub enum Went {
 
 /// What a page says when a control was pressed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum PageResponse {
     /// What it said before.
     Nothing,
     /// Something else.
@@ -99,7 +99,7 @@ pub enum Answer {
 
 /// What is left of a form after its control was pressed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Rest {
+pub enum FormRemainder {
     /// Its fields, with what they held.
     Filled,
     /// Its fields, and they hold something else.
@@ -110,7 +110,7 @@ pub enum Rest {
 
 /// What is seen of a page that something was pressed on.
 #[derive(Debug, Deserialize)]
-struct After {
+struct PageAfterPress {
     /// Whether it is still at work.
     busy: bool,
     /// Its alerts that look like errors.
@@ -121,7 +121,7 @@ struct After {
 
 /// What a page tells of the press that was last made on it.
 #[derive(Debug, Deserialize)]
-struct Press {
+struct PressTrace {
     /// Whether the click has reached the control.
     clicked: bool,
     /// Why it was kept from it, where it was.
@@ -150,10 +150,10 @@ impl Browser {
     pub fn about_to_press(
         &mut self,
         errand: &str,
-        stand: &Stand,
-    ) -> Result<Pressing, BrowserError> {
-        let Stand { fingerprint, url, document, .. } = stand;
-        let pressing = Pressing {
+        stand: &StablePage,
+    ) -> Result<PressTarget, BrowserError> {
+        let StablePage { fingerprint, url, document, .. } = stand;
+        let pressing = PressTarget {
             errand: errand.into(),
             fingerprint: fingerprint.clone(),
             url: url.clone(),
@@ -167,7 +167,7 @@ impl Browser {
     }
 
     /// Writes down what a page shows on which the way on is chosen.
-    pub fn agree_on(&mut self, agreed: &Agreed) -> Result<(), BrowserError> {
+    pub fn agree_on(&mut self, agreed: &AgreedPage) -> Result<(), BrowserError> {
         match &mut self.ours {
             Some(group) => group.agreed(agreed),
             None => Ok(()),
@@ -182,7 +182,7 @@ impl Browser {
 
     /// Returns whether a click has reached its control on the document that is shown.
     pub async fn was_clicked(&self) -> Result<bool, BrowserError> {
-        self.hand_on_page::<Press>("press", "").await.map(|press| press.clicked)
+        self.hand_on_page::<PressTrace>("press", "").await.map(|press| press.clicked)
     }
 
     /// Clicks a control as a person would, and waits until the page has moved and stands
@@ -191,9 +191,9 @@ impl Browser {
     pub async fn press(
         &self,
         selector: &str,
-        stood: &Stand,
+        stood: &StablePage,
         accept: bool,
-    ) -> Result<Pressed, BrowserError> {
+    ) -> Result<PressResult, BrowserError> {
         drop(self.dialogs());
         let windows = self.windows().await?;
         let words = self.words().await?;
@@ -204,7 +204,7 @@ impl Browser {
         let more = json!({
             "label": control.map(|it| it.label.as_str()), "origin": target, "sites": sites,
         });
-        let reached: Reached = self.hand("arm", selector, more).await?;
+        let reached: FieldState = self.hand("arm", selector, more).await?;
         if !reached.changed.is_empty() {
             return Err(BrowserError::NotAgreed { what: reached.changed });
         }
@@ -212,7 +212,7 @@ impl Browser {
             return Err(unusable(selector, "the page has switched it off"));
         }
         if !reached.is("shown") {
-            return Err(unusable(selector, "nobody can see it"));
+            return Err(unusable(selector, "it is not visible"));
         }
         let _consent = Consent::of(&self.consent, accept);
         if !self.click(&reached.element).await? {
@@ -220,9 +220,9 @@ impl Browser {
         }
         let unsure = |error| BrowserError::Unsure(Box::new(error));
         self.leave_frames().await.map_err(unsure)?;
-        let press: Press = self.hand_on_page("press", "").await.map_err(unsure)?;
+        let press: PressTrace = self.hand_on_page("press", "").await.map_err(unsure)?;
         if !press.changed.is_empty() {
-            self.hand_on_page::<After>("over", selector).await?;
+            self.hand_on_page::<PageAfterPress>("over", selector).await?;
             return Err(BrowserError::NotAgreed { what: press.changed });
         }
         self.pressed(selector, stood, &words, windows).await.map_err(unsure)
@@ -232,10 +232,10 @@ impl Browser {
     async fn pressed(
         &self,
         selector: &str,
-        stood: &Stand,
+        stood: &StablePage,
         words: &str,
         windows: usize,
-    ) -> Result<Pressed, BrowserError> {
+    ) -> Result<PressResult, BrowserError> {
         self.forget();
         let begun = Stopwatch::start();
         let stand = loop {
@@ -249,7 +249,7 @@ impl Browser {
             }
             // It may answer in words alone, and in more than one step.
             let said = self.words().await?;
-            let after: After = self.hand_on_page("after", selector).await?;
+            let after: PageAfterPress = self.hand_on_page("after", selector).await?;
             if !after.stopped.is_empty() {
                 break now;
             }
@@ -261,30 +261,30 @@ impl Browser {
             }
             tokio::time::sleep(LOOK * 10).await;
         };
-        let after: After = self.hand_on_page("over", selector).await?;
+        let after: PageAfterPress = self.hand_on_page("over", selector).await?;
         if !after.stopped.is_empty() {
             let to = after.stopped;
             let why = format!("the form was stopped on its way to {to}, which is another site");
             return Err(BrowserError::Refused { why });
         }
         let went = match (is_other(stood, &stand), has_moved(stood, &stand)) {
-            (true, _) => Went::Anew,
-            (false, true) => Went::On,
-            (false, false) => Went::Nowhere,
+            (true, _) => Navigation::Anew,
+            (false, true) => Navigation::On,
+            (false, false) => Navigation::Nowhere,
         };
         let mut complaints = new(stood, &stand);
         let wrong = |it: &Complaint| after.wrong.iter().any(|words| words.contains(&it.text));
         let answer = if complaints.iter().any(wrong) {
-            Answer::Error
+            PageResponse::Error
         } else if self.words().await? != words || !complaints.is_empty() {
-            Answer::Words
+            PageResponse::Words
         } else {
-            Answer::Nothing
+            PageResponse::Nothing
         };
-        if went == Went::Nowhere && answer == Answer::Nothing {
+        if went == Navigation::Nowhere && answer == PageResponse::Nothing {
             complaints.clone_from(&stand.reading.complaints);
         }
-        Ok(Pressed {
+        Ok(PressResult {
             went,
             answer,
             rest: rest(&stood.reading.fields, &stand.reading.fields),
@@ -296,10 +296,10 @@ impl Browser {
     }
 
     /// Returns whether the document is another, or has another address.
-    async fn has_left(&self, stood: &Stand) -> Result<bool, BrowserError> {
+    async fn has_left(&self, stood: &StablePage) -> Result<bool, BrowserError> {
         // The frame that was clicked in may be gone.
         self.leave_frames().await?;
-        let state: State = self.hand_on_page("state", "").await?;
+        let state: DocumentState = self.hand_on_page("state", "").await?;
         Ok(state.url != stood.url || (state.document - stood.document).abs() > 0.0)
     }
 
@@ -319,22 +319,22 @@ impl Browser {
     }
 }
 
-fn is_other(before: &Stand, now: &Stand) -> bool {
+fn is_other(before: &StablePage, now: &StablePage) -> bool {
     (before.document - now.document).abs() > 0.0
 }
 
-fn has_moved(before: &Stand, now: &Stand) -> bool {
+fn has_moved(before: &StablePage, now: &StablePage) -> bool {
     before.url != now.url || before.fingerprint != now.fingerprint || is_other(before, now)
 }
 
 /// Returns what a page says now and did not say before.
-fn new(before: &Stand, now: &Stand) -> Vec<Complaint> {
+fn new(before: &StablePage, now: &StablePage) -> Vec<Complaint> {
     let known = |words: &str| before.reading.complaints.iter().any(|it| it.text == words);
     now.reading.complaints.iter().filter(|it| !known(&it.text)).cloned().collect()
 }
 
 /// Returns what is left of the fields that held something: what most of them came to.
-fn rest(before: &[Field], now: &[Field]) -> Rest {
+fn rest(before: &[Field], now: &[Field]) -> FormRemainder {
     let holds = |field: &&Field| {
         field.fill != Fill::Hidden && field.value.as_ref().is_some_and(|value| !value.is_empty())
     };
@@ -347,9 +347,9 @@ fn rest(before: &[Field], now: &[Field]) -> Rest {
     let same = found.iter().filter(|(before, now)| before.value == now.value).count();
     let most = |count: usize| count > 0 && count * 2 >= filled.len();
     match (most(found.len()), most(same)) {
-        (false, _) => Rest::Gone,
-        (true, true) => Rest::Filled,
-        (true, false) => Rest::Emptied,
+        (false, _) => FormRemainder::Gone,
+        (true, true) => FormRemainder::Filled,
+        (true, false) => FormRemainder::Emptied,
     }
 }
 
@@ -365,12 +365,12 @@ mod tests {
             ..Field::default()
         };
         let before = [field("#a", "1"), field("#b", "2"), field("#c", "")];
-        assert_eq!(rest(&before, &before), Rest::Filled);
-        assert_eq!(rest(&before, &[field("#a", "1"), field("#b", "")]), Rest::Filled);
-        assert_eq!(rest(&before, &[field("#a", ""), field("#b", "")]), Rest::Emptied);
-        assert_eq!(rest(&before, &[field("#c", ""), field("#d", "1")]), Rest::Gone);
-        assert_eq!(rest(&[field("#c", "")], &before), Rest::Gone);
+        assert_eq!(rest(&before, &before), FormRemainder::Filled);
+        assert_eq!(rest(&before, &[field("#a", "1"), field("#b", "")]), FormRemainder::Filled);
+        assert_eq!(rest(&before, &[field("#a", ""), field("#b", "")]), FormRemainder::Emptied);
+        assert_eq!(rest(&before, &[field("#c", ""), field("#d", "1")]), FormRemainder::Gone);
+        assert_eq!(rest(&[field("#c", "")], &before), FormRemainder::Gone);
         let hidden = Field { fill: Fill::Hidden, ..field("#a", "1") };
-        assert_eq!(rest(&before[..1], &[hidden]), Rest::Gone);
+        assert_eq!(rest(&before[..1], &[hidden]), FormRemainder::Gone);
     }
 }

@@ -9,17 +9,17 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agreed, Pressing};
+use super::{AgreedPage, PressTarget};
 use crate::platform;
 
 /// A process, named so that no other can be taken for it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) struct Who {
+pub(super) struct ProcessIdentity {
     pub(super) pid: u32,
     pub(super) started: String,
 }
 
-impl Who {
+impl ProcessIdentity {
     /// Returns a process that runs; nothing for one that has ended.
     pub(super) fn of(pid: u32) -> Option<Self> {
         platform::started(pid).map(|started| Self { pid, started })
@@ -33,23 +33,23 @@ impl Who {
 
 /// A browser, its driver and its keeper, and how to speak to them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Record {
+pub struct BrowserRecord {
     pub(super) port: u16,
     pub(super) session: String,
     pub(super) folder: PathBuf,
-    pub(super) owner: Who,
-    pub(super) driver: Who,
-    pub(super) browser: Option<Who>,
-    pub(super) keeper: Option<Who>,
+    pub(super) owner: ProcessIdentity,
+    pub(super) driver: ProcessIdentity,
+    pub(super) browser: Option<ProcessIdentity>,
+    pub(super) keeper: Option<ProcessIdentity>,
     /// The page on which a control was last about to be pressed.
     #[serde(default)]
-    pub(super) pressing: Option<Pressing>,
+    pub(super) pressing: Option<PressTarget>,
     /// The page on which the way on was last chosen.
     #[serde(default)]
-    pub(super) agreed: Option<Agreed>,
+    pub(super) agreed: Option<AgreedPage>,
 }
 
-impl Record {
+impl BrowserRecord {
     /// Reads a record; nothing where there is none.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         match fs::read(path) {
@@ -60,12 +60,12 @@ impl Record {
     }
 
     /// Returns the page on which a control was last about to be pressed.
-    pub const fn pressing(&self) -> Option<&Pressing> {
+    pub const fn pressing(&self) -> Option<&PressTarget> {
         self.pressing.as_ref()
     }
 
     /// Returns the page on which the way on was last chosen.
-    pub const fn agreed(&self) -> Option<&Agreed> {
+    pub const fn agreed(&self) -> Option<&AgreedPage> {
         self.agreed.as_ref()
     }
 
@@ -90,14 +90,16 @@ impl Record {
 
 /// Ends the browser that a record speaks of, where whoever had it has died.
 pub(crate) fn end_left(path: &Path) {
-    let found = match Record::read(path) {
+    let found = match BrowserRecord::read(path) {
         Ok(found) => found,
         Err(error) => return tracing::debug!(%error, "a browser's record cannot be read"),
     };
     // A browser that was taken over is ended when it is dropped.
-    let settings = super::Settings::default();
-    if let Some(Err(error)) = found.map(|it| super::group::Group::take_over(&settings, &it, path)) {
-        tracing::debug!(%error, "a browser was left");
+    let settings = super::BrowserSettings::default();
+    if let Some(Err(error)) =
+        found.map(|it| super::process_group::ProcessGroup::take_over(&settings, &it, path))
+    {
+        tracing::debug!(%error, "a browser was left running");
     }
 }
 
@@ -112,8 +114,8 @@ mod tests {
         let name = format!("pointsman-record-{:x}", pointsman_runtime::clock::entropy());
         let forms = std::env::temp_dir().join(name).join("forms");
         let path = forms.join("r1.json");
-        let who = Who { pid: 1, started: "0".into() };
-        let record = Record {
+        let who = ProcessIdentity { pid: 1, started: "0".into() };
+        let record = BrowserRecord {
             port: 1,
             session: "s".into(),
             folder: "/nowhere".into(),

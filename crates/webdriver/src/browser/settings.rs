@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 /// How a browser is started, and how long everything may take.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct BrowserSettings {
     /// The driver; looked for where it is not given.
     pub driver: Option<PathBuf>,
     /// The browser; looked for where it is not given.
@@ -43,7 +43,7 @@ pub struct Settings {
     pub keep: Duration,
 }
 
-impl Default for Settings {
+impl Default for BrowserSettings {
     fn default() -> Self {
         Self {
             driver: None,

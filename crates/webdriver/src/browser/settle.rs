@@ -2,22 +2,22 @@
 
 use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 
-use pointsman_agents::form::{Field, Reader, Reading};
+use pointsman_agents::form::{Field, PageReader, PageReading};
 use pointsman_kernel::id::Digest;
 use pointsman_runtime::clock::Stopwatch;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{Browser, BrowserError, look::Look};
+use super::{Browser, BrowserError, snapshot::SnapshotResult};
 
 /// Fields that are named when a page does not stand still.
 const NAMED: usize = 4;
 /// Made once: that takes longer than reading a page.
-static READER: LazyLock<Reader> = LazyLock::new(Reader::default);
+static READER: LazyLock<PageReader> = LazyLock::new(PageReader::default);
 
 /// A page that stands still.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stand {
+pub struct StablePage {
     /// Its address.
     pub url: String,
     /// Scheme, host and port.
@@ -27,7 +27,7 @@ pub struct Stand {
     /// What it is known by: origin, path, and the fields that it shows; not their values.
     pub fingerprint: String,
     /// What it shows.
-    pub reading: Reading,
+    pub reading: PageReading,
     /// Which document it is: one that is loaded anew is another.
     pub document: f64,
     /// The HTTP status that the document came with, where the browser knows it.
@@ -36,7 +36,7 @@ pub struct Stand {
 
 /// How a document stands.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-pub(super) struct State {
+pub(super) struct DocumentState {
     pub(super) url: String,
     pub(super) document: f64,
 }
@@ -44,9 +44,9 @@ pub(super) struct State {
 impl Browser {
     /// Waits until the page stands still: its document is there, nothing leads away from
     /// it, and two looks at it are equal.
-    pub async fn settle(&self, within: Duration) -> Result<Stand, BrowserError> {
+    pub async fn settle(&self, within: Duration) -> Result<StablePage, BrowserError> {
         let begun = Stopwatch::start();
-        let mut before: Option<Stand> = None;
+        let mut before: Option<StablePage> = None;
         // Since when it has stood still.
         let mut bare = Stopwatch::start();
         let mut changing = "it was never there to be looked at".to_owned();
@@ -89,7 +89,7 @@ impl Browser {
     }
 
     /// Looks at the page as it is now, or tells why it is none yet.
-    async fn seen(&self, waited: Duration) -> Result<Result<Stand, String>, BrowserError> {
+    async fn seen(&self, waited: Duration) -> Result<Result<StablePage, String>, BrowserError> {
         let (ready, stand) = self.stand().await?;
         let there = match ready.as_str() {
             "complete" => true,
@@ -106,18 +106,18 @@ impl Browser {
         Ok(if there { Ok(stand) } else { Err("its document did not finish loading".into()) })
     }
 
-    async fn stand(&self) -> Result<(String, Stand), BrowserError> {
-        let Look { sighting, ready, document, status } = self.look_at_all().await?;
+    async fn stand(&self) -> Result<(String, StablePage), BrowserError> {
+        let SnapshotResult { sighting, ready, document, status } = self.look_at_all().await?;
         self.looked(&sighting);
         let reading = READER.read(&sighting);
         let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
         let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);
         let status = Some(status).filter(|status| *status > 0);
-        Ok((ready, Stand { url, origin, title, fingerprint, reading, document, status }))
+        Ok((ready, StablePage { url, origin, title, fingerprint, reading, document, status }))
     }
 
     /// Looks at the page as it is at this moment.
-    pub async fn now(&self) -> Result<Stand, BrowserError> {
+    pub async fn now(&self) -> Result<StablePage, BrowserError> {
         self.stand().await.map(|(_, stand)| stand)
     }
 }
@@ -139,7 +139,7 @@ fn sign(field: &Field) -> String {
 }
 
 /// Returns what is different from one look to the next.
-fn differs(before: &Stand, now: &Stand) -> Option<String> {
+fn differs(before: &StablePage, now: &StablePage) -> Option<String> {
     if before.url != now.url {
         // What follows the path may hold what was typed.
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
@@ -151,7 +151,7 @@ fn differs(before: &Stand, now: &Stand) -> Option<String> {
     if before.fingerprint == now.fingerprint && before.reading.signature == now.reading.signature {
         return None;
     }
-    let signs = |stand: &Stand| stand.reading.fields.iter().map(sign).collect::<BTreeSet<_>>();
+    let signs = |stand: &StablePage| stand.reading.fields.iter().map(sign).collect::<BTreeSet<_>>();
     let (old, new) = (signs(before), signs(now));
     let moved: Vec<&str> = old
         .symmetric_difference(&new)

@@ -15,7 +15,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use super::{
-    Attach, Browser, BrowserError, Left, Record, Settings, find, group::Group, page::Post,
+    Attach, Browser, BrowserError, BrowserExit, BrowserRecord, BrowserSettings, executable,
+    page::RawCommand, process_group::ProcessGroup,
 };
 
 /// How often a driver is started that ends at once.
@@ -23,10 +24,13 @@ const DRIVERS: u8 = 3;
 
 /// Starts a driver, and waits until it listens. The port that it draws for itself may be
 /// taken by then, and it ends at once: another draws another.
-async fn driver(settings: &Settings, record: Option<&Path>) -> Result<(Group, u16), BrowserError> {
+async fn driver(
+    settings: &BrowserSettings,
+    record: Option<&Path>,
+) -> Result<(ProcessGroup, u16), BrowserError> {
     let mut tries = 1;
     loop {
-        let mut group = Group::start(settings, record)?;
+        let mut group = ProcessGroup::start(settings, record)?;
         match group.port(settings.start).await {
             Err(BrowserError::NotReady { why, .. }) if tries < DRIVERS => {
                 tracing::debug!(%why, "another driver is started");
@@ -39,7 +43,7 @@ async fn driver(settings: &Settings, record: Option<&Path>) -> Result<(Group, u1
 
 /// Whose a session at the driver is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Ours {
+pub(super) enum SessionOwner {
     /// We made it and end it.
     Yes,
     /// Somebody else's, and left open.
@@ -48,25 +52,25 @@ pub(super) enum Ours {
 
 impl Browser {
     /// Starts a browser, or attaches to one.
-    pub async fn open(settings: &Settings) -> Result<Self, BrowserError> {
+    pub async fn open(settings: &BrowserSettings) -> Result<Self, BrowserError> {
         Self::open_for(settings, None).await
     }
 
     /// Starts a browser, or attaches to one, and writes down how a resumed run finds it.
     pub async fn open_for(
-        settings: &Settings,
+        settings: &BrowserSettings,
         record: Option<&Path>,
     ) -> Result<Self, BrowserError> {
         let (url, session) = match &settings.attach {
             Some(Attach::Driver { url, session: Some(session) }) => {
                 let client = within(settings.start, "attaching", existing(url, session)).await?;
-                let browser = Self::around(client, settings, None, Ours::No);
+                let browser = Self::around(client, settings, None, SessionOwner::No);
                 browser.answers().await?;
                 return Ok(browser);
             }
-            Some(Attach::Driver { url, session: None }) => (Some(url.clone()), Ours::Yes),
-            Some(Attach::Debugger(_)) => (None, Ours::No),
-            None => (None, Ours::Yes),
+            Some(Attach::Driver { url, session: None }) => (Some(url.clone()), SessionOwner::Yes),
+            Some(Attach::Debugger(_)) => (None, SessionOwner::No),
+            None => (None, SessionOwner::Yes),
         };
         let mut ours = None;
         let url = if let Some(url) = url {
@@ -75,7 +79,7 @@ impl Browser {
             // What is missing is told before anything is started.
             let browser = match &settings.attach {
                 Some(_) => None,
-                None => Some(find::browser(settings)?),
+                None => Some(executable::browser(settings)?),
             };
             let (group, port) = driver(settings, record).await?;
             ours = Some((group, port, browser));
@@ -91,12 +95,12 @@ impl Browser {
         if let Some((mut group, port, _)) = ours {
             let told = browser.client.capabilities().and_then(|it| it.get("goog:processID"));
             let started = told.and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
-            group.knows(started.filter(|_| session == Ours::Yes), port, &id)?;
+            group.knows(started.filter(|_| session == SessionOwner::Yes), port, &id)?;
             browser.ours = Some(group);
             // Its processes are ended with it, and need not be asked.
             browser.client.persist().await?;
         }
-        if session == Ours::Yes {
+        if session == SessionOwner::Yes {
             browser.keep_focus().await;
         }
         Ok(browser)
@@ -108,7 +112,7 @@ impl Browser {
         let body = json!({
             "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true },
         });
-        let post = Post { path: "goog/cdp/execute", body };
+        let post = RawCommand { path: "goog/cdp/execute", body };
         if let Err(error) =
             self.raw("keeping the focus", || self.client.issue_cmd(post.clone())).await
         {
@@ -118,40 +122,40 @@ impl Browser {
 
     /// Takes over the browser of a process that has died.
     pub async fn take_over(
-        settings: &Settings,
-        found: &Record,
+        settings: &BrowserSettings,
+        found: &BrowserRecord,
         record: &Path,
     ) -> Result<Self, BrowserError> {
-        let group = Group::take_over(settings, found, record)?;
+        let group = ProcessGroup::take_over(settings, found, record)?;
         let url = format!("http://127.0.0.1:{}", found.port);
         let client = within(settings.start, "attaching", existing(&url, &found.session)).await?;
-        let browser = Self::around(client, settings, Some(group), Ours::Yes);
+        let browser = Self::around(client, settings, Some(group), SessionOwner::Yes);
         browser.answers().await?;
         Ok(browser)
     }
 
     /// Leaves the browser to the person before it, if it was started for us, has a window
     /// and still runs; any other is closed.
-    pub async fn release(mut self) -> Option<Left> {
-        let stays = self.session == Ours::Yes && self.settings.visible;
+    pub async fn release(mut self) -> Option<BrowserExit> {
+        let stays = self.session == SessionOwner::Yes && self.settings.visible;
         let Some(group) = self.ours.take_if(|group| stays && group.lives()) else {
             return self.close().await;
         };
         let open = tokio::task::spawn_blocking(|| group.release()).await.unwrap_or(false);
-        Some(if open { Left::Open } else { Left::Closed })
+        Some(if open { BrowserExit::Open } else { BrowserExit::Closed })
     }
 
     /// Ends the browser, if it was started for us. Returns what became of it; nothing where
     /// it is somebody else's.
-    pub async fn close(mut self) -> Option<Left> {
+    pub async fn close(mut self) -> Option<BrowserExit> {
         if let Some(group) = self.ours.take() {
             // Processes are waited for.
             if let Err(error) = tokio::task::spawn_blocking(|| drop(group)).await {
                 tracing::warn!(%error, "a browser cannot be ended");
             }
-            return (self.session == Ours::Yes).then_some(Left::Closed);
+            return (self.session == SessionOwner::Yes).then_some(BrowserExit::Closed);
         }
-        if self.session == Ours::Yes {
+        if self.session == SessionOwner::Yes {
             let closed = self.client.clone().close();
             match tokio::time::timeout(self.settings.stop, closed).await {
                 Ok(Ok(())) => {}
@@ -162,7 +166,12 @@ impl Browser {
         None
     }
 
-    fn around(client: Client, settings: &Settings, ours: Option<Group>, session: Ours) -> Self {
+    fn around(
+        client: Client,
+        settings: &BrowserSettings,
+        ours: Option<ProcessGroup>,
+        session: SessionOwner,
+    ) -> Self {
         Self {
             client,
             settings: settings.clone(),

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, path::Path, sync::PoisonError};
 
-use pointsman_agents::form::{Field, Shape, kept};
+use pointsman_agents::form::{Field, FieldShape, kept};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Browser, BrowserError, hand::Held, keys};
+use super::{Browser, BrowserError, dom::FieldContent, keys};
 
 /// How a field was found after it was left.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Found {
+pub struct FieldCheck {
     /// What it holds, as a form would send it.
     pub value: String,
     /// Whether that is what was wanted.
@@ -22,14 +22,14 @@ pub struct Found {
 /// The words that stood on a document before anything was typed, by the fields that they
 /// stand with.
 #[derive(Debug, Default)]
-pub(super) struct Stood {
+pub(super) struct PriorMessages {
     document: f64,
     words: BTreeMap<String, Vec<String>>,
 }
 
 /// What a script finds.
 #[derive(Debug, Deserialize)]
-struct Check {
+struct CheckResult {
     /// What it held before it was left.
     before: String,
     value: String,
@@ -52,7 +52,7 @@ impl Browser {
     /// the page complains. What keys could not put there is set, and looked at again. Words
     /// that stood there before anything was typed are no answer to it: a page that was sent
     /// with them will not take them back.
-    pub async fn verify(&self, field: &Field, wanted: &str) -> Result<Found, BrowserError> {
+    pub async fn verify(&self, field: &Field, wanted: &str) -> Result<FieldCheck, BrowserError> {
         let mut check = self.check(field, true).await?;
         // A box may have come up at what was typed, or when the field was left.
         if (check.off || self.has_more_modals(check.modals))
@@ -62,7 +62,7 @@ impl Browser {
         }
         if let Some(text) = unkept(field, wanted, &check) {
             self.is_still(field).await?;
-            self.hand::<Held>("set", &field.selector, json!(text)).await?;
+            self.hand::<FieldContent>("set", &field.selector, json!(text)).await?;
             check = self.check(field, true).await?;
         }
         let value = value(field, &check);
@@ -73,7 +73,7 @@ impl Browser {
             let new: Vec<String> = new.collect();
             (!new.is_empty()).then(|| new.join("; "))
         });
-        Ok(Found { value, kept, complaint })
+        Ok(FieldCheck { value, kept, complaint })
     }
 
     /// Looks whether a field holds what is wanted, and leaves everything as it is.
@@ -82,7 +82,7 @@ impl Browser {
         Ok(is_kept(field, wanted, &value(field, &check)))
     }
 
-    async fn check(&self, field: &Field, leaves: bool) -> Result<Check, BrowserError> {
+    async fn check(&self, field: &Field, leaves: bool) -> Result<CheckResult, BrowserError> {
         let parts: Vec<&str> =
             field.options.iter().filter_map(|it| it.selector.as_deref()).collect();
         let more = json!({ "whole": field.selector, "buttons": parts, "leaves": leaves });
@@ -94,7 +94,7 @@ impl Browser {
     pub(super) fn stood(&self, selector: &str, document: f64, words: &[String]) -> bool {
         let mut stood = self.stood.lock().unwrap_or_else(PoisonError::into_inner);
         if (stood.document - document).abs() > 0.0 {
-            *stood = Stood { document, words: BTreeMap::new() };
+            *stood = PriorMessages { document, words: BTreeMap::new() };
         }
         let known = stood.words.contains_key(selector);
         stood.words.entry(selector.into()).or_insert_with(|| words.to_vec());
@@ -109,29 +109,29 @@ impl Browser {
 
     /// Forgets it: the page has moved on.
     pub(super) fn forget(&self) {
-        *self.stood.lock().unwrap_or_else(PoisonError::into_inner) = Stood::default();
+        *self.stood.lock().unwrap_or_else(PoisonError::into_inner) = PriorMessages::default();
     }
 }
 
 fn is_kept(field: &Field, wanted: &str, value: &str) -> bool {
     match field.shape {
-        Shape::File => files(wanted) == value,
+        FieldShape::File => files(wanted) == value,
         _ => kept(field, wanted, value),
     }
 }
 
 /// Returns the text that was typed and did not arrive, where setting it could help. Rich
 /// text is only ever typed: its editor keeps more than the page shows.
-fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
+fn unkept(field: &Field, wanted: &str, check: &CheckResult) -> Option<String> {
     let typed = matches!(
         field.shape,
-        Shape::Text
-            | Shape::Textarea
-            | Shape::Password
-            | Shape::Number
-            | Shape::Date
-            | Shape::Time
-            | Shape::DatetimeLocal
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Password
+            | FieldShape::Number
+            | FieldShape::Date
+            | FieldShape::Time
+            | FieldShape::DatetimeLocal
     );
     if !typed || check.editable || check.off {
         return None;
@@ -143,14 +143,14 @@ fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
 }
 
 /// Returns what a field holds, as a form would send it.
-fn value(field: &Field, check: &Check) -> String {
+fn value(field: &Field, check: &CheckResult) -> String {
     let of = |at: &usize| field.options.get(*at).map(|choice| choice.value.as_str());
     match field.shape {
-        Shape::Radio => check.chosen.first().and_then(of).unwrap_or_default().to_owned(),
-        Shape::Listbox if !check.picked.is_empty() => {
+        FieldShape::Radio => check.chosen.first().and_then(of).unwrap_or_default().to_owned(),
+        FieldShape::Listbox if !check.picked.is_empty() => {
             check.picked.iter().filter_map(of).collect::<Vec<_>>().join("\n")
         }
-        Shape::Codes if !field.options.is_empty() => check.joined.clone(),
+        FieldShape::Codes if !field.options.is_empty() => check.joined.clone(),
         _ => check.value.clone(),
     }
 }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use serde_json::{Map, Value, json};
 
-use super::{Attach, Settings};
+use super::{Attach, BrowserSettings};
 use crate::platform;
 
 /// Flags that every browser gets: nothing but the page speaks to the network, nothing asks
@@ -24,7 +24,7 @@ const FLAGS: [&str; 12] = [
     "--window-size=1280,1400",
 ];
 
-impl Settings {
+impl BrowserSettings {
     /// Returns the capabilities that a session is asked for: with a folder for its profile,
     /// and with the program, where they are not the driver's to choose.
     pub fn capabilities(

@@ -16,60 +16,66 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::explore::{Act, Direction, Step};
+use pointsman_agents::explore::{DeviceAction, Direction, RecordingStep};
 use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 
 pub use graph::RecordingError;
-pub use truth::{Known, Truth};
+pub use truth::{GroundTruth, KnownAction};
 
-use super::{AppState, Device, DeviceClass, DeviceError, Gesture, Installed, Look, Reached};
-use graph::{Action, Graph, Kind};
+use super::{
+    AppState, Device, DeviceClass, DeviceError, DeviceResult, Gesture, InstalledApp, ScreenCapture,
+};
+use graph::{RecordedAction, RecordedActionKind, RecordingGraph};
 
 /// A recorded app that is played back from a seed.
 #[derive(Debug)]
 pub struct Recording {
-    graph: Arc<Graph>,
+    graph: Arc<RecordingGraph>,
     seed: u64,
     /// Where it is kept how far the player has come; nothing where it need not outlive us.
     kept: Option<PathBuf>,
-    stand: Mutex<Stand>,
+    stand: Mutex<PlaybackState>,
 }
 
 /// How far a player has come.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-struct Stand {
+struct PlaybackState {
     at: String,
     /// How often an action with several successors was taken, by state and action.
     taken: BTreeMap<String, u64>,
     /// The last action, by the key of the effect that asked for it.
-    last: Option<(String, Step)>,
+    last: Option<(String, RecordingStep)>,
 }
 
 impl Recording {
     /// Opens a recording: lines of JSON, packed by gzip or plain. Where `kept` names a file,
     /// a player that was interrupted goes on from there.
     pub fn open(file: &Path, seed: u64, kept: Option<PathBuf>) -> Result<Self, RecordingError> {
-        Self::of(Arc::new(Graph::read(file)?), seed, kept)
+        Self::of(Arc::new(RecordingGraph::read(file)?), seed, kept)
     }
 
     /// Returns another player of the same recording, from its start.
     #[must_use]
     pub fn again(&self, seed: u64) -> Self {
         let at = self.graph.initial.clone();
-        let stand = Mutex::new(Stand { at, ..Stand::default() });
+        let stand = Mutex::new(PlaybackState { at, ..PlaybackState::default() });
         Self { graph: Arc::clone(&self.graph), seed, kept: None, stand }
     }
 
-    fn of(graph: Arc<Graph>, seed: u64, kept: Option<PathBuf>) -> Result<Self, RecordingError> {
-        let start = Stand { at: graph.initial.clone(), ..Stand::default() };
+    fn of(
+        graph: Arc<RecordingGraph>,
+        seed: u64,
+        kept: Option<PathBuf>,
+    ) -> Result<Self, RecordingError> {
+        let start = PlaybackState { at: graph.initial.clone(), ..PlaybackState::default() };
         let stand = match kept.as_ref().map(fs::read) {
             None => start,
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => start,
             Some(Err(source)) => return Err(RecordingError::Kept { source }),
             Some(Ok(bytes)) => serde_json::from_slice(&bytes)
                 .ok()
-                .filter(|stand: &Stand| graph.states.contains_key(&stand.at))
+                .filter(|stand: &PlaybackState| graph.states.contains_key(&stand.at))
                 .ok_or(RecordingError::OtherGraph)?,
         };
         Ok(Self { graph, seed, kept, stand: Mutex::new(stand) })
@@ -91,7 +97,7 @@ impl Recording {
     }
 
     /// Takes an action, and returns the step that it was.
-    fn take(&self, action: Action, key: &str) -> Result<Step, DeviceError> {
+    fn take(&self, action: RecordedAction, key: &str) -> Result<RecordingStep, DeviceError> {
         let mut stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, step)) = stand.last.as_ref().filter(|(last, _)| last == key) {
             return Ok(step.clone());
@@ -99,7 +105,7 @@ impl Recording {
         let from = stand.at.clone();
         let action = self.graph.effective(&from, action);
         let to = self.successor(&mut stand, &from, &action);
-        let step = Step {
+        let step = RecordingStep {
             from,
             kind: action.kind.name().into(),
             node: action.node,
@@ -112,13 +118,17 @@ impl Recording {
         Ok(step)
     }
 
-    fn successor(&self, stand: &mut Stand, from: &str, action: &Action) -> String {
+    fn successor(&self, stand: &mut PlaybackState, from: &str, action: &RecordedAction) -> String {
         let initial = || self.graph.initial.clone();
-        if action.kind == Kind::Restart {
+        if action.kind == RecordedActionKind::Restart {
             return initial();
         }
         let Some(successors) = self.graph.successors(from, action) else {
-            return if action.kind == Kind::Launch { initial() } else { from.to_owned() };
+            return if action.kind == RecordedActionKind::Launch {
+                initial()
+            } else {
+                from.to_owned()
+            };
         };
         let mut states = successors.iter();
         if let (Some((only, _)), None) = (states.next(), states.next()) {
@@ -131,7 +141,7 @@ impl Recording {
         draw(successors, &Digest::of(text.as_bytes())).unwrap_or_else(|| from.to_owned())
     }
 
-    fn keep(&self, stand: &Stand) -> Result<(), DeviceError> {
+    fn keep(&self, stand: &PlaybackState) -> Result<(), DeviceError> {
         let Some(path) = &self.kept else { return Ok(()) };
         let written = (|| {
             if let Some(folder) = path.parent() {
@@ -167,30 +177,38 @@ impl Device for Recording {
         format!("a recording of {}", self.graph.app)
     }
 
-    fn open(&self) -> Reached<'_, ()> {
+    fn open(&self) -> DeviceResult<'_, ()> {
         now(Ok(()))
     }
 
-    fn installed<'a>(&'a self, package: &'a str) -> Reached<'a, Option<Installed>> {
-        now(Ok((package == self.graph.package).then(Installed::default)))
+    fn installed<'a>(&'a self, package: &'a str) -> DeviceResult<'a, Option<InstalledApp>> {
+        now(Ok((package == self.graph.package).then(InstalledApp::default)))
     }
 
-    fn install<'a>(&'a self, package: &'a str, _file: &'a str) -> Reached<'a, ()> {
+    fn install<'a>(&'a self, package: &'a str, _file: &'a str) -> DeviceResult<'a, ()> {
         let message = format!("a recording of {} cannot install {package}", self.graph.package);
         now(Err(DeviceError::new(DeviceClass::InvalidArgument, message)))
     }
 
-    fn launch<'a>(&'a self, _package: &'a str, key: &'a str) -> Reached<'a, Option<Step>> {
-        now(self.take(Action::plain(Kind::Launch), key).map(Some))
+    fn launch<'a>(
+        &'a self,
+        _package: &'a str,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>> {
+        now(self.take(RecordedAction::plain(RecordedActionKind::Launch), key).map(Some))
     }
 
-    fn restart<'a>(&'a self, _package: &'a str, key: &'a str) -> Reached<'a, Option<Step>> {
-        now(self.take(Action::plain(Kind::Restart), key).map(Some))
+    fn restart<'a>(
+        &'a self,
+        _package: &'a str,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>> {
+        now(self.take(RecordedAction::plain(RecordedActionKind::Restart), key).map(Some))
     }
 
-    fn look(&self) -> Reached<'_, Look> {
+    fn look(&self) -> DeviceResult<'_, ScreenCapture> {
         let at = self.at();
-        let look = self.graph.states.get(&at).map(|state| Look {
+        let look = self.graph.states.get(&at).map(|state| ScreenCapture {
             tree: Arc::clone(&state.tree),
             source: Arc::clone(&state.source),
             package: state.package.clone(),
@@ -200,26 +218,30 @@ impl Device for Recording {
         now(look.ok_or_else(missing))
     }
 
-    fn picture(&self) -> Reached<'_, Option<Vec<u8>>> {
+    fn picture(&self) -> DeviceResult<'_, Option<Vec<u8>>> {
         now(Ok(None))
     }
 
-    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<Step>> {
+    fn act<'a>(
+        &'a self,
+        gesture: &'a Gesture,
+        key: &'a str,
+    ) -> DeviceResult<'a, Option<RecordingStep>> {
         let kind = match gesture.act {
-            Act::Tap => Kind::Tap,
-            Act::LongPress => Kind::LongPress,
-            Act::Swipe => Kind::Swipe,
-            Act::Text => Kind::Text,
-            Act::Back => Kind::Back,
-            Act::Wait => Kind::Wait,
+            DeviceAction::Tap => RecordedActionKind::Tap,
+            DeviceAction::LongPress => RecordedActionKind::LongPress,
+            DeviceAction::Swipe => RecordedActionKind::Swipe,
+            DeviceAction::Text => RecordedActionKind::Text,
+            DeviceAction::Back => RecordedActionKind::Back,
+            DeviceAction::Wait => RecordedActionKind::Wait,
             _ => {
                 let message = "a recording does not know this gesture";
                 return now(Err(DeviceError::new(DeviceClass::InvalidArgument, message)));
             }
         };
-        let direction = gesture.direction.filter(|_| kind == Kind::Swipe);
+        let direction = gesture.direction.filter(|_| kind == RecordedActionKind::Swipe);
         let node = gesture.target.filter(|_| kind.is_on_node());
-        now(self.take(Action { kind, node, direction, name: None }, key).map(Some))
+        now(self.take(RecordedAction { kind, node, direction, name: None }, key).map(Some))
     }
 
     fn remembers(&self) -> bool {
@@ -230,18 +252,18 @@ impl Device for Recording {
         true
     }
 
-    fn state<'a>(&'a self, package: &'a str) -> Reached<'a, AppState> {
+    fn state<'a>(&'a self, package: &'a str) -> DeviceResult<'a, AppState> {
         let here = self.graph.states.get(&self.at());
         let front = here.is_some_and(|state| state.package == package);
         now(Ok(if front { AppState::Front } else { AppState::Background }))
     }
 
-    fn close(&self) -> Reached<'_, ()> {
+    fn close(&self) -> DeviceResult<'_, ()> {
         now(Ok(()))
     }
 }
 
-fn now<'a, T: Send + 'a>(value: Result<T, DeviceError>) -> Reached<'a, T> {
+fn now<'a, T: Send + 'a>(value: Result<T, DeviceError>) -> DeviceResult<'a, T> {
     Box::pin(std::future::ready(value))
 }
 

@@ -1,11 +1,14 @@
 //! Waits for a screen to stand still.
 
-use super::{Device, DeviceError, Look, Settings};
+use super::{Device, DeviceError, DeviceSettings, ScreenCapture};
 use pointsman_runtime::clock::Stopwatch;
 
 /// Waits until two looks are equal for long enough, or until the time for it is over: an app
 /// that never stands still is taken as it is.
-pub(crate) async fn settle(device: &dyn Device, settings: &Settings) -> Result<Look, DeviceError> {
+pub(crate) async fn settle(
+    device: &dyn Device,
+    settings: &DeviceSettings,
+) -> Result<ScreenCapture, DeviceError> {
     let begun = Stopwatch::start();
     let mut look = device.look().await?;
     if device.stands_still() {

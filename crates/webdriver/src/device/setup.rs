@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::explore::Preset;
+use pointsman_agents::explore::SetupStep;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -37,11 +37,11 @@ fn read(path: &Path) -> Result<String, SetupError> {
 }
 
 /// Reads the steps of a set-up: a TOML file of `[[step]]`.
-pub fn setup(path: &Path) -> Result<Vec<Preset>, SetupError> {
+pub fn setup(path: &Path) -> Result<Vec<SetupStep>, SetupError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Steps {
-        step: Vec<Preset>,
+        step: Vec<SetupStep>,
     }
     let bad = |why: String| SetupError::Content { path: path.into(), why };
     let steps: Steps = toml::from_str(&read(path)?).map_err(|error| bad(error.to_string()))?;

@@ -2,15 +2,18 @@
 
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
-use pointsman_agents::form::{Control, Report};
+use pointsman_agents::form::{FormReport, NavigationControl};
 use pointsman_runtime::effect::Permit;
 use serde::Deserialize;
 
 use super::{
-    room::{Room, open},
-    trouble::Trouble,
+    error::TaskError,
+    session::{BrowserSession, open},
 };
-use crate::browser::{Answer, Browser, BrowserError, Dialog, Pressed, Pressing, Rest, Stand, Went};
+use crate::browser::{
+    Browser, BrowserDialog, BrowserError, FormRemainder, Navigation, PageResponse, PressResult,
+    PressTarget, StablePage,
+};
 
 /// Complaints of a page that are told.
 const COMPLAINTS: usize = 5;
@@ -34,15 +37,15 @@ struct Submit {
 
 /// A control that is to be pressed.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
+struct WantedControl<'a> {
     selector: &'a str,
     label: &'a str,
 }
 
-impl Wanted<'_> {
+impl WantedControl<'_> {
     /// Returns what is different about it, where nothing else is known of the page that was
     /// agreed on.
-    fn differs(self, now: &Stand) -> Option<String> {
+    fn differs(self, now: &StablePage) -> Option<String> {
         let found = now.reading.controls.iter().find(|it| it.selector == self.selector);
         let Some(found) = found else {
             return Some(format!("`{}` is not there any more", self.label));
@@ -55,33 +58,33 @@ impl Wanted<'_> {
 }
 
 /// What came of it.
-enum Done {
+enum PressOutcome {
     /// It was pressed now, on a page that is known by this.
-    Now(Box<Pressed>, String),
+    Now(Box<PressResult>, String),
     /// It was pressed before a crash, on this page, and this is the page now.
-    Before(Box<Pressing>, Box<Stand>),
+    Before(Box<PressTarget>, Box<StablePage>),
 }
 
-impl Room {
+impl BrowserSession {
     /// Presses the control that leads on.
     pub(super) async fn press(
         &self,
-        control: &Control,
+        control: &NavigationControl,
         page: &str,
         origin: &str,
         permit: &Permit,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         let mut browser = self.here().await?;
-        let browser = browser.as_mut().ok_or_else(super::room::gone)?;
+        let browser = browser.as_mut().ok_or_else(super::session::gone)?;
         browser.stay_on(origin);
-        let wanted = Wanted { selector: &control.selector, label: &control.label };
+        let wanted = WantedControl { selector: &control.selector, label: &control.label };
         let (pressed, before) = match self.pressed(browser, wanted, page, permit, false).await? {
-            Done::Now(pressed, before) => (pressed, before),
-            Done::Before(_, stand) => {
-                let document = super::room::known(&stand);
-                let Stand { fingerprint, origin, .. } = *stand;
+            PressOutcome::Now(pressed, before) => (pressed, before),
+            PressOutcome::Before(_, stand) => {
+                let document = super::session::known(&stand);
+                let StablePage { fingerprint, origin, .. } = *stand;
                 let (complaint, shot) = (None, None);
-                return Ok(Report::Moved { fingerprint, origin, complaint, shot, document });
+                return Ok(FormReport::Moved { fingerprint, origin, complaint, shot, document });
             }
         };
         let mut words = told(&pressed);
@@ -95,10 +98,10 @@ impl Room {
         };
         // A page that came back with the same fields is the page that it was.
         let came_back = pressed.stand.fingerprint == before;
-        let document = super::room::known(&pressed.stand);
-        let Stand { fingerprint, origin, .. } = pressed.stand;
+        let document = super::session::known(&pressed.stand);
+        let StablePage { fingerprint, origin, .. } = pressed.stand;
         let fingerprint = if came_back { page.to_owned() } else { fingerprint };
-        Ok(Report::Moved { fingerprint, origin, complaint, shot, document })
+        Ok(FormReport::Moved { fingerprint, origin, complaint, shot, document })
     }
 
     /// Presses the control that sends the form. Returns whether the page took it, and what
@@ -107,26 +110,26 @@ impl Room {
         &self,
         arguments: &str,
         permit: &Permit,
-    ) -> Result<(bool, String), Trouble> {
+    ) -> Result<(bool, String), TaskError> {
         let wrong =
-            |error| Trouble::Call(format!("the call that sends the form is wrong: {error}"));
+            |error| TaskError::Call(format!("the call that sends the form is wrong: {error}"));
         let Submit { selector, label, page, origin, target } =
             serde_json::from_str(arguments).map_err(wrong)?;
         let mut guard = match self.here().await {
-            Err(Trouble::Browser(error)) if permit.again => {
+            Err(TaskError::Browser(error)) if permit.again => {
                 return Err(BrowserError::Unsure(Box::new(error)).into());
             }
             here => here?,
         };
-        let browser = guard.as_mut().ok_or_else(super::room::gone)?;
+        let browser = guard.as_mut().ok_or_else(super::session::gone)?;
         if let Some(origin) = &origin {
             browser.stay_on(origin);
         }
-        let wanted = Wanted { selector: &selector, label: &label };
+        let wanted = WantedControl { selector: &selector, label: &label };
         let done = self.pressed(browser, wanted, &page, permit, true).await?;
         let ((taken, whole, mut says), now) = match &done {
-            Done::Now(pressed, _) => (judged(pressed), &pressed.stand),
-            Done::Before(before, stand) => (judged_later(before, stand)?, &**stand),
+            PressOutcome::Now(pressed, _) => (judged(pressed), &pressed.stand),
+            PressOutcome::Before(before, stand) => (judged_later(before, stand)?, &**stand),
         };
         // A site may send its visitors on, and the person must know where.
         let known = |site: &Option<String>| site.as_ref().is_none_or(|it| *it == now.origin);
@@ -150,16 +153,16 @@ impl Room {
     async fn pressed(
         &self,
         browser: &mut Browser,
-        wanted: Wanted<'_>,
+        wanted: WantedControl<'_>,
         page: &str,
         permit: &Permit,
         confirmed: bool,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<PressOutcome, TaskError> {
         let now = browser.settle(self.settings().settle).await?;
         if permit.again
             && let Some(before) = self.was_pressed(browser, &now, page, permit, confirmed).await?
         {
-            return Ok(Done::Before(Box::new(before), Box::new(now)));
+            return Ok(PressOutcome::Before(Box::new(before), Box::new(now)));
         }
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let differs = match agreed {
@@ -173,7 +176,7 @@ impl Room {
         *self.pressing.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressing);
         self.document.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let pressed = browser.press(wanted.selector, &now, confirmed).await?;
-        Ok(Done::Now(Box::new(pressed), now.fingerprint))
+        Ok(PressOutcome::Now(Box::new(pressed), now.fingerprint))
     }
 
     /// Returns the page on which a control was pressed for an order of which nobody knows how
@@ -181,11 +184,11 @@ impl Room {
     async fn was_pressed(
         &self,
         browser: &Browser,
-        now: &Stand,
+        now: &StablePage,
         page: &str,
         permit: &Permit,
         confirmed: bool,
-    ) -> Result<Option<Pressing>, Trouble> {
+    ) -> Result<Option<PressTarget>, TaskError> {
         let written = self.pressing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match written.filter(|before| before.errand == permit.to_string()) {
             // Words that change by themselves say nothing: whether the click has arrived is
@@ -197,11 +200,11 @@ impl Room {
             // It would have been written down.
             None if browser.writes_down() => Ok(None),
             None if confirmed => {
-                let why = "it is not written down in a browser of somebody else";
+                let why = "it is not recorded in an attached browser";
                 Err(unsure(why).into())
             }
             None if now.fingerprint == page => Ok(None),
-            None => Ok(Some(Pressing {
+            None => Ok(Some(PressTarget {
                 errand: permit.to_string(),
                 fingerprint: page.into(),
                 url: now.url.clone(),
@@ -218,7 +221,10 @@ fn unsure(why: &str) -> BrowserError {
 
 /// Returns what is to be said of a form whose control was pressed before a crash, as
 /// [`judged`] does. Nobody saw what the page did then, so whatever is not plain is unsure.
-fn judged_later(before: &Pressing, now: &Stand) -> Result<(bool, bool, Vec<String>), BrowserError> {
+fn judged_later(
+    before: &PressTarget,
+    now: &StablePage,
+) -> Result<(bool, bool, Vec<String>), BrowserError> {
     let anew = before.is_gone(now);
     let status = now.status.filter(|status| anew && *status >= WRONG);
     if let Some(status) = status {
@@ -240,25 +246,26 @@ fn judged_later(before: &Pressing, now: &Stand) -> Result<(bool, bool, Vec<Strin
 
 /// Returns whether a page took what was sent, whether all that it says is to be told, and
 /// what is to be said of it besides.
-fn judged(pressed: &Pressed) -> (bool, bool, Vec<String>) {
-    let Pressed { rest, answer, went, windows, .. } = *pressed;
+fn judged(pressed: &PressResult) -> (bool, bool, Vec<String>) {
+    let PressResult { rest, answer, went, windows, .. } = *pressed;
     let against = pressed.complaints.iter().any(|it| it.field.is_some());
-    let back = went == Went::Anew && (rest == Rest::Filled || !pressed.complaints.is_empty());
-    let dead = went == Went::Nowhere && answer == Answer::Nothing && windows == 0;
+    let back = went == Navigation::Anew
+        && (rest == FormRemainder::Filled || !pressed.complaints.is_empty());
+    let dead = went == Navigation::Nowhere && answer == PageResponse::Nothing && windows == 0;
     let mut says = Vec::new();
     let taken = match rest {
         _ if status(pressed).is_some() => false,
-        Rest::Filled | Rest::Emptied if back => {
+        FormRemainder::Filled | FormRemainder::Emptied if back => {
             says.push("the form came back".into());
             false
         }
-        Rest::Filled | Rest::Emptied if against => false,
-        Rest::Filled if answer == Answer::Error => false,
-        Rest::Filled | Rest::Gone if dead => {
+        FormRemainder::Filled | FormRemainder::Emptied if against => false,
+        FormRemainder::Filled if answer == PageResponse::Error => false,
+        FormRemainder::Filled | FormRemainder::Gone if dead => {
             says.push("nothing on the page has changed".into());
             false
         }
-        _ if went == Went::Nowhere => {
+        _ if went == Navigation::Nowhere => {
             says.push("the page stayed as it was".into());
             true
         }
@@ -279,12 +286,12 @@ fn judged(pressed: &Pressed) -> (bool, bool, Vec<String>) {
 }
 
 /// Returns the status of a page that says that something is wrong.
-fn status(pressed: &Pressed) -> Option<u16> {
-    pressed.stand.status.filter(|status| pressed.went == Went::Anew && *status >= WRONG)
+fn status(pressed: &PressResult) -> Option<u16> {
+    pressed.stand.status.filter(|status| pressed.went == Navigation::Anew && *status >= WRONG)
 }
 
 /// Returns what a page and its dialogs have to say against what was done.
-fn told(pressed: &Pressed) -> Vec<String> {
+fn told(pressed: &PressResult) -> Vec<String> {
     let mut words: Vec<String> = pressed.dialogs.iter().map(said).collect();
     words.extend(status(pressed).map(|status| format!("the site answered with HTTP {status}")));
     words.extend(pressed.complaints.iter().take(COMPLAINTS).map(|it| it.text.clone()));
@@ -292,44 +299,44 @@ fn told(pressed: &Pressed) -> Vec<String> {
 }
 
 /// Returns what a dialog said, and what became of it.
-pub(super) fn said(dialog: &Dialog) -> String {
+pub(super) fn said(dialog: &BrowserDialog) -> String {
     let done = if dialog.accepted { "was agreed to" } else { "was dismissed" };
     format!("a dialog said {:?} and {done}", dialog.text)
 }
 
 #[cfg(test)]
 mod tests {
-    use pointsman_agents::form::{Complaint, Reading};
+    use pointsman_agents::form::{Complaint, PageReading};
 
     use super::*;
 
-    fn pressed(went: Went, answer: Answer, rest: Rest) -> Pressed {
-        let stand = Stand {
+    fn pressed(went: Navigation, answer: PageResponse, rest: FormRemainder) -> PressResult {
+        let stand = StablePage {
             url: "http://a.test/x".into(),
             origin: "http://a.test".into(),
             title: String::new(),
             fingerprint: "one".into(),
-            reading: Reading::default(),
+            reading: PageReading::default(),
             document: 1.0,
             status: Some(200),
         };
         let (dialogs, complaints) = (Vec::new(), Vec::new());
-        Pressed { stand, went, answer, rest, dialogs, complaints, windows: 0 }
+        PressResult { stand, went, answer, rest, dialogs, complaints, windows: 0 }
     }
 
-    fn against(mut pressed: Pressed, field: Option<&str>) -> Pressed {
+    fn against(mut pressed: PressResult, field: Option<&str>) -> PressResult {
         let complaint = Complaint { field: field.map(str::to_owned), text: "No".into() };
         pressed.complaints.push(complaint);
         pressed
     }
 
-    fn taken(pressed: &Pressed) -> bool {
+    fn taken(pressed: &PressResult) -> bool {
         judged(pressed).0
     }
 
     #[test]
     fn a_form_was_taken_if_the_page_went_on_or_said_so() {
-        use {Answer as A, Rest as R, Went as W};
+        use {FormRemainder as R, Navigation as W, PageResponse as A};
         assert!(taken(&pressed(W::Anew, A::Words, R::Gone)));
         assert!(taken(&pressed(W::On, A::Words, R::Gone)));
         assert!(taken(&pressed(W::Nowhere, A::Words, R::Filled)));
@@ -338,13 +345,13 @@ mod tests {
         assert!(taken(&pressed(W::Anew, A::Words, R::Emptied)));
         // A word of thanks is no complaint, whatever role it has.
         assert!(taken(&against(pressed(W::Nowhere, A::Words, R::Filled), None)));
-        let window = Pressed { windows: 1, ..pressed(W::Nowhere, A::Nothing, R::Filled) };
+        let window = PressResult { windows: 1, ..pressed(W::Nowhere, A::Nothing, R::Filled) };
         assert!(taken(&window));
     }
 
     #[test]
     fn a_form_was_not_taken_if_it_is_still_there_or_nothing_happened() {
-        use {Answer as A, Rest as R, Went as W};
+        use {FormRemainder as R, Navigation as W, PageResponse as A};
         let (_, whole, says) = judged(&pressed(W::Nowhere, A::Nothing, R::Filled));
         assert!(whole && says == ["nothing on the page has changed"], "{says:?}");
         assert!(!taken(&pressed(W::Nowhere, A::Nothing, R::Gone)));
@@ -358,13 +365,13 @@ mod tests {
         broken.stand.status = Some(500);
         assert_eq!(judged(&broken).2, ["the site answered with HTTP 500"]);
         let mut spoke = pressed(W::Nowhere, A::Nothing, R::Filled);
-        spoke.dialogs.push(Dialog { text: "Name?".into(), accepted: true });
+        spoke.dialogs.push(BrowserDialog { text: "Name?".into(), accepted: true });
         assert!(!taken(&spoke));
     }
 
     #[test]
     fn what_was_pressed_before_a_crash_is_judged_by_the_answer_or_not_at_all() {
-        let before = Pressing {
+        let before = PressTarget {
             errand: "1".into(),
             fingerprint: "form".into(),
             url: "http://a.test/form".into(),
@@ -372,10 +379,10 @@ mod tests {
             words: String::new(),
         };
         let stand = |document: f64, fingerprint: &str, status: Option<u16>| {
-            let stand = pressed(Went::Anew, Answer::Words, Rest::Gone).stand;
-            Stand { document, fingerprint: fingerprint.into(), status, ..stand }
+            let stand = pressed(Navigation::Anew, PageResponse::Words, FormRemainder::Gone).stand;
+            StablePage { document, fingerprint: fingerprint.into(), status, ..stand }
         };
-        let judged = |now: &Stand| judged_later(&before, now).map(|(taken, ..)| taken).ok();
+        let judged = |now: &StablePage| judged_later(&before, now).map(|(taken, ..)| taken).ok();
         assert_eq!(judged(&stand(2.0, "thanks", Some(200))), Some(true));
         assert_eq!(judged(&stand(2.0, "thanks", Some(500))), Some(false));
         // The form is back without a word, nobody knows the status, or the same document

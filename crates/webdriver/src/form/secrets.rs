@@ -8,9 +8,9 @@ use std::{
     time::SystemTime,
 };
 
-use pointsman_agents::form::{Config, Control, Field, Profile};
+use pointsman_agents::form::{Field, FormConfig, NavigationControl, Profile};
 
-use super::{hide::hidden, trouble::Trouble, vault::Vault};
+use super::{error::TaskError, redaction::hidden, vault::Vault};
 use crate::profile;
 
 /// The shortest value that is worth hiding; a shorter one would blot out ordinary words.
@@ -41,7 +41,7 @@ struct Stamp {
 }
 
 impl Secrets {
-    pub(super) fn new(config: &Config, vault: Vault) -> Self {
+    pub(super) fn new(config: &FormConfig, vault: Vault) -> Self {
         let redact = config.redact;
         let (profile, typed) = (Mutex::default(), Mutex::default());
         let (file, goal) = (PathBuf::from(&config.profile.file), config.goal.clone());
@@ -69,9 +69,9 @@ impl Secrets {
 
     /// Returns the text that was written. Where texts are journaled as they are, none of
     /// them stands for another, whatever it looks like.
-    pub(super) fn text(&self, written: &str) -> Result<String, Trouble> {
+    pub(super) fn text(&self, written: &str) -> Result<String, TaskError> {
         if self.redact {
-            self.vault.text(written).map_err(Trouble::Vault)
+            self.vault.text(written).map_err(TaskError::Vault)
         } else {
             Ok(written.into())
         }
@@ -79,7 +79,7 @@ impl Secrets {
 
     /// Returns the name of a fact that a text repeats, although it is not for the field and
     /// nothing else in the question tells it.
-    pub(super) fn repeated(&self, field: &Field, text: &str) -> Result<Option<String>, Trouble> {
+    pub(super) fn repeated(&self, field: &Field, text: &str) -> Result<Option<String>, TaskError> {
         if self.file.as_os_str().is_empty() {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl Secrets {
     }
 
     /// Returns a profile, which is read again when its file has changed.
-    pub(super) fn profile(&self, path: &Path) -> Result<Arc<Profile>, Trouble> {
+    pub(super) fn profile(&self, path: &Path) -> Result<Arc<Profile>, TaskError> {
         let stamp = fs::metadata(path).ok().map(|file| Stamp {
             path: path.into(),
             length: file.len(),
@@ -103,7 +103,7 @@ impl Secrets {
         {
             return Ok(Arc::clone(profile));
         }
-        let profile = Arc::new(profile::read(path).map_err(Trouble::Profile)?);
+        let profile = Arc::new(profile::read(path).map_err(TaskError::Profile)?);
         *kept = stamp.map(|stamp| (stamp, Arc::clone(&profile)));
         Ok(profile)
     }
@@ -143,7 +143,7 @@ impl Secrets {
         }
     }
 
-    pub(super) fn hide_in_control(&self, control: &mut Control) {
+    pub(super) fn hide_in_control(&self, control: &mut NavigationControl) {
         if self.redact {
             self.hide_in_data(&mut control.attributes);
         }
@@ -162,27 +162,27 @@ mod tests {
 
     #[test]
     fn a_text_that_repeats_a_fact_of_another_field_is_not_typed() {
-        use super::super::value::{self, Value};
+        use super::super::value::{self, FieldValue};
         let file = std::env::temp_dir().join(format!("pointsman-facts-{}", std::process::id()));
         let facts = "[facts]\niban = \"DE89 3704 0044 0532 0130 00\"\nwork = \"Built engines\"\n\
                      town = { value = \"Whitby Harbour\", for = [\"*\"] }\n";
         fs::write(&file, facts).unwrap_or_else(|error| panic!("{error}"));
         let run: pointsman_runtime::store::RunId =
             "r1".parse().unwrap_or_else(|error| panic!("{error}"));
-        let profile = pointsman_agents::form::Holds {
+        let profile = pointsman_agents::form::ProfileKeys {
             file: file.display().to_string(),
-            ..pointsman_agents::form::Holds::default()
+            ..pointsman_agents::form::ProfileKeys::default()
         };
         let goal = "a job".to_owned();
-        let config = Config { goal, profile, ..Config::default() };
+        let config = FormConfig { goal, profile, ..FormConfig::default() };
         let secrets = Secrets::new(&config, Vault::new(Path::new("/no/such/folder"), &run));
         let typed = |label: &str, text: &str| {
-            let shape = pointsman_agents::form::Shape::Textarea;
+            let shape = pointsman_agents::form::FieldShape::Textarea;
             let field = Field { label: label.into(), shape, ..Field::default() };
             let from = pointsman_agents::form::Source::Written { text: text.into() };
             match value::of(&secrets, &field, &from) {
-                Ok(Value::Unfit(why)) => why,
-                Ok(Value::Fits(_)) => String::new(),
+                Ok(FieldValue::Unfit(why)) => why,
+                Ok(FieldValue::Fits(_)) => String::new(),
                 other => panic!("{other:?}"),
             }
         };
@@ -200,11 +200,11 @@ mod tests {
         let run: pointsman_runtime::store::RunId =
             "r1".parse().unwrap_or_else(|error| panic!("{error}"));
         let text = |redact: bool| {
-            let config = Config { redact, ..Config::default() };
+            let config = FormConfig { redact, ..FormConfig::default() };
             let vault = Vault::new(Path::new("/no/such/folder"), &run);
             Secrets::new(&config, vault).text("kept:0")
         };
         assert!(matches!(text(false).as_deref(), Ok("kept:0")));
-        assert!(matches!(text(true), Err(Trouble::Vault(_))));
+        assert!(matches!(text(true), Err(TaskError::Vault(_))));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use pointsman_agents::form::{Field, Kind, Source, fit};
+use pointsman_agents::form::{Field, FieldKind, Source, fit};
 
-use super::{secrets::Secrets, trouble::Trouble};
+use super::{error::TaskError, secrets::Secrets};
 use crate::profile;
 
 /// A value for a field.
 #[derive(Debug)]
-pub(super) enum Value {
+pub(super) enum FieldValue {
     /// As the field takes it.
     Fits(String),
     /// The field cannot take it, for this reason.
@@ -19,36 +19,38 @@ pub(super) enum Value {
 }
 
 /// Finds the value for a field, and writes it so that the field takes it.
-pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Value, Trouble> {
+pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<FieldValue, TaskError> {
     let (kind, raw) = match from {
-        Source::Nothing => return Ok(Value::None),
+        Source::Nothing => return Ok(FieldValue::None),
         Source::Written { text } => {
             let text = secrets.text(text)?;
             if let Some(name) = secrets.repeated(field, &text)? {
                 let why =
                     format!("the text repeats the fact `{name}`, which is not for this field");
-                return Ok(Value::Unfit(why));
+                return Ok(FieldValue::Unfit(why));
             }
-            (Kind::None, text)
+            (FieldKind::None, text)
         }
         Source::Profile { file, key } => {
             let profile = secrets.profile(Path::new(file))?;
             match profile.value(key) {
                 Some(found) => found,
-                None => return Ok(Value::Unfit(format!("the profile has no `{key}` any more"))),
+                None => {
+                    return Ok(FieldValue::Unfit(format!("the profile has no `{key}` any more")));
+                }
             }
         }
     };
     Ok(match fit(field, &raw, kind) {
-        Ok(value) => Value::Fits(value),
-        Err(unfit) => Value::Unfit(unfit.to_string()),
+        Ok(value) => FieldValue::Fits(value),
+        Err(unfit) => FieldValue::Unfit(unfit.to_string()),
     })
 }
 
 /// Returns what a model may know of the person to write for a field that is called so, as a
 /// part of the system's word.
-pub(super) fn facts(file: &Path, called: &[String]) -> Result<String, Trouble> {
-    let told = profile::read(file).map_err(Trouble::Profile)?.told(called);
+pub(super) fn facts(file: &Path, called: &[String]) -> Result<String, TaskError> {
+    let told = profile::read(file).map_err(TaskError::Profile)?.told(called);
     if told.is_empty() {
         return Ok(String::new());
     }

@@ -84,7 +84,7 @@ impl Vault {
     pub(super) fn remove(&self) {
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%error, folder = %self.folder.display(), "private texts are left");
+                tracing::warn!(%error, folder = %self.folder.display(), "private texts could not be removed");
             }
             _ => {}
         }

@@ -3,15 +3,15 @@
 use std::{fs, path::PathBuf};
 
 use pointsman_agents::explore::{
-    Act, Config, Place, Report, Screen, Target, Task,
-    map::{Kind, Map, Reader},
+    DeviceAction, DeviceLocation, ExploreConfig, ExploreReport, ExploreTask, Screen, Target,
+    map::{AppMap, MapReader, MishapKind},
     offers,
 };
 use pointsman_kernel::id::Digest;
 use serde_json::{Value, json};
 
-use super::{Bench, Options, Stage, allowance, reproduce};
-use crate::device::{Device as _, Gesture, Recording, Settings};
+use super::{ReproduceOptions, TestDevice, TrialBudget, allowance, reproduce};
+use crate::device::{Device as _, DeviceSettings, Gesture, Recording};
 
 /// A folder that is removed with its test.
 struct Folder(PathBuf);
@@ -76,17 +76,18 @@ fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
     recorded(name, &lines)
 }
 
-fn config(file: &std::path::Path, package: &str) -> Config {
-    let mut config = Config::default();
+fn config(file: &std::path::Path, package: &str) -> ExploreConfig {
+    let mut config = ExploreConfig::default();
     config.app.package = package.into();
-    config.device = Place { recording: Some(file.display().to_string()), ..Place::default() };
+    config.device =
+        DeviceLocation { recording: Some(file.display().to_string()), ..DeviceLocation::default() };
     config.seed = 1;
     config
 }
 
 /// Explores at random, and starts again whenever the app is not in front.
-async fn wander(config: &Config, recording: &Recording, count: u64) -> Map {
-    let mut reader = Reader::new(config);
+async fn wander(config: &ExploreConfig, recording: &Recording, count: u64) -> AppMap {
+    let mut reader = MapReader::new(config);
     let mut screen = Screen::default();
     for number in 0..count {
         let chance = Digest::of(format!("{} {number}", config.seed).as_bytes()).0;
@@ -95,10 +96,10 @@ async fn wander(config: &Config, recording: &Recording, count: u64) -> Map {
         let all = offers(&screen);
         let lost = screen.package != config.app.package && screen.dialog.is_none();
         let down =
-            screen.front(&config.app.package) == pointsman_agents::explore::Front::CrashDialog;
+            screen.front(&config.app.package) == pointsman_agents::explore::Foreground::CrashDialog;
         let task = if lost || down || number % 60 == 0 {
             recording.restart(&config.app.package, &key).await.expect("it starts");
-            Task::Restart(config.app.clone())
+            ExploreTask::Restart(config.app.clone())
         } else {
             let chosen = &all[chance % all.len()];
             let target = chosen.target.map(|it| it.ordinal);
@@ -111,14 +112,14 @@ async fn wander(config: &Config, recording: &Recording, count: u64) -> Map {
             recording.act(&gesture, &key).await.expect("it acts");
             let target = target.map(|ordinal| Target { ordinal, bounds: None });
             let (act, direction, text) = (chosen.act, chosen.direction, None);
-            let text = (act == Act::Text).then(|| "text".into()).or(text);
-            Task::Perform { act, target, direction, text }
+            let text = (act == DeviceAction::Text).then(|| "text".into()).or(text);
+            ExploreTask::Perform { act, target, direction, text }
         };
-        reader.take(number, &task, &Report::Performed { step: None });
+        reader.take(number, &task, &ExploreReport::Performed { step: None });
         let look = recording.look().await.expect("it shows something");
         screen = Screen::read(&look.tree, &look.package, &look.activity);
-        let report = Report::Captured { screen: screen.clone(), running: true };
-        reader.take(number, &Task::Verify, &report);
+        let report = ExploreReport::Captured { screen: screen.clone(), running: true };
+        reader.take(number, &ExploreTask::Verify, &report);
     }
     reader.map()
 }
@@ -134,12 +135,12 @@ fn a_crash_is_reduced_to_the_shortest_way_and_always_works() {
     run(async {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = wander(&config, &recording, 300).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 500;
         // Even where no shorter way is known.
-        let longer = map.mishaps.iter().find(|it| it.kind == Kind::Crash).cloned();
+        let longer = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).cloned();
         let found = bench.reproduce(&longer.expect("a crash"), None).await.expect("it is tried");
         let names: Vec<String> = found.path.iter().map(|at| map.moves[*at].action.name()).collect();
         assert_eq!(names, ["restart", "tap “on”", "tap “on”", "tap “boom”"]);
@@ -156,10 +157,10 @@ fn a_crash_by_chance_tells_its_rate() {
     run(async {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = wander(&config, &recording, 600).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
+        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
         assert!(crash.otherwise > 0, "it was seen to go well: {crash:?}");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5_000;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert_eq!(found.path.len(), 4);
@@ -175,9 +176,9 @@ fn the_budget_is_kept() {
     run(async {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = wander(&config, &recording, 300).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert!(found.cut_short && found.actions == 5, "{found:?}");
@@ -202,12 +203,13 @@ fn a_long_way_has_a_budget_for_all_its_tries() {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = walk(&config, &recording).await;
         let [crash] = map.mishaps.as_slice() else { panic!("one crash: {:?}", map.mishaps) };
-        let found = reproduce(&config, &map, &Options::default()).await.expect("it is tried");
+        let found =
+            reproduce(&config, &map, &ReproduceOptions::default()).await.expect("it is tried");
         let [found] = found.as_slice() else { panic!("one: {found:?}") };
         assert_eq!((found.path.len(), found.tries), (ROOMS + 1, 20));
         assert!((3..=17).contains(&found.held), "{found:?}");
         assert!(found.actions > 500 && found.actions <= allowance(crash.path.len()), "{found:?}");
-        let options = Options { actions: Some(300), ..Options::default() };
+        let options = ReproduceOptions { actions: Some(300), ..ReproduceOptions::default() };
         let found = reproduce(&config, &map, &options).await.expect("it is tried");
         assert!(found[0].cut_short && found[0].actions <= 300, "what a person sets is kept");
     });
@@ -216,23 +218,27 @@ fn a_long_way_has_a_budget_for_all_its_tries() {
 const ROOMS: usize = 30;
 
 /// Starts the app, and taps the only button until it is down.
-async fn walk(config: &Config, recording: &Recording) -> Map {
-    let mut reader = Reader::new(config);
+async fn walk(config: &ExploreConfig, recording: &Recording) -> AppMap {
+    let mut reader = MapReader::new(config);
     recording.restart(&config.app.package, "0").await.expect("it starts");
-    let mut task = Task::Restart(config.app.clone());
+    let mut task = ExploreTask::Restart(config.app.clone());
     for number in 1.. {
-        reader.take(number, &task, &Report::Performed { step: None });
+        reader.take(number, &task, &ExploreReport::Performed { step: None });
         let look = recording.look().await.expect("it shows something");
         let screen = Screen::read(&look.tree, &look.package, &look.activity);
         let down = screen.package == "android";
-        reader.take(number, &Task::Verify, &Report::Captured { screen, running: true });
+        reader.take(
+            number,
+            &ExploreTask::Verify,
+            &ExploreReport::Captured { screen, running: true },
+        );
         if down {
             break;
         }
-        let gesture = Gesture { act: Act::Tap, target: Some(1), ..Gesture::default() };
+        let gesture = Gesture { act: DeviceAction::Tap, target: Some(1), ..Gesture::default() };
         recording.act(&gesture, &number.to_string()).await.expect("it acts");
         let target = Some(Target { ordinal: 1, bounds: None });
-        task = Task::Perform { act: Act::Tap, target, direction: None, text: None };
+        task = ExploreTask::Perform { act: DeviceAction::Tap, target, direction: None, text: None };
     }
     reader.map()
 }

@@ -19,8 +19,8 @@ mod web_runs;
 
 use std::{path::PathBuf, time::Duration};
 
-use pointsman_agents::explore::{Act, Direction, Element};
-use pointsman_webdriver::device::{Appium, AppiumSettings, Device as _, Gesture, Look};
+use pointsman_agents::explore::{DeviceAction, Direction, Element};
+use pointsman_webdriver::device::{Appium, AppiumSettings, Device as _, Gesture, ScreenCapture};
 use serde_json::{Value, json};
 
 use stand_in::{App, Screen, StandIn, To, Widget};
@@ -88,7 +88,7 @@ fn with_button(to: To) -> App {
 }
 
 /// Finds an element by what is written on it or what it is called.
-fn found<'l>(look: &'l Look, label: &str) -> (usize, &'l Element) {
+fn found<'l>(look: &'l ScreenCapture, label: &str) -> (usize, &'l Element) {
     let is_it = |it: &&Element| {
         let name = it.resource.rsplit('/').next().unwrap_or_default();
         [it.text.as_str(), &it.description, &it.hint, name].contains(&label)
@@ -100,22 +100,22 @@ fn found<'l>(look: &'l Look, label: &str) -> (usize, &'l Element) {
 }
 
 /// A gesture on the element with this label.
-fn on(look: &Look, label: &str, act: Act) -> Gesture {
+fn on(look: &ScreenCapture, label: &str, act: DeviceAction) -> Gesture {
     let (ordinal, element) = found(look, label);
     Gesture { act, target: Some(ordinal), bounds: element.bounds, ..Gesture::default() }
 }
 
-fn swipe(look: &Look, label: &str, direction: Direction) -> Gesture {
-    Gesture { direction: Some(direction), ..on(look, label, Act::Swipe) }
+fn swipe(look: &ScreenCapture, label: &str, direction: Direction) -> Gesture {
+    Gesture { direction: Some(direction), ..on(look, label, DeviceAction::Swipe) }
 }
 
-fn text(look: &Look, label: &str, text: &str) -> Gesture {
-    Gesture { text: Some(text.into()), ..on(look, label, Act::Tap) }
+fn text(look: &ScreenCapture, label: &str, text: &str) -> Gesture {
+    Gesture { text: Some(text.into()), ..on(look, label, DeviceAction::Tap) }
 }
 
-async fn tap(device: &Appium, label: &str) -> Look {
+async fn tap(device: &Appium, label: &str) -> ScreenCapture {
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, label, Act::Tap), "").await.expect("a tap");
+    device.act(&on(&look, label, DeviceAction::Tap), "").await.expect("a tap");
     device.look().await.expect("a look")
 }
 

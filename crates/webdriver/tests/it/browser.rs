@@ -14,8 +14,10 @@ mod sliders;
 
 use std::{path::PathBuf, time::Duration};
 
-use pointsman_agents::form::{Choice, Field, Shape};
-use pointsman_webdriver::browser::{Browser, BrowserError, Found, Pressed, Settings, Stand};
+use pointsman_agents::form::{Choice, Field, FieldShape};
+use pointsman_webdriver::browser::{
+    Browser, BrowserError, BrowserSettings, FieldCheck, PressResult, StablePage,
+};
 use serde_json::Value;
 
 use site::Site;
@@ -40,17 +42,17 @@ impl Opened {
         Self { browser, site }
     }
 
-    async fn stands(&self) -> Stand {
+    async fn stands(&self) -> StablePage {
         self.browser.settle(Duration::from_secs(20)).await.expect("it stands still")
     }
 
-    async fn press(&self, selector: &str, accept: bool) -> Pressed {
+    async fn press(&self, selector: &str, accept: bool) -> PressResult {
         let stand = self.stands().await;
         self.browser.press(selector, &stand, accept).await.expect("it is pressed")
     }
 
     /// Puts a value into a field, and looks at it.
-    async fn fill(&self, field: &Field, value: &str) -> Result<Found, BrowserError> {
+    async fn fill(&self, field: &Field, value: &str) -> Result<FieldCheck, BrowserError> {
         self.browser.insert(field, value).await?;
         self.browser.verify(field, value).await
     }
@@ -67,7 +69,7 @@ impl Opened {
 }
 
 /// A field that nobody has read: it is known by its selector and its shape alone.
-fn field(shape: Shape, selector: &str) -> Field {
+fn field(shape: FieldShape, selector: &str) -> Field {
     Field { shape, selector: selector.into(), ..Field::default() }
 }
 
@@ -84,8 +86,8 @@ fn among(mut field: Field, choices: &[(&str, &str, &str)]) -> Field {
 }
 
 /// A browser that reaches nothing but loopback.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings() -> BrowserSettings {
+    let mut settings = BrowserSettings::default();
     settings.flags.push("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1".into());
     settings.stop = Duration::from_secs(10);
     settings

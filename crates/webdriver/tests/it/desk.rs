@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use pointsman_agents::{explore::Explore, form::Form};
+use pointsman_agents::{explore::ExploreAgent, form::FormAgent};
 use pointsman_runtime::{
     engine::EngineConfig,
     executor::Executors,
@@ -39,19 +39,19 @@ impl Desk {
     }
 
     pub(crate) fn executor(&self) -> LocalExecutor {
-        self.host_with(browser::Settings::default())
+        self.host_with(browser::BrowserSettings::default())
     }
 
     /// A host that fills forms in such a browser.
-    pub(crate) fn host_with(&self, browser: browser::Settings) -> LocalExecutor {
-        self.host_of(browser, device::Settings::default())
+    pub(crate) fn host_with(&self, browser: browser::BrowserSettings) -> LocalExecutor {
+        self.host_of(browser, device::DeviceSettings::default())
     }
 
     /// A host whose runs have such browsers and devices.
     pub(crate) fn host_of(
         &self,
-        browser: browser::Settings,
-        device: device::Settings,
+        browser: browser::BrowserSettings,
+        device: device::DeviceSettings,
     ) -> LocalExecutor {
         let (journal, store) = (self.session.journal(), self.session.store());
         let forms = Forms::new(browser, journal, Arc::clone(store));
@@ -60,7 +60,7 @@ impl Desk {
         let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(forms.clone()));
         tools.toolbox = tools.toolbox.with([submit]);
         let executor = EngineConfig {
-            executors: Executors::default().with::<Form>(forms).with::<Explore>(devices),
+            executors: Executors::default().with::<FormAgent>(forms).with::<ExploreAgent>(devices),
             ..EngineConfig::new(model::ModelSettings::new(Spec::quote()), tools)
         };
         self.session.executor(executor).unwrap_or_else(|error| panic!("a host: {error}"))

@@ -2,7 +2,7 @@
 
 use std::{env, fs, os::unix::fs::PermissionsExt as _};
 
-use pointsman_agents::form::{Class, Kind, OnOptional};
+use pointsman_agents::form::{FieldKind, OnOptional, SensitiveKind};
 use pointsman_runtime::config::{Config, ConfigOrigin, Problem, Submit};
 use pointsman_webdriver::{
     browser::{self, Attach},
@@ -35,16 +35,19 @@ fn values_are_text_however_they_are_written() {
         '#a > input[name="b"]:nth-of-type(2)' = "by its selector"
     "#;
     let profile = profile::parse(text).expect("it is a profile").profile;
-    assert_eq!(profile.values[&Kind::Bday], "1984-03-09");
-    assert_eq!(profile.values[&Kind::PostalCode], "12345");
-    assert_eq!(profile.values[&Kind::Email], "ada@example.org");
+    assert_eq!(profile.values[&FieldKind::Bday], "1984-03-09");
+    assert_eq!(profile.values[&FieldKind::PostalCode], "12345");
+    assert_eq!(profile.values[&FieldKind::Email], "ada@example.org");
     let answer = |label: &str| profile.answers[label].as_str();
     assert_eq!([answer("Years"), answer("Share")], ["8", "0.5"]);
     assert_eq!([answer("Agree"), answer("Days")], ["yes", "Monday\nFriday"]);
     let (selector, key) = ("#a > input[name=\"b\"]:nth-of-type(2)", "answers.");
     let found = profile.value(&format!("{key}{selector}")).map(|(_, value)| value);
     assert_eq!(found.as_deref(), Some("by its selector"));
-    assert!(profile.allow.contains(&Class::File) && profile.allow.contains(&Class::Card));
+    assert!(
+        profile.allow.contains(&SensitiveKind::File)
+            && profile.allow.contains(&SensitiveKind::Card)
+    );
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
         assert_eq!(profile::is_open(&file), open, "{mode:o}");
     }
-    assert_eq!(profile::read(&file).expect("it is a profile").values[&Kind::Email], "a@b.org");
+    assert_eq!(profile::read(&file).expect("it is a profile").values[&FieldKind::Email], "a@b.org");
     fs::remove_file(&file).expect("it is ours");
     let missing = profile::read(&file).expect_err("it is gone");
     fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("it is written");

@@ -5,12 +5,12 @@
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
-        Visit,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Settlement,
+        ToolCall, Visit,
     },
-    chart::Tools,
+    chart::AllowedTools,
     id::{JobId, Outcome},
-    job::{AgentDecl, Governed, JobDecl},
+    job::{AgentDecl, Governance, JobDecl},
 };
 use serde_json::value::RawValue;
 use xtask_model::shipped;
@@ -53,7 +53,7 @@ impl<const N: usize> Agent for Bench<N> {
             Some(job) if job.worst.model_calls > 0 => {
                 Order::Model(ModelCall { job: visit.job, item: visit.item })
             }
-            Some(job) if job.worst.tool_calls > 0 && job.governed == Governed::Calls => {
+            Some(job) if job.worst.tool_calls > 0 && job.governed == Governance::Calls => {
                 aside(|| call(*data, visit)).map_or_else(|| Order::own(*data), Order::Tool)
             }
             Some(job) => Order::Own {
@@ -65,15 +65,15 @@ impl<const N: usize> Agent for Bench<N> {
         }
     }
 
-    fn settle(data: &mut u64, visit: &Visit<'_>, answer: Answer<()>) -> Settled<u64> {
+    fn settle(data: &mut u64, visit: &Visit<'_>, answer: Answer<()>) -> Settlement<u64> {
         let drawn = draw(data);
         match (Self::job(visit.job), answer) {
-            (_, Answer::Fault(fault)) => Settled::Failed(fault),
+            (_, Answer::Fault(fault)) => Settlement::Failed(fault),
             (Some(job), Answer::Model(_)) if job.tasks > 1 && drawn & 1 == 1 => {
-                Settled::Again(Order::own(drawn))
+                Settlement::Again(Order::own(drawn))
             }
-            (Some(job), _) => Settled::Outcome(one_of(job, drawn)),
-            (None, _) => Settled::Failed(Fault {
+            (Some(job), _) => Settlement::Outcome(one_of(job, drawn)),
+            (None, _) => Settlement::Failed(Fault {
                 class: FaultClass::Contract,
                 repeatable: false,
                 hint_ms: None,
@@ -82,7 +82,7 @@ impl<const N: usize> Agent for Bench<N> {
         }
     }
 
-    fn forgo(data: &mut u64, _: &Visit<'_>, _: &Forgone) {
+    fn abandon(data: &mut u64, _: &Visit<'_>, _: &Abandoned) {
         draw(data);
     }
 
@@ -106,7 +106,7 @@ fn one_of(job: &JobDecl, drawn: u64) -> Outcome {
 /// Returns a call that the state allows and that was not made before.
 fn call(data: u64, visit: &Visit<'_>) -> Option<ToolCall> {
     let tool = match visit.state.tools() {
-        Tools::Only(list) => list.first()?.to_string(),
+        AllowedTools::Only(list) => list.first()?.to_string(),
         _ => pointsman_agents::TOOLS.first()?.name.to_owned(),
     };
     let (attempt, item) = (visit.attempt, visit.item);

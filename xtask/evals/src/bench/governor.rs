@@ -6,8 +6,8 @@ use std::{fmt::Write as _, hint::black_box, time::Instant};
 use anyhow::{Result, ensure};
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    chart::Stuck,
-    governor::Watch,
+    chart::StuckThresholds,
+    governor::GovernorMonitor,
 };
 use serde_json::value::RawValue;
 
@@ -36,7 +36,7 @@ pub(crate) fn measure(bytes: usize) -> Result<Decision> {
     let rounds = rounds(bytes, &mut SplitMix64::new(SEED))?;
     let (mut times, mut allocations) = (Vec::new(), 0);
     for pass in 0..PASSES {
-        let mut watch = Watch::new(strict(), pointsman_agents::tools());
+        let mut watch = GovernorMonitor::new(strict(), pointsman_agents::tools());
         for (call, result) in rounds.iter().take(FILLED) {
             watch.propose(call);
             watch.observe(call, result);
@@ -59,15 +59,15 @@ pub(crate) fn measure(bytes: usize) -> Result<Decision> {
 }
 
 /// Every rule, so that none is measured in its sleep.
-fn strict() -> Stuck {
-    Stuck {
+fn strict() -> StuckThresholds {
+    StuckThresholds {
         identical_call: Some(3),
         identical_query: Some(2),
         same_error: Some(3),
         failing_tool: Some(5),
         oscillation: Some(4),
         no_progress: Some(10),
-        ..Stuck::default()
+        ..StuckThresholds::default()
     }
 }
 

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use pointsman_kernel::{
-    Took,
+    StepResult,
     chart::Chart,
-    effect::Out,
+    effect::StepOutput,
     event::Observed,
     id::Digest,
-    journal::{Entry, Recorded, Recorder, digest},
+    journal::{Entry, RecordResult, Recorder, digest},
     replay::replay,
     run::Run,
     step,
@@ -85,7 +85,7 @@ fn record<const N: usize>(chart: &Chart, script: Script) -> Result<Recording> {
     let mut recorder = Recorder::<Bench<N>>::new(chart);
     let mut recording = Recording { events: script.events, effects: Vec::new(), lines: Vec::new() };
     for seen in &recording.events {
-        let Recorded::Line(line) = recorder.record(seen.clone())? else {
+        let RecordResult::Line(line) = recorder.record(seen.clone())? else {
             bail!("an event was not applied as it was drawn");
         };
         recording.effects.push(Entry::read(&line)?.effects);
@@ -101,7 +101,7 @@ impl<const N: usize> Journal for Journals<'_, N> {
 
     fn decoded(&self) -> Result<Duration> {
         let copies: Vec<_> = self.runs.iter().map(|run| run.events.clone()).collect();
-        let mut out = Out::default();
+        let mut out = StepOutput::default();
         let mut same = true;
         let started = Instant::now();
         for (recording, events) in self.runs.iter().zip(copies) {
@@ -109,7 +109,7 @@ impl<const N: usize> Journal for Journals<'_, N> {
             for (seen, effects) in events.into_iter().zip(&recording.effects) {
                 let seq = run.core.next;
                 let took = step(self.chart, &mut run, seq, seen, &mut out);
-                same &= took == Ok(Took::Applied) && digest(&out) == *effects;
+                same &= took == Ok(StepResult::Applied) && digest(&out) == *effects;
             }
         }
         let took = started.elapsed();

@@ -7,12 +7,12 @@ use std::{
 
 use anyhow::{Result, bail, ensure};
 use pointsman_kernel::{
-    Took,
+    StepResult,
     chart::Chart,
-    effect::Out,
+    effect::StepOutput,
     event::{Event, Observed},
     id::{At, Seq},
-    run::{Purse, Run},
+    run::{BudgetBalance, Run},
     step,
 };
 use xtask_model::shipped;
@@ -80,13 +80,13 @@ struct Mounted<const N: usize> {
     chart: Chart,
     scripts: Vec<Script>,
     run: Run<Bench<N>>,
-    out: Out<u64>,
+    out: StepOutput<u64>,
 }
 
 impl<const N: usize> Mounted<N> {
     fn new(chart: Chart) -> Result<Self> {
         let scripts = scripts::<N>(&chart, &mut SplitMix64::new(SEED), STEPS)?;
-        Ok(Self { run: Run::new(&chart), scripts, out: Out::default(), chart })
+        Ok(Self { run: Run::new(&chart), scripts, out: StepOutput::default(), chart })
     }
 
     /// Returns every event of every script, as new.
@@ -95,7 +95,7 @@ impl<const N: usize> Mounted<N> {
     }
 
     /// Steps through events of one run after the other; the room that a run has
-    /// grown is kept, as a driver keeps its `Out`.
+    /// grown is kept, as a driver keeps its `StepOutput`.
     fn through(&mut self, events: &mut impl Iterator<Item = Observed<()>>) -> Result<()> {
         let mut applied = true;
         for seen in events {
@@ -104,7 +104,7 @@ impl<const N: usize> Mounted<N> {
             }
             let seq = self.run.core.next;
             let took = step(&self.chart, &mut self.run, seq, seen, &mut self.out);
-            applied &= took == Ok(Took::Applied);
+            applied &= took == Ok(StepResult::Applied);
             black_box(&self.out);
         }
         ensure!(applied, "a script was not applied as it was drawn");
@@ -180,8 +180,8 @@ fn renew<const N: usize>(chart: &Chart, run: &mut Run<Bench<N>>) {
     core.visits = 0;
     core.wake = None;
     core.paused = false;
-    for (purse, budget) in core.purses.iter_mut().zip(chart.budgets()) {
-        *purse = Purse { left: budget.max(), closed: false };
+    for (purse, budget) in core.balances.iter_mut().zip(chart.budgets()) {
+        *purse = BudgetBalance { left: budget.max(), closed: false };
     }
     core.items.clear();
 }

@@ -2,14 +2,14 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use pointsman_kernel::{
-    Took,
+    StepResult,
     agent::{Agent, Answer, Fault, FaultClass, OrderKind, Reply, ToolCall, ToolResult},
-    chart::{Chart, Does, State},
-    effect::{Cause, Out},
-    event::{Begun, Event, Observed, Scope, Usage},
+    chart::{Chart, State, StateKind},
+    effect::{Cause, StepOutput},
+    event::{Event, Observed, RunConfig, Scope, Usage},
     governor::Permissions,
     id::{At, EffectId},
-    run::{Core, Doing, Run},
+    run::{Core, ItemStatus, Run},
     step,
 };
 use serde_json::value::RawValue;
@@ -46,20 +46,20 @@ pub(crate) fn scripts<const N: usize>(
 /// `else` is a transition that `XState` has no name for.
 fn script<const N: usize>(chart: &Chart, draws: &mut SplitMix64) -> Result<Script> {
     let mut run = Run::<Bench<N>>::new(chart);
-    let mut out = Out::default();
+    let mut out = StepOutput::default();
     let end = chart.state_name(chart.start()).to_owned();
     let mut script = Script { events: Vec::new(), names: Vec::new(), end };
     while run.core.ended.is_none() && script.events.len() < LONGEST {
         let seen = next(chart, &run.core, Bench::<N>::DECL.name, draws)?;
         let (name, seq) = (seen.event.name(), run.core.next);
         let took = step(chart, &mut run, seq, seen.clone(), &mut out)?;
-        ensure!(took == Took::Applied, "`{name}` was not applied ({took:?})");
+        ensure!(took == StepResult::Applied, "`{name}` was not applied ({took:?})");
         let mut names = Vec::new();
         for hop in &out.hops {
             match hop.by {
                 Cause::Began => {}
                 Cause::Outcome(outcome) => {
-                    let way = chart.state(hop.from).and_then(|state| state.way(outcome));
+                    let way = chart.state(hop.from).and_then(|state| state.route(outcome));
                     names.push(way.context("a transition has an edge")?.name().to_owned());
                 }
                 Cause::Cancelled(scope) => names.push(scope.name().to_owned()),
@@ -88,7 +88,7 @@ fn next(chart: &Chart, core: &Core, agent: &str, draws: &mut SplitMix64) -> Resu
         .items
         .iter()
         .filter_map(|item| match item.doing {
-            Doing::Working { effect, kind, .. } => Some((effect, kind)),
+            ItemStatus::Working { effect, kind, .. } => Some((effect, kind)),
             _ => None,
         })
         .collect();
@@ -104,7 +104,7 @@ fn next(chart: &Chart, core: &Core, agent: &str, draws: &mut SplitMix64) -> Resu
             event: Event::Answered { effect: *effect, answer, usage, sent: None },
         });
     }
-    if let Some(Does::Await { events, .. }) = chart.state(core.state).map(State::does) {
+    if let Some(StateKind::Await { events, .. }) = chart.state(core.state).map(State::kind) {
         // The first event is the one that a run is there for.
         let place = if draws.one_in(8) { draws.below(events.len()) } else { 0 };
         let event = *events.get(place).context("an await state waits for something")?;
@@ -117,7 +117,7 @@ fn next(chart: &Chart, core: &Core, agent: &str, draws: &mut SplitMix64) -> Resu
 }
 
 fn begun(chart: &Chart, draws: &mut SplitMix64) -> Result<Event<()>> {
-    Ok(Event::Begun(Box::new(Begun {
+    Ok(Event::Begun(Box::new(RunConfig {
         chart: chart.name().to_owned(),
         version: chart.version(),
         digest: chart.digest(),

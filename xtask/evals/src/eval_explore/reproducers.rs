@@ -8,12 +8,12 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use pointsman_agents::explore::{
-    Act, Config, Place,
-    map::{Kind, Map, Mishap, Reader},
+    DeviceAction, DeviceLocation, ExploreConfig,
+    map::{AppMap, MapReader, Mishap, MishapKind},
 };
 use pointsman_webdriver::{
-    device::{Recording, Truth},
-    reproduce::{Options, Reproducer, reproduce},
+    device::{GroundTruth, Recording},
+    reproduce::{ReproduceOptions, Reproducer, reproduce},
 };
 
 use super::{files, percent, ride};
@@ -55,14 +55,14 @@ pub(crate) fn reproducers(data: &Path, seeds: u64, actions: u64, verbose: bool) 
         let mut screens = HashMap::new();
         for seed in 0..seeds {
             let config = config(&file, &recording, seed);
-            let mut reader = Reader::new(&config);
+            let mut reader = MapReader::new(&config);
             let device = recording.again(seed);
             ride::watched(&chart, &device, &mut screens, None, seed, |task, report| {
                 reader.take(0, task, report);
             })?;
             let map = reader.map();
-            let found = runtime.block_on(reproduce(&config, &map, &Options::default()))?;
-            for it in found.iter().filter(|it| it.mishap.kind == Kind::Crash) {
+            let found = runtime.block_on(reproduce(&config, &map, &ReproduceOptions::default()))?;
+            for it in found.iter().filter(|it| it.mishap.kind == MishapKind::Crash) {
                 let told = tally.add(&judge, &map, it)?;
                 if verbose {
                     println!("{} {seed} {told}", recording.app());
@@ -74,16 +74,17 @@ pub(crate) fn reproducers(data: &Path, seeds: u64, actions: u64, verbose: bool) 
     Ok(tally.print())
 }
 
-fn config(file: &Path, recording: &Recording, seed: u64) -> Config {
-    let mut config = Config::default();
+fn config(file: &Path, recording: &Recording, seed: u64) -> ExploreConfig {
+    let mut config = ExploreConfig::default();
     config.app.package = recording.package().into();
-    config.device = Place { recording: Some(file.display().to_string()), ..Place::default() };
+    config.device =
+        DeviceLocation { recording: Some(file.display().to_string()), ..DeviceLocation::default() };
     config.seed = seed;
     config
 }
 
 impl Tally {
-    fn add(&mut self, judge: &Judge<'_>, map: &Map, found: &Reproducer) -> Result<String> {
+    fn add(&mut self, judge: &Judge<'_>, map: &AppMap, found: &Reproducer) -> Result<String> {
         let (least, certain) = judge.crash(map, &found.mishap).context("the crash is known")?;
         // An app that was in front already was not started; it is, to make it crash again.
         let moves = || found.path.iter().filter_map(|at| map.moves.get(*at));
@@ -134,14 +135,14 @@ impl Tally {
 
 /// What a recording knows of its crashes.
 struct Judge<'a> {
-    truth: &'a Truth,
+    truth: &'a GroundTruth,
     recording: &'a Recording,
     /// Actions from the start to each state, by whatever may happen.
     far: HashMap<&'a str, usize>,
 }
 
 impl<'a> Judge<'a> {
-    fn new(recording: &'a Recording, truth: &'a Truth) -> Self {
+    fn new(recording: &'a Recording, truth: &'a GroundTruth) -> Self {
         let start = truth.initial.as_str();
         let mut far = HashMap::from([(start, 0)]);
         let mut next = VecDeque::from([start]);
@@ -149,7 +150,7 @@ impl<'a> Judge<'a> {
             let here = far[at];
             let outside = !truth.screens.contains_key(at);
             let ways = truth.known.get(at).into_iter().flatten();
-            for known in ways.filter(|it| !outside || it.gesture.act != Act::Launch) {
+            for known in ways.filter(|it| !outside || it.gesture.act != DeviceAction::Launch) {
                 for to in known.to.keys() {
                     if !far.contains_key(to.as_str()) {
                         far.insert(to, here + 1);
@@ -162,7 +163,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the fewest actions from the start to a crash, and whether it always happens.
-    fn crash(&self, map: &Map, mishap: &Mishap) -> Option<(usize, bool)> {
+    fn crash(&self, map: &AppMap, mishap: &Mishap) -> Option<(usize, bool)> {
         let done = &map.moves.get(*mishap.path.last()?)?.action;
         let key = done.widget.as_ref().map(|it| it.key.as_str());
         let (mut least, mut certain) = (None, true);

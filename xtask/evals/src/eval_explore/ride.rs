@@ -10,20 +10,22 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use pointsman_agents::explore::{Act, CHART, Explore, Front, Report, Screen, Task, raised};
+use pointsman_agents::explore::{
+    CHART, DeviceAction, ExploreAgent, ExploreReport, ExploreTask, Foreground, Screen, raised,
+};
 use pointsman_kernel::{
-    Took,
+    StepResult,
     agent::{Answer, Order},
     chart::{Chart, Maximum, verify, with_budgets},
-    effect::{EffectKind, Out},
-    event::{Begun, Event, Observed, Usage},
+    effect::{EffectKind, StepOutput},
+    event::{Event, Observed, RunConfig, Usage},
     governor::Permissions,
     id::At,
     job::{AgentDecl, Registry},
     run::Run,
     step,
 };
-use pointsman_webdriver::device::{Device, Gesture, Recording, Truth};
+use pointsman_webdriver::device::{Device, Gesture, GroundTruth, Recording};
 use serde_json::{json, value::RawValue};
 
 /// Screens as the agent sees them, by state of the recording.
@@ -39,7 +41,7 @@ pub(super) struct Ride {
 
 /// Returns the chart with the budgets of so many actions.
 pub(super) fn chart(actions: u64) -> Result<Chart> {
-    let agents: [AgentDecl; 1] = [<Explore as pointsman_kernel::agent::Agent>::DECL];
+    let agents: [AgentDecl; 1] = [<ExploreAgent as pointsman_kernel::agent::Agent>::DECL];
     let registry = Registry { agents: &agents, tools: &[], children: &[] };
     let verified = |text: &str| verify(text, &registry).map_err(|refused| anyhow!("{refused:?}"));
     let mut maxima = raised(&verified(CHART)?, actions, &[]);
@@ -53,7 +55,7 @@ pub(super) fn explore(
     chart: &Chart,
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
     seed: u64,
 ) -> Result<Ride> {
     watched(chart, device, screens, only, seed, |_, _| {})
@@ -64,19 +66,19 @@ pub(super) fn watched(
     chart: &Chart,
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
     seed: u64,
-    mut watch: impl FnMut(&Task, &Report),
+    mut watch: impl FnMut(&ExploreTask, &ExploreReport),
 ) -> Result<Ride> {
-    let mut run: Run<Explore> = Run::new(chart);
-    let mut out: Out<Task> = Out::default();
+    let mut run: Run<ExploreAgent> = Run::new(chart);
+    let mut out: StepOutput<ExploreTask> = StepOutput::default();
     let mut visited = vec![device.at()];
     let (mut ids, mut captured) = (HashMap::new(), false);
     let config = json!({
         "app": {"package": device.package()}, "policy": "max_coverage", "exhaust": true,
         "seed": seed,
     });
-    let mut event = Event::Begun(Box::new(Begun {
+    let mut event = Event::Begun(Box::new(RunConfig {
         chart: chart.name().to_owned(),
         version: chart.version(),
         digest: chart.digest(),
@@ -91,7 +93,7 @@ pub(super) fn watched(
     for now in 0_u64.. {
         let (next, observed) = (run.core.next, Observed { at: At(now), event });
         let took = step(chart, &mut run, next, observed, &mut out);
-        ensure!(matches!(took, Ok(Took::Applied)), "an event is not taken: {took:?}");
+        ensure!(matches!(took, Ok(StepResult::Applied)), "an event is not taken: {took:?}");
         // A screen was just captured, so the agent knows where it is.
         if let Some(node) = run.data.here().filter(|_| captured) {
             let id = node.id.as_str().split('+').next().unwrap_or_default();
@@ -109,15 +111,15 @@ pub(super) fn watched(
         };
         let report = perform(device, screens, only, &task, now)?;
         watch(&task, &report);
-        captured = matches!(report, Report::Captured { .. });
-        if let Report::Performed { .. } = &report {
+        captured = matches!(report, ExploreReport::Captured { .. });
+        if let ExploreReport::Performed { .. } = &report {
             visited.push(device.at());
         }
         let mut usage = Usage::default();
-        if let Report::Captured { screen, .. } = &report
+        if let ExploreReport::Captured { screen, .. } = &report
             && chart.state_name(run.core.state) == "verify"
         {
-            let outside = screen.front(device.package()) == Front::Elsewhere;
+            let outside = screen.front(device.package()) == Foreground::Elsewhere;
             usage.outside_app = u64::from(outside);
         }
         event = Event::Answered { effect, answer: Answer::Own(report), usage, sent: None };
@@ -128,37 +130,39 @@ pub(super) fn watched(
 fn perform(
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
-    task: &Task,
+    only: Option<&GroundTruth>,
+    task: &ExploreTask,
     now: u64,
-) -> Result<Report> {
+) -> Result<ExploreReport> {
     let key = now.to_string();
     Ok(match task {
-        Task::Session | Task::Settle => Report::Done,
-        Task::Inspect(_) => Report::Installed(Some(0)),
-        Task::Capture | Task::Verify => {
+        ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+        ExploreTask::Inspect(_) => ExploreReport::Installed(Some(0)),
+        ExploreTask::Capture | ExploreTask::Verify => {
             let screen = look(device, screens, only)?;
-            Report::Captured { screen: Screen::clone(&screen), running: true }
+            ExploreReport::Captured { screen: Screen::clone(&screen), running: true }
         }
-        Task::Launch(app) => Report::Performed { step: ready(device.launch(&app.package, &key))? },
-        Task::Restart(app) => {
-            Report::Performed { step: ready(device.restart(&app.package, &key))? }
+        ExploreTask::Launch(app) => {
+            ExploreReport::Performed { step: ready(device.launch(&app.package, &key))? }
         }
-        Task::Wait => {
-            let wait = Gesture { act: Act::Wait, ..Gesture::default() };
-            Report::Performed { step: ready(device.act(&wait, &key))? }
+        ExploreTask::Restart(app) => {
+            ExploreReport::Performed { step: ready(device.restart(&app.package, &key))? }
         }
-        Task::Perform { act, target, direction, text } => {
+        ExploreTask::Wait => {
+            let wait = Gesture { act: DeviceAction::Wait, ..Gesture::default() };
+            ExploreReport::Performed { step: ready(device.act(&wait, &key))? }
+        }
+        ExploreTask::Perform { act, target, direction, text } => {
             let ordinal = target.and_then(|it| usize::try_from(it.ordinal).ok());
             let bounds = target.and_then(|it| it.bounds);
             let (act, direction, text) = (*act, *direction, text.clone());
             let gesture = Gesture { act, target: ordinal, bounds, direction, text };
-            Report::Performed { step: ready(device.act(&gesture, &key))? }
+            ExploreReport::Performed { step: ready(device.act(&gesture, &key))? }
         }
-        Task::Check => {
+        ExploreTask::Check => {
             let screen = look(device, screens, only)?;
             let in_front = screen.package == device.package();
-            Report::Health { session: true, running: true, in_front }
+            ExploreReport::Health { session: true, running: true, in_front }
         }
         task => bail!("a recording cannot do {task:?}"),
     })
@@ -168,7 +172,7 @@ fn perform(
 pub(super) fn look(
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
 ) -> Result<Arc<Screen>> {
     let at = device.at();
     if let Some(screen) = screens.get(&at) {
@@ -179,11 +183,11 @@ pub(super) fn look(
     if let Some(known) = only.and_then(|truth| truth.known.get(&at)) {
         for widget in &mut screen.widgets {
             let node = usize::try_from(widget.ordinal)?;
-            let taps = |act: Act, element: usize| {
+            let taps = |act: DeviceAction, element: usize| {
                 let mut around = look.tree.around(element);
                 let reached = match act {
-                    Act::Tap => around.find(|(_, it)| it.clickable),
-                    Act::LongPress => around.find(|(_, it)| it.long_clickable),
+                    DeviceAction::Tap => around.find(|(_, it)| it.clickable),
+                    DeviceAction::LongPress => around.find(|(_, it)| it.long_clickable),
                     _ => None,
                 };
                 reached.map_or(element, |(ordinal, _)| ordinal)

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::Result;
-use pointsman_agents::explore::{Act, Candidate, Front, Screen, offers};
-use pointsman_webdriver::device::{Device as _, Gesture, Recording, Truth};
+use pointsman_agents::explore::{CandidateAction, DeviceAction, Foreground, Screen, offers};
+use pointsman_webdriver::device::{Device as _, Gesture, GroundTruth, Recording};
 
 use super::ride::{Screens, look, ready};
 
@@ -38,13 +38,13 @@ pub(super) fn monkey(
     let (mut visited, mut dice) = (vec![device.at()], Dice::new(seed));
     for now in 0..steps {
         let screen = look(device, screens, None)?;
-        if screen.front(device.package()) == Front::Elsewhere {
+        if screen.front(device.package()) == Foreground::Elsewhere {
             act(device, &way_back(dice.below(3)), now)?;
         } else {
             // Starting again now and then, or a dead end would be the end.
             let offers = offers(&screen);
             let next = match dice.below(RESTARTS) {
-                0 => Gesture { act: Act::Restart, ..Gesture::default() },
+                0 => Gesture { act: DeviceAction::Restart, ..Gesture::default() },
                 _ => gesture(&offers[dice.below(offers.len())]),
             };
             act(device, &next, now)?;
@@ -56,7 +56,10 @@ pub(super) fn monkey(
 
 /// Returns a way back from another app: launching, going back, or starting again.
 fn way_back(which: usize) -> Gesture {
-    let act = [Act::Launch, Act::Back].get(which).copied().unwrap_or(Act::Restart);
+    let act = [DeviceAction::Launch, DeviceAction::Back]
+        .get(which)
+        .copied()
+        .unwrap_or(DeviceAction::Restart);
     Gesture { act, ..Gesture::default() }
 }
 
@@ -80,7 +83,7 @@ pub(super) fn nearest(
         let screen = look(device, screens, None)?;
         let here = known_by(&screen);
         root.get_or_insert_with(|| here.clone());
-        let outside = screen.front(device.package()) == Front::Elsewhere;
+        let outside = screen.front(device.package()) == Foreground::Elsewhere;
         away = if outside { away + 1 } else { 0 };
         let list = if outside { Vec::new() } else { offers(&screen) };
         let keys: Vec<String> = list.iter().map(|it| it.key.clone()).collect();
@@ -88,7 +91,7 @@ pub(super) fn nearest(
             let tried = edges.get(at);
             keys.iter().filter(|key| !tried.is_some_and(|it| it.contains_key(*key))).count()
         };
-        let fresh: Vec<&Candidate> = list
+        let fresh: Vec<&CandidateAction> = list
             .iter()
             .filter(|it| !edges.get(&here).is_some_and(|tried| tried.contains_key(&it.key)))
             .collect();
@@ -133,7 +136,7 @@ pub(super) fn nearest(
                 None
             }
             None => {
-                act(device, &Gesture { act: Act::Restart, ..Gesture::default() }, now)?;
+                act(device, &Gesture { act: DeviceAction::Restart, ..Gesture::default() }, now)?;
                 None
             }
         };
@@ -148,11 +151,11 @@ pub(super) fn nearest(
 }
 
 /// Returns when it is the turn of an action among others of its screen.
-const fn turn(candidate: &Candidate) -> u8 {
+const fn turn(candidate: &CandidateAction) -> u8 {
     match candidate.act {
         _ if candidate.weak => 3,
-        Act::Tap | Act::Text => 0,
-        Act::Back => 2,
+        DeviceAction::Tap | DeviceAction::Text => 0,
+        DeviceAction::Back => 2,
         _ => 1,
     }
 }
@@ -165,7 +168,7 @@ fn known_by(screen: &Screen) -> String {
 }
 
 /// Knows the graph, and goes to the nearest screen that was not seen.
-pub(super) fn oracle(device: &Recording, truth: &Truth, steps: u64) -> Result<Vec<String>> {
+pub(super) fn oracle(device: &Recording, truth: &GroundTruth, steps: u64) -> Result<Vec<String>> {
     let mut visited = vec![device.at()];
     let mut covered: HashSet<&String> = truth.screens.get(&device.at()).into_iter().collect();
     for now in 0..steps {
@@ -187,13 +190,13 @@ pub(super) fn oracle(device: &Recording, truth: &Truth, steps: u64) -> Result<Ve
                 }
             }
             if state == at && seen.insert(truth.initial.clone()) {
-                let restart = Gesture { act: Act::Restart, ..Gesture::default() };
+                let restart = Gesture { act: DeviceAction::Restart, ..Gesture::default() };
                 queue.push_back((truth.initial.clone(), Some(restart)));
             }
         }
         act(
             device,
-            &way.unwrap_or_else(|| Gesture { act: Act::Restart, ..Gesture::default() }),
+            &way.unwrap_or_else(|| Gesture { act: DeviceAction::Restart, ..Gesture::default() }),
             now,
         )?;
         covered.extend(truth.screens.get(&device.at()));
@@ -202,7 +205,7 @@ pub(super) fn oracle(device: &Recording, truth: &Truth, steps: u64) -> Result<Ve
     Ok(visited)
 }
 
-fn gesture(candidate: &Candidate) -> Gesture {
+fn gesture(candidate: &CandidateAction) -> Gesture {
     Gesture {
         act: candidate.act,
         target: candidate.target.and_then(|it| usize::try_from(it.ordinal).ok()),
@@ -214,8 +217,8 @@ fn gesture(candidate: &Candidate) -> Gesture {
 fn act(device: &Recording, gesture: &Gesture, now: u64) -> Result<()> {
     let (package, key) = (device.package(), now.to_string());
     match gesture.act {
-        Act::Launch => ready(device.launch(package, &key))?,
-        Act::Restart => ready(device.restart(package, &key))?,
+        DeviceAction::Launch => ready(device.launch(package, &key))?,
+        DeviceAction::Restart => ready(device.restart(package, &key))?,
         _ => ready(device.act(gesture, &key))?,
     };
     Ok(())

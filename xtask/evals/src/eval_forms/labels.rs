@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Result;
-use pointsman_agents::form::learnt::{Model, WEIGHTS};
+use pointsman_agents::form::learnt::{FieldModel, WEIGHTS};
 use xtask_fields::{
     Settings,
     data::Page,
@@ -76,7 +76,7 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
 }
 
 fn shipped(pages: &[Page]) -> Judged<'_> {
-    let model = Model::new(WEIGHTS);
+    let model = FieldModel::new(WEIGHTS);
     let mut judged = Judged::default();
     for page in pages {
         judged.page(page, model.as_ref());

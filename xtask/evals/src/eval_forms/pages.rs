@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
-use pointsman_agents::form::{Field, Kind, Reading, Sighting, fit};
-use pointsman_webdriver::browser::{Browser, BrowserError, Found, Settings, address};
+use pointsman_agents::form::{Field, FieldKind, PageReading, PageSnapshot, fit};
+use pointsman_webdriver::browser::{Browser, BrowserError, BrowserSettings, FieldCheck, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,7 @@ pub(super) struct Filled {
     /// What was put in.
     pub(super) wanted: String,
     /// What the agent finds in it.
-    pub(super) found: Found,
+    pub(super) found: FieldCheck,
     /// What the page says that it holds.
     pub(super) holds: String,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Pages<'a> {
     pub(super) index: Value,
     browser: Option<Browser>,
     threads: Runtime,
-    settings: Settings,
+    settings: BrowserSettings,
 }
 
 impl<'a> Pages<'a> {
@@ -40,7 +40,7 @@ impl<'a> Pages<'a> {
         let file = data.join("index.json");
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let index = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        let mut settings = Settings::default();
+        let mut settings = BrowserSettings::default();
         settings.flags.push("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1".into());
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let browser = Some(threads.block_on(Browser::open(&settings))?);
@@ -55,7 +55,7 @@ impl<'a> Pages<'a> {
     }
 
     /// Opens a page that stands still by itself, and looks at it.
-    pub(crate) fn look(&self, file: &str) -> Result<Sighting> {
+    pub(crate) fn look(&self, file: &str) -> Result<PageSnapshot> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
         let browser = self.browser.as_ref().context("the browser was closed")?;
@@ -67,7 +67,7 @@ impl<'a> Pages<'a> {
     }
 
     /// Opens a page and reads it when it stands still.
-    pub(super) fn read(&self, file: &str) -> Result<Reading> {
+    pub(super) fn read(&self, file: &str) -> Result<PageReading> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
         let browser = self.browser.as_ref().context("the browser was closed")?;
@@ -82,7 +82,7 @@ impl<'a> Pages<'a> {
     /// way is told in words.
     pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<Filled, String> {
         let browser = self.browser.as_ref().ok_or("the browser was closed")?;
-        let wanted = fit(field, raw, Kind::None).map_err(|unfit| unfit.to_string())?;
+        let wanted = fit(field, raw, FieldKind::None).map_err(|unfit| unfit.to_string())?;
         let (found, holds) = self
             .threads
             .block_on(async {

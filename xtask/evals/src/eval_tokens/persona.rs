@@ -1,6 +1,6 @@
 //! Goals, and the ways in which a model goes on that does not find what it looks for.
 
-use pointsman_kernel::prompt::{Message, Prompt};
+use pointsman_kernel::prompt::{Prompt, PromptMessage};
 use serde_json::json;
 
 /// A goal, other words for it, and the words by which its answer is known.
@@ -120,7 +120,7 @@ impl Persona {
     /// Writes the reply to a prompt.
     pub(crate) fn reply(self, case: &Case, prompt: &Prompt) -> String {
         let found = prompt.messages.iter().find_map(|message| match message {
-            Message::Tool { result, .. } => {
+            PromptMessage::Tool { result, .. } => {
                 result.output.lines().find(|line| case.is_answered_by(line))
             }
             _ => None,
@@ -135,7 +135,7 @@ impl Persona {
             return json!({ "action": "finish", "final": line }).to_string();
         }
         let last = match prompt.messages.last() {
-            Some(Message::User(text)) => text.as_str(),
+            Some(PromptMessage::User(text)) => text.as_str(),
             _ => "",
         };
         if self.gives_up() && last.contains("Status: STUCK") {
@@ -143,7 +143,7 @@ impl Persona {
                 .to_string();
         }
         let searched =
-            prompt.messages.iter().filter(|it| matches!(it, Message::Tool { .. })).count();
+            prompt.messages.iter().filter(|it| matches!(it, PromptMessage::Tool { .. })).count();
         let query = match self {
             Self::Stubborn => case.goal,
             Self::Circling | Self::Heeding => {

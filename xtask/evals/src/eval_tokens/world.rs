@@ -7,7 +7,9 @@ use std::sync::{
 
 use anyhow::{Result, anyhow};
 use pointsman_agents::research;
-use pointsman_kernel::{chart::Disposition, event::Begun, governor::Permissions, prompt::Prompt};
+use pointsman_kernel::{
+    chart::Disposition, event::RunConfig, governor::Permissions, prompt::Prompt,
+};
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Driver, DriverContext, PreparedRun, RunStatus},
@@ -60,7 +62,7 @@ impl World {
         let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
         let goal = json!({ "goal": case.goal });
         let begun = begun(&program, Permissions::allow_all(), &goal);
-        let begun = Begun { tools: self.tools.decls(), ..begun };
+        let begun = RunConfig { tools: self.tools.decls(), ..begun };
         let tokens = Arc::new(AtomicU64::new(0));
         let played =
             Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
@@ -112,11 +114,11 @@ impl EffectExecutor for Played {
             }
             EffectTask::Own(task) => {
                 let done = match task.read() {
-                    Ok(research::Task::Summarise { draft }) => {
-                        research::Report::Summarised { text: draft }
+                    Ok(research::ResearchTask::Summarise { draft }) => {
+                        research::ResearchReport::Summarised { text: draft }
                     }
-                    Ok(research::Task::Assemble { text, .. }) => {
-                        research::Report::Assembled { text }
+                    Ok(research::ResearchTask::Assemble { text, .. }) => {
+                        research::ResearchReport::Assembled { text }
                     }
                     _ => return Box::pin(std::future::pending()),
                 };

@@ -1,6 +1,6 @@
 //! Programs of the system, installed as Debian packages where they are missing.
 
-use std::{ffi::OsStr, process::Command, time::Duration};
+use std::{ffi::OsStr, path::Path, process::Command, time::Duration};
 
 use anyhow::{Context, Result, bail};
 
@@ -54,6 +54,8 @@ fn is_there(package: &str) -> Result<bool> {
     Ok(match package {
         "nodejs" => is_present("node"),
         "bubblewrap" => is_present("bwrap"),
+        "postgresql" => Path::new("/usr/lib/postgresql").is_dir() && is_present("psql"),
+        "util-linux" => is_present("setpriv"),
         "chromium-driver" => is_present("chromedriver"),
         "python3-venv" => is_present("python3") && has_venv()?,
         program => is_present(program),

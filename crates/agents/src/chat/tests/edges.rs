@@ -4,7 +4,7 @@
 //! Progress of a tool is shown and never an event, so there is nothing to refuse.
 
 use pointsman_kernel::{
-    Late, Took,
+    Late, StepResult,
     chart::{Maximum, with_budgets},
     event::{Event, Usage},
     id::{EffectId, Seq},
@@ -13,7 +13,7 @@ use pointsman_kernel::{
 use super::*;
 use crate::dialogue::well_formed;
 
-fn answered(effect: EffectId, answer: Answer<Report>) -> Event<Report> {
+fn answered(effect: EffectId, answer: Answer<ChatReport>) -> Event<ChatReport> {
     Event::Answered { effect, answer, usage: Usage::default(), sent: None }
 }
 
@@ -26,20 +26,21 @@ fn unknown_duplicate_and_late_answers_change_nothing_and_say_so() {
     assert_eq!(took, Err(Rejected::UnknownEffect(unknown)));
     driver.answer(running[0], result(true, false, "first"));
     let took = driver.try_apply(answered(running[0], result(true, false, "twice")));
-    assert_eq!(took, Ok(Took::Ignored(Late::Answer)));
+    assert_eq!(took, Ok(StepResult::Ignored(Late::Answer)));
     let wrong = Answer::Model(Reply::default());
     let took = driver.try_apply(answered(running[1], wrong));
     assert_eq!(took, Err(Rejected::WrongAnswer(running[1])));
     driver.answer(running[1], result(true, false, "second"));
     assert_eq!(driver.state(), "calling_llm");
     let took = driver.try_apply(answered(running[1], result(true, false, "late")));
-    assert_eq!(took, Ok(Took::Ignored(Late::Answer)));
+    assert_eq!(took, Ok(StepResult::Ignored(Late::Answer)));
     assert_eq!(outputs(&driver), ["first", "second"]);
 }
 
 #[test]
 fn a_person_is_not_heard_while_the_agent_is_busy() {
-    for state in [asked as fn() -> Driver<Chat>, || calling(&[("a", "read")]), hooked, backing_off]
+    for state in
+        [asked as fn() -> Driver<ChatAgent>, || calling(&[("a", "read")]), hooked, backing_off]
     {
         let mut driver = state();
         let before = driver.run.data.clone();
@@ -52,30 +53,30 @@ fn a_person_is_not_heard_while_the_agent_is_busy() {
 #[test]
 fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
     let asking = || {
-        let mut driver = Driver::<Chat>::new(CHART, &["edit"]);
+        let mut driver = Driver::<ChatAgent>::new(CHART, &["edit"]);
         driver.permissions = Permissions::ask_all();
         driver.begin(json!({}));
         driver.give("user_input", json!({"text": "go"}));
         proposes(&mut driver, vec![call("a", "edit"), call("b", "read")]);
         driver
     };
-    let states: [fn() -> Driver<Chat>; 6] =
+    let states: [fn() -> Driver<ChatAgent>; 6] =
         [ready, asked, || calling(&[("a", "read"), ("b", "edit")]), hooked, backing_off, asking];
     for state in states {
         let mut driver = state();
         let was = String::from(driver.state());
         driver.cancel(Scope::Turn);
         assert_eq!(driver.state(), WAITING);
-        let kind = Chat::turn_error(&driver.run.data).map(|error| error.kind);
+        let kind = ChatAgent::turn_error(&driver.run.data).map(|error| error.kind);
         let cancelled = (was != WAITING).then_some(TurnErrorKind::Cancelled);
         assert_eq!(kind, cancelled, "what was cancelled in `{was}`");
         assert!(driver.running().is_empty(), "nothing goes on");
         driver.give("user_input", json!({"text": "once more"}));
-        assert_eq!(Chat::turn_error(&driver.run.data), None);
+        assert_eq!(ChatAgent::turn_error(&driver.run.data), None);
         well_formed(&driver.prompt());
         driver.say("Gladly.");
         assert_eq!(driver.state(), WAITING);
-        assert_eq!(Chat::result(&driver.run.data).as_deref(), Some("Gladly."));
+        assert_eq!(ChatAgent::result(&driver.run.data).as_deref(), Some("Gladly."));
     }
 }
 
@@ -88,7 +89,7 @@ fn a_machine_without_room_ends_the_turn_visibly() {
     let fault = Fault { class: FaultClass::Resource, repeatable: false, hint_ms: None, message };
     driver.answer(running[0], Answer::Fault(fault));
     assert_eq!(driver.state(), WAITING, "no hook, no further call");
-    let error = Chat::turn_error(&driver.run.data).unwrap();
+    let error = ChatAgent::turn_error(&driver.run.data).unwrap();
     assert_eq!((error.kind, &*error.message), (TurnErrorKind::Failed, "no space left on device"));
     assert!(outputs(&driver)[0].contains("no space left"), "the model reads it too");
     driver.give("user_input", json!({"text": "there is room again"}));
@@ -110,7 +111,7 @@ fn an_empty_reply_is_no_answer() {
         }
     }
     assert_eq!(driver.state(), WAITING);
-    let error = Chat::turn_error(&driver.run.data).expect("the person is told");
+    let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
     assert_eq!((error.kind, &*error.message), (TurnErrorKind::Failed, "the reply was empty"));
     assert_eq!(driver.run.data.transcript.messages().len(), 1, "nothing was said");
     // A model that then finds words has answered.
@@ -119,21 +120,21 @@ fn an_empty_reply_is_no_answer() {
     driver.wake();
     driver.say("hi");
     assert_eq!(driver.state(), WAITING);
-    assert_eq!(Chat::turn_error(&driver.run.data), None);
-    assert_eq!(Chat::result(&driver.run.data).as_deref(), Some("hi"));
+    assert_eq!(ChatAgent::turn_error(&driver.run.data), None);
+    assert_eq!(ChatAgent::result(&driver.run.data).as_deref(), Some("hi"));
 }
 
 #[test]
 fn a_budget_that_stops_what_is_under_way_is_named() {
     let one = Maximum { budget: "model_calls", amount: "1", lowers: false };
     let chart = with_budgets(CHART, [one]).expect("the chart has it");
-    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     proposes(&mut driver, vec![call("a", "read")]);
     driver.answer_last(result(true, false, "x"));
     assert_eq!(driver.state(), WAITING);
-    let error = Chat::turn_error(&driver.run.data).expect("the person is told");
+    let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
     assert_eq!(error.kind, TurnErrorKind::Budget);
     assert_eq!(
         error.message,
@@ -146,9 +147,9 @@ fn a_budget_that_stops_what_is_under_way_is_named() {
 fn a_turn_that_went_on_has_no_error() {
     let mut driver = calling(&[("a", "edit")]);
     driver.fault(FaultClass::Other, false);
-    driver.answer_last(Answer::Own(Report::PostTools { action_taken: false, actions: vec![] }));
+    driver.answer_last(Answer::Own(ChatReport::PostTools { action_taken: false, actions: vec![] }));
     driver.say("It could not be done.");
-    assert_eq!(Chat::turn_error(&driver.run.data), None);
+    assert_eq!(ChatAgent::turn_error(&driver.run.data), None);
 }
 
 #[test]
@@ -165,9 +166,9 @@ fn a_configuration_that_makes_no_sense_is_refused_with_a_reason() {
         (json!({"instructions": [{"source": "A", "text": long}]}), "half of"),
     ];
     for (config, words) in rows {
-        let mut data = super::super::Data::default();
-        let error = Chat::begin(&mut data, &raw(&config)).unwrap_err();
+        let mut data = super::super::ChatData::default();
+        let error = ChatAgent::begin(&mut data, &raw(&config)).unwrap_err();
         assert!(error.0.contains(words), "{config}: {error}");
-        assert_eq!(data, super::super::Data::default());
+        assert_eq!(data, super::super::ChatData::default());
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 use crate::dialogue::{SUMMARY, well_formed};
 
 /// Returns a conversation of turns with long outputs, in which a reply is due.
-fn long(turns: usize, config: serde_json::Value) -> Driver<Chat> {
-    let mut driver = Driver::<Chat>::new(CHART, &["read", "edit"]);
+fn long(turns: usize, config: serde_json::Value) -> Driver<ChatAgent> {
+    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(config);
     for turn in 0..turns {
         driver.give("user_input", json!({"text": format!("question {turn}")}));
@@ -23,18 +23,18 @@ fn small() -> serde_json::Value {
     json!({"limits": {"context_tokens": 4_000, "keep_turns": 4}})
 }
 
-fn asks_for_summary(driver: &Driver<Chat>) -> bool {
+fn asks_for_summary(driver: &Driver<ChatAgent>) -> bool {
     matches!(driver.order(), Order::Model(ModelCall { item: SUMMARY, .. }))
 }
 
-fn too_long(driver: &mut Driver<Chat>) {
+fn too_long(driver: &mut Driver<ChatAgent>) {
     driver.fault(FaultClass::TooLong, false);
 }
 
 /// Grows a conversation until a summary is asked for.
-fn full() -> Driver<Chat> {
+fn full() -> Driver<ChatAgent> {
     for turns in 1..20 {
-        let mut driver = Driver::<Chat>::new(CHART, &["read", "edit"]);
+        let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
         driver.begin(small());
         for turn in 0..turns {
             driver.give("user_input", json!({"text": format!("question {turn}")}));
@@ -57,7 +57,10 @@ fn the_oldest_turns_give_way_to_a_summary_that_the_model_writes() {
     assert_eq!(driver.state(), "calling_llm", "the same attempt goes on");
     assert!(!asks_for_summary(&driver));
     let messages = driver.run.data.transcript.messages();
-    assert_eq!(messages[0], Message::Summary { text: "They asked four questions.".into() });
+    assert_eq!(
+        messages[0],
+        TranscriptMessage::Summary { text: "They asked four questions.".into() }
+    );
     assert!(messages.len() < asked, "something was left out");
     well_formed(&driver.prompt());
     driver.say("Here you are.");
@@ -67,7 +70,7 @@ fn the_oldest_turns_give_way_to_a_summary_that_the_model_writes() {
 
 #[test]
 fn a_summary_that_fails_or_is_too_long_or_empty_is_made_mechanically() {
-    let answers: [fn(&mut Driver<Chat>); 4] = [
+    let answers: [fn(&mut Driver<ChatAgent>); 4] = [
         |driver| driver.fault(FaultClass::Unavailable, false),
         |driver| driver.say(&"x".repeat(20_000)),
         |driver| driver.say("  "),
@@ -77,7 +80,7 @@ fn a_summary_that_fails_or_is_too_long_or_empty_is_made_mechanically() {
         let mut driver = full();
         answer(&mut driver);
         assert!(!asks_for_summary(&driver));
-        let Message::Summary { text } = &driver.run.data.transcript.messages()[0] else {
+        let TranscriptMessage::Summary { text } = &driver.run.data.transcript.messages()[0] else {
             panic!("a summary stands first")
         };
         assert!(text.starts_with("- asked: question 0\n- said: word"), "{text}");
@@ -105,7 +108,10 @@ fn a_fault_that_passes_costs_no_summary() {
     driver.say("They asked four questions.");
     assert!(!asks_for_summary(&driver));
     let messages = driver.run.data.transcript.messages();
-    assert_eq!(messages[0], Message::Summary { text: "They asked four questions.".into() });
+    assert_eq!(
+        messages[0],
+        TranscriptMessage::Summary { text: "They asked four questions.".into() }
+    );
     driver.say("Here you are.");
     assert_eq!(driver.state(), WAITING);
     assert_eq!(driver.verdicts, [], "a summary is no turn of the model");
@@ -122,10 +128,10 @@ fn the_last_attempt_does_without_a_summary_that_keeps_failing() {
     assert!(asks_for_summary(&driver));
     driver.fault(FaultClass::Unavailable, true);
     assert!(!asks_for_summary(&driver), "the same attempt asks for the reply");
-    assert!(matches!(driver.run.data.transcript.messages()[0], Message::Summary { .. }));
+    assert!(matches!(driver.run.data.transcript.messages()[0], TranscriptMessage::Summary { .. }));
     driver.say("Here you are.");
     assert_eq!(driver.state(), WAITING);
-    assert_eq!(Chat::turn_error(&driver.run.data), None);
+    assert_eq!(ChatAgent::turn_error(&driver.run.data), None);
 }
 
 #[test]
@@ -154,7 +160,8 @@ fn a_provider_that_refuses_gets_a_summary_and_then_less() {
     driver.say("Done.");
     assert_eq!(driver.state(), WAITING);
     assert_eq!(driver.run.data.context.too_long, Some(learnt));
-    let Some(Message::User { text }) = driver.run.data.transcript.messages().iter().rev().nth(1)
+    let Some(TranscriptMessage::User { text }) =
+        driver.run.data.transcript.messages().iter().rev().nth(1)
     else {
         panic!("the question stays word for word")
     };
@@ -168,13 +175,13 @@ fn a_provider_that_always_refuses_is_asked_three_times_and_then_told() {
     driver.say("In short.");
     too_long(&mut driver);
     assert_eq!(driver.state(), WAITING, "an attempt has three questions");
-    let error = Chat::turn_error(&driver.run.data).unwrap();
+    let error = ChatAgent::turn_error(&driver.run.data).unwrap();
     assert_eq!(error.kind, TurnErrorKind::Failed);
     // Short, and still refused: there is nothing to leave out, so it is told at once.
     let mut driver = asked();
     too_long(&mut driver);
     assert_eq!(driver.state(), WAITING);
-    assert!(Chat::turn_error(&driver.run.data).is_some());
+    assert!(ChatAgent::turn_error(&driver.run.data).is_some());
 }
 
 #[test]
@@ -185,17 +192,17 @@ fn a_summary_that_hangs_is_done_without_in_the_next_attempt() {
     assert!(!asks_for_summary(&driver));
     let prompt = driver.prompt();
     well_formed(&prompt);
-    let pointsman_kernel::prompt::Message::User(first) = &prompt.messages[0] else {
+    let pointsman_kernel::prompt::PromptMessage::User(first) = &prompt.messages[0] else {
         panic!("a summary stands first")
     };
     assert!(first.contains("too long to be shown"), "{first}");
     driver.say("Here you are.");
-    assert!(matches!(driver.run.data.transcript.messages()[0], Message::Summary { .. }));
+    assert!(matches!(driver.run.data.transcript.messages()[0], TranscriptMessage::Summary { .. }));
 }
 
 #[test]
 fn one_long_turn_is_shortened_too() {
-    let mut driver = Driver::<Chat>::new(&unlimited(CHART), &["read"]);
+    let mut driver = Driver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
     driver.begin(json!({"limits": {"context_tokens": 8_000, "keep_turns": 2}}));
     driver.give("user_input", json!({"text": "read it all"}));
     for round in 0..40 {
@@ -209,6 +216,8 @@ fn one_long_turn_is_shortened_too() {
         driver.answer_last(result(true, false, &"0123456789\n".repeat(1_000)));
     }
     assert_eq!(driver.state(), "calling_llm");
-    let asked = |message: &Message| *message == Message::User { text: "read it all".into() };
+    let asked = |message: &TranscriptMessage| {
+        *message == TranscriptMessage::User { text: "read it all".into() }
+    };
     assert!(driver.run.data.transcript.messages().iter().any(asked));
 }

@@ -12,7 +12,7 @@ fn config() -> serde_json::Value {
 
 #[test]
 fn a_prompt_has_everything_in_its_place() {
-    let mut driver = Driver::<Chat>::new(CHART, &["read", "edit"]);
+    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(config());
     driver.give("user_input", json!({"text": "Fix the typo."}));
     proposes(&mut driver, vec![call("a", "read"), call("b", "edit")]);
@@ -34,7 +34,7 @@ fn advice_stands_at_the_end_and_a_system_text_of_ones_own_is_taken() {
     }
     let prompt = driver.prompt();
     assert_eq!(prompt.system, "be brief");
-    let Some(pointsman_kernel::prompt::Message::User(last)) = prompt.messages.last() else {
+    let Some(pointsman_kernel::prompt::PromptMessage::User(last)) = prompt.messages.last() else {
         panic!("the advice is the last message")
     };
     assert!(last.starts_with("Status: STUCK\nAdvice: "), "{last}");

@@ -1,10 +1,10 @@
 //! Scripts for what the source document tests, and for what its tests leave out.
 
-use pointsman_kernel::{Late, Took, agent::Agent, event::Event, prompt, run::Run};
+use pointsman_kernel::{Late, StepResult, agent::Agent, event::Event, prompt, run::Run};
 
 use super::*;
 
-fn attempt(driver: &Driver<Chat>) -> u16 {
+fn attempt(driver: &Driver<ChatAgent>) -> u16 {
     driver.run.core.items[0].attempt
 }
 
@@ -16,7 +16,7 @@ fn a_conversation_starts_idle_and_empty_whatever_its_configuration() {
         json!({"system": "x", "tools": ["read"], "limits": {"context_tokens": 4_000}}),
     ];
     for config in configs {
-        let mut driver = Driver::<Chat>::new(CHART, &["read"]);
+        let mut driver = Driver::<ChatAgent>::new(CHART, &["read"]);
         driver.begin(config);
         assert_eq!(driver.states(), [WAITING]);
         assert_eq!(driver.run.data.transcript.messages(), []);
@@ -36,7 +36,7 @@ fn any_words_reach_the_model_unchanged_in_the_first_attempt() {
         }
         driver.give("user_input", json!({"text": text}));
         assert_eq!(attempt(&driver), 1);
-        assert_eq!(driver.prompt().messages, [prompt::Message::User(text)]);
+        assert_eq!(driver.prompt().messages, [prompt::PromptMessage::User(text)]);
     }
 }
 
@@ -61,7 +61,7 @@ fn two_calls_of_one_id_have_a_result_each() {
 
 #[test]
 fn attempts_start_afresh_after_tools_after_a_hook_and_with_a_message() {
-    let second = |driver: &mut Driver<Chat>| {
+    let second = |driver: &mut Driver<ChatAgent>| {
         assert_eq!(attempt(driver), 1);
         driver.fault(FaultClass::Unavailable, true);
         driver.wake();
@@ -74,7 +74,7 @@ fn attempts_start_afresh_after_tools_after_a_hook_and_with_a_message() {
     second(&mut driver);
     proposes(&mut driver, vec![call("b", "edit")]);
     driver.answer_last(result(true, true, "x"));
-    driver.report(Report::PostTools { action_taken: false, actions: vec![] });
+    driver.report(ChatReport::PostTools { action_taken: false, actions: vec![] });
     second(&mut driver);
     driver.say("Done.");
     driver.give("user_input", json!({"text": "and now?"}));
@@ -83,14 +83,14 @@ fn attempts_start_afresh_after_tools_after_a_hook_and_with_a_message() {
 
 #[test]
 fn a_timer_that_nobody_waits_for_changes_nothing() {
-    for state in [ready as fn() -> Driver<Chat>, asked, || calling(&[("a", "read")]), hooked] {
+    for state in [ready as fn() -> Driver<ChatAgent>, asked, || calling(&[("a", "read")]), hooked] {
         let mut driver = state();
         let before = (driver.state().to_owned(), driver.run.data.clone());
-        assert_eq!(driver.try_apply(Event::Woke), Ok(Took::Ignored(Late::NotDue)));
+        assert_eq!(driver.try_apply(Event::Woke), Ok(StepResult::Ignored(Late::NotDue)));
         assert_eq!((driver.state().to_owned(), driver.run.data.clone()), before);
     }
     let mut driver = backing_off();
-    assert_eq!(driver.try_apply(Event::Woke), Ok(Took::Ignored(Late::NotDue)), "too early");
+    assert_eq!(driver.try_apply(Event::Woke), Ok(StepResult::Ignored(Late::NotDue)), "too early");
     driver.wake();
     assert_eq!(attempt(&driver), 2);
 }
@@ -103,7 +103,7 @@ fn what_was_said_can_be_read_after_the_end_and_a_second_shutdown_is_ignored() {
     assert_eq!(outputs(&driver).len(), 2, "each call has a result");
     assert!(driver.running().is_empty());
     let took = driver.try_apply(Event::Cancelled { scope: Scope::Shutdown });
-    assert_eq!(took, Ok(Took::Ignored(Late::Ended)));
+    assert_eq!(took, Ok(StepResult::Ignored(Late::Ended)));
     let took = driver.try_give("user_input", json!({"text": "hello?"}));
     assert_eq!(took, Err(Rejected::Ended));
 }
@@ -112,21 +112,21 @@ fn what_was_said_can_be_read_after_the_end_and_a_second_shutdown_is_ignored() {
 fn the_request_after_a_hook_has_the_results_and_nothing_of_the_hook() {
     let mut driver = hooked();
     let actions = vec![String::from("committed 1 file")];
-    driver.report(Report::PostTools { action_taken: true, actions });
+    driver.report(ChatReport::PostTools { action_taken: true, actions });
     let prompt = serde_json::to_string(&driver.prompt()).unwrap();
     assert!(prompt.contains(r#""output":"x""#) && !prompt.contains("committed"), "{prompt}");
 }
 
 #[test]
 fn a_snapshot_in_every_state_is_the_same_run() {
-    let states: [fn() -> Driver<Chat>; 5] =
+    let states: [fn() -> Driver<ChatAgent>; 5] =
         [ready, asked, || calling(&[("a", "read"), ("b", "edit")]), hooked, backing_off];
     for state in states {
         let driver = state();
         let text = serde_json::to_string(&driver.run).unwrap();
-        let run: Run<Chat> = serde_json::from_str(&text).unwrap();
+        let run: Run<ChatAgent> = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&run).unwrap(), text, "in `{}`", driver.state());
         assert_eq!(run.data, driver.run.data);
     }
-    assert_eq!(Chat::result(&ready().run.data), None, "nothing was said yet");
+    assert_eq!(ChatAgent::result(&ready().run.data), None, "nothing was said yet");
 }

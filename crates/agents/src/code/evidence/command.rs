@@ -3,13 +3,13 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    line::{self, Command, Joint},
+    line::{self, CommandWords, Separator},
     runners::{LONG_WRAPPERS, NO_RUN, NO_RUN_OF, PLACES, RUNNERS, SHOW, WITH_WORD, WRAPPERS},
 };
 
 /// How a command line runs tests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Ran {
+pub(super) enum TestRun {
     /// The exit status is the runner's own.
     Decides,
     /// More commands follow the runner, and run only if it succeeds.
@@ -25,7 +25,7 @@ pub(super) enum Ran {
 const MAX_DEPTH: u8 = 4;
 
 /// Returns how a command line runs tests, if it could.
-pub(super) fn ran(line: &str, named: &[String]) -> Option<Ran> {
+pub(super) fn ran(line: &str, named: &[String]) -> Option<TestRun> {
     let commands = commands(line, 0);
     let is_test = |words: &[String]| {
         let own = strip(words);
@@ -36,20 +36,21 @@ pub(super) fn ran(line: &str, named: &[String]) -> Option<Ran> {
         let first = commands.iter().find(|(words, _)| !is_setting(words));
         let (words, joint) = first?;
         let shows = strip(words).first().is_some_and(|word| SHOW.contains(&base(word)));
-        return (!shows && !words.is_empty() && *joint != Joint::Pipe).then_some(Ran::Unknown);
+        return (!shows && !words.is_empty() && *joint != Separator::Pipe)
+            .then_some(TestRun::Unknown);
     };
     let (before, from) = commands.split_at_checked(at)?;
-    let left_behind = from.iter().any(|(_, joint)| *joint == Joint::Background);
-    let is_spare = before.last().is_some_and(|(_, joint)| *joint == Joint::Or);
+    let left_behind = from.iter().any(|(_, joint)| *joint == Separator::Background);
+    let is_spare = before.last().is_some_and(|(_, joint)| *joint == Separator::Or);
     let mut after = from.iter().map(|(_, joint)| *joint).take(from.len().saturating_sub(1));
     Some(if left_behind || is_spare {
-        Ran::Hidden
+        TestRun::Hidden
     } else if from.len() == 1 {
-        Ran::Decides
-    } else if after.all(|joint| joint == Joint::And) {
-        Ran::Chained
+        TestRun::Decides
+    } else if after.all(|joint| joint == Separator::And) {
+        TestRun::Chained
     } else {
-        Ran::Hidden
+        TestRun::Hidden
     })
 }
 
@@ -157,7 +158,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Splits a command line, and looks into `sh -c "…"`: the line within is what counts.
-fn commands(line: &str, depth: u8) -> Vec<Command> {
+fn commands(line: &str, depth: u8) -> Vec<CommandWords> {
     let mut all = Vec::new();
     for (words, joint) in line::split(line) {
         let Some(within) = within(&words).filter(|_| depth < MAX_DEPTH) else {
@@ -166,7 +167,7 @@ fn commands(line: &str, depth: u8) -> Vec<Command> {
         };
         let mut inner = commands(&within, depth.saturating_add(1));
         // What stands after the shell stands after its last command.
-        if let Some((_, last)) = inner.last_mut().filter(|(_, it)| *it != Joint::Background) {
+        if let Some((_, last)) = inner.last_mut().filter(|(_, it)| *it != Separator::Background) {
             *last = joint;
         }
         all.append(&mut inner);

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 
 /// What stands between two commands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Joint {
+pub(super) enum Separator {
     And,
     Or,
     Pipe,
@@ -15,29 +15,29 @@ pub(super) enum Joint {
 }
 
 /// The words of a command, and what stands after it.
-pub(super) type Command = (Vec<String>, Joint);
+pub(super) type CommandWords = (Vec<String>, Separator);
 
 /// Splits a command line at what joins commands.
-pub(super) fn split(line: &str) -> Vec<Command> {
-    let mut cut = Cut { rest: line, ..Cut::default() };
+pub(super) fn split(line: &str) -> Vec<CommandWords> {
+    let mut cut = Splitter { rest: line, ..Splitter::default() };
     while let Some(c) = cut.next() {
         cut.take(c);
     }
-    cut.end_command(Joint::Next);
+    cut.end_command(Separator::Next);
     cut.commands
 }
 
 #[derive(Default)]
-struct Cut<'l> {
+struct Splitter<'l> {
     rest: &'l str,
     word: String,
     words: Vec<String>,
-    commands: Vec<Command>,
+    commands: Vec<CommandWords>,
     /// The names that end the texts handed in by `<<`, which begin on the next line.
     texts: Vec<&'l str>,
 }
 
-impl Cut<'_> {
+impl Splitter<'_> {
     fn next(&mut self) -> Option<char> {
         let mut chars = self.rest.chars();
         let c = chars.next();
@@ -53,19 +53,19 @@ impl Cut<'_> {
 
     fn take(&mut self, c: char) {
         match c {
-            '&' if self.next_is('&') => self.end_command(Joint::And),
-            '|' if self.next_is('|') => self.end_command(Joint::Or),
+            '&' if self.next_is('&') => self.end_command(Separator::And),
+            '|' if self.next_is('|') => self.end_command(Separator::Or),
             '|' => {
                 self.next_is('&');
-                self.end_command(Joint::Pipe);
+                self.end_command(Separator::Pipe);
             }
             // `2>&1` and `&>log` say where the output goes.
             '&' if !self.word.ends_with(['>', '<']) && !self.rest.starts_with('>') => {
-                self.end_command(Joint::Background);
+                self.end_command(Separator::Background);
             }
-            ';' => self.end_command(Joint::Next),
+            ';' => self.end_command(Separator::Next),
             '\n' => {
-                self.end_command(Joint::Next);
+                self.end_command(Separator::Next);
                 self.skip_texts();
             }
             '#' if self.word.is_empty() => {
@@ -104,7 +104,7 @@ impl Cut<'_> {
         }
     }
 
-    fn end_command(&mut self, joint: Joint) {
+    fn end_command(&mut self, joint: Separator) {
         self.end_word();
         if !self.words.is_empty() {
             self.commands.push((core::mem::take(&mut self.words), joint));

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 /// What the last lines of the runners add up to.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct TestTally {
     /// Whether a runner's last lines were seen.
     seen: bool,
     passed: u64,
@@ -48,7 +48,7 @@ const NOTHING: &[&str] = &[
     "collected 0 items",
 ];
 
-impl Tally {
+impl TestTally {
     /// Returns what the output alone says: nothing, unless a test was run.
     pub(super) const fn told(&self) -> Option<bool> {
         if self.failed > 0 {
@@ -87,8 +87,8 @@ impl Tally {
 }
 
 /// Reads what was printed.
-pub(super) fn tally(output: &str) -> Tally {
-    let mut tally = Tally::default();
+pub(super) fn tally(output: &str) -> TestTally {
+    let mut tally = TestTally::default();
     for line in output.lines() {
         let line = plain(line);
         let line = line.trim();
@@ -103,7 +103,7 @@ pub(super) fn tally(output: &str) -> Tally {
     tally
 }
 
-fn read(line: &str, tally: &mut Tally) {
+fn read(line: &str, tally: &mut TestTally) {
     let before = |word| number_before(line, word);
     let after = |word| number_after(line, word);
     if line.starts_with("test result: ") {

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec, vec::Vec};
 use pointsman_kernel::agent::{ToolCall, ToolResult};
 use serde_json::json;
 
-use super::{command::Ran, *};
+use super::{command::TestRun, *};
 use crate::testing::raw;
 
 fn seen(command: &str, code: i32, printed: &str) -> Option<bool> {
@@ -61,23 +61,23 @@ fn runners_are_known_by_their_commands() {
         "cargo build && cargo test",
     ];
     for line in decides {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Decides), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Decides), "{line}");
     }
     for line in ["cargo test && cargo clippy", "make test && echo fine"] {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Chained), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Chained), "{line}");
     }
     for line in ["cargo test | tail -5", "cargo test || true", "pytest; echo $?"] {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Hidden), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Hidden), "{line}");
     }
     for line in ["./ci.sh", "bash run_all.sh", "make", "npm run build", "cargo build"] {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Unknown), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Unknown), "{line}");
     }
     for line in ["cat test.log", "grep 'cargo test' README.md", "echo cargo test", "cd x", ""] {
         assert_eq!(command::ran(line, &[]), None, "{line}");
     }
     let named: Vec<String> = vec!["./check all".into()];
-    assert_eq!(command::ran("./check all --fast", &named), Some(Ran::Decides));
-    assert_eq!(command::ran("cargo testify", &[]), Some(Ran::Unknown));
+    assert_eq!(command::ran("./check all --fast", &named), Some(TestRun::Decides));
+    assert_eq!(command::ran("cargo testify", &[]), Some(TestRun::Unknown));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_only_looks_like_a_test_run_is_none() {
         "./gradlew build",
     ];
     for line in unknown {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Unknown), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Unknown), "{line}");
         assert_eq!(seen(line, 0, "BUILD SUCCESSFUL in 2s"), None, "{line}");
         assert_eq!(seen(line, 1, "error: could not compile `x`"), None, "{line}");
     }
@@ -139,9 +139,9 @@ fn a_runner_is_known_in_a_longer_line() {
         "echo $((1<<2)); cargo test",
     ];
     for line in decides {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Decides), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Decides), "{line}");
     }
-    assert_eq!(command::ran("bash -c 'cargo test' && echo ok", &[]), Some(Ran::Chained));
+    assert_eq!(command::ran("bash -c 'cargo test' && echo ok", &[]), Some(TestRun::Chained));
     let hidden = [
         "cargo test &",
         "cargo test & wait",
@@ -155,7 +155,7 @@ fn a_runner_is_known_in_a_longer_line() {
         "out=$(cargo test 2>&1); echo \"$out\"",
     ];
     for line in hidden {
-        assert_eq!(command::ran(line, &[]), Some(Ran::Hidden), "{line}");
+        assert_eq!(command::ran(line, &[]), Some(TestRun::Hidden), "{line}");
         assert_eq!(seen(line, 0, ""), None, "{line}");
     }
 }

@@ -1,7 +1,7 @@
 //! Scripts for what comes at the wrong time, and for cancels in every state.
 
 use pointsman_kernel::{
-    Late, Took,
+    Late, StepResult,
     event::{Event, Usage},
     id::{EffectId, Seq},
 };
@@ -9,14 +9,14 @@ use pointsman_kernel::{
 use super::*;
 use crate::dialogue::well_formed;
 
-fn busy() -> Driver<Code> {
+fn busy() -> Driver<CodeAgent> {
     let mut driver = begun(json!({}));
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
     driver
 }
 
-fn asking() -> Driver<Code> {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+fn asking() -> Driver<CodeAgent> {
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -24,13 +24,13 @@ fn asking() -> Driver<Code> {
     driver
 }
 
-fn idle() -> Driver<Code> {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+fn idle() -> Driver<CodeAgent> {
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({}));
     driver
 }
 
-fn backing_off() -> Driver<Code> {
+fn backing_off() -> Driver<CodeAgent> {
     let mut driver = begun(json!({}));
     driver.fault(FaultClass::RateLimited, true);
     driver
@@ -50,7 +50,7 @@ fn unknown_duplicate_and_late_answers_change_nothing_and_say_so() {
     let running: Vec<_> = driver.running().iter().map(|(id, _)| *id).collect();
     driver.answer(running[0], result(true, true, "edited"));
     let before = driver.run.data.clone();
-    assert_eq!(driver.try_apply(answered(running[0])), Ok(Took::Ignored(Late::Answer)));
+    assert_eq!(driver.try_apply(answered(running[0])), Ok(StepResult::Ignored(Late::Answer)));
     assert_eq!(driver.run.data, before);
 }
 
@@ -71,13 +71,14 @@ fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
         edit_loop(&mut driver);
         driver
     };
-    let states: [fn() -> Driver<Code>; 6] = [idle, busy, asking, backing_off, open, recovering];
+    let states: [fn() -> Driver<CodeAgent>; 6] =
+        [idle, busy, asking, backing_off, open, recovering];
     for state in states {
         let mut driver = state();
         let was = String::from(driver.state());
         driver.cancel(Scope::Turn);
         assert_eq!(driver.state(), "idle");
-        let kind = Code::turn_error(&driver.run.data).map(|error| error.kind);
+        let kind = CodeAgent::turn_error(&driver.run.data).map(|error| error.kind);
         let cancelled = (was != "idle").then_some(TurnErrorKind::Cancelled);
         assert_eq!(kind, cancelled, "what was cancelled in `{was}`");
         assert!(driver.running().is_empty(), "nothing goes on");
@@ -108,9 +109,9 @@ fn a_configuration_that_makes_no_sense_is_refused_with_a_reason() {
         (json!({"limits": {"keep_turns": 5000}}), "`limits.keep_turns` is 5000"),
     ];
     for (config, words) in rows {
-        let mut data = Data::default();
-        let error = Code::begin(&mut data, &raw(&config)).unwrap_err();
+        let mut data = CodeData::default();
+        let error = CodeAgent::begin(&mut data, &raw(&config)).unwrap_err();
         assert!(error.0.contains(words), "{config}: {error}");
-        assert_eq!(data, Data::default());
+        assert_eq!(data, CodeData::default());
     }
 }

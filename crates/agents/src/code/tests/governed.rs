@@ -21,8 +21,8 @@ fn tests() -> ToolCall {
     call("shell", json!({"command": "cargo test"}))
 }
 
-fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<Code> {
-    let mut driver = Driver::<Code>::new(chart, &[]);
+fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<CodeAgent> {
+    let mut driver = Driver::<CodeAgent>::new(chart, &[]);
     driver.tools.extend(tools);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "make it so"}));
@@ -30,19 +30,19 @@ fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<Code> {
 }
 
 /// The chart without recoveries, so that the first halt is the end.
-fn strict() -> Driver<Code> {
+fn strict() -> Driver<CodeAgent> {
     let chart = CHART.replace("recoveries  = { max = 3", "recoveries  = { max = 0");
     assert_ne!(chart, CHART);
     prompted(&chart, vec![])
 }
 
 /// The chart with every rule over repetition that the others leave out.
-fn watchful(tools: Vec<ToolDecl>) -> Driver<Code> {
+fn watchful(tools: Vec<ToolDecl>) -> Driver<CodeAgent> {
     let named = "[stuck]\nidentical_call = 3\nfailing_tool = 3\nsteps_in_state = 5";
     prompted(&CHART.replace("[stuck]", named), tools)
 }
 
-fn untroubled(driver: &Driver<Code>) {
+fn untroubled(driver: &Driver<CodeAgent>) {
     assert_eq!(driver.verdicts, [], "in state `{}`", driver.state());
 }
 
@@ -183,7 +183,7 @@ fn advice_to_read_again_can_be_followed() {
         round(&mut driver, edit("main.rs"), false, "not found");
     }
     assert_eq!(driver.rules(), [Rule::Oscillation], "a look and a failure, twice the same");
-    assert_eq!(driver.run.data.used, [Recovery::WriteInstead]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::WriteInstead]);
     round(&mut driver, read("main.rs"), true, "text");
     round(&mut driver, call("write", json!({"path": "main.rs"})), true, "written");
     assert_eq!(driver.rules(), [Rule::Oscillation]);
@@ -226,7 +226,7 @@ fn the_same_words_again_are_recovered_from_once() {
     driver.say("I am working on it.");
     driver.say("I am  working on IT.");
     assert_eq!(driver.rules(), [Rule::DuplicateMessage]);
-    assert_eq!(driver.run.data.used, [Recovery::OtherWay]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::OtherWay]);
     assert!(notes(&driver.run.data).last().unwrap().contains("say something new"));
     driver.say("I am working on it.");
     assert_eq!(driver.ended(), Some(Disposition::Stuck));
@@ -280,5 +280,5 @@ fn replies_that_cannot_be_read_are_tried_again_and_then_stuck() {
     driver.wake();
     proposes(&mut driver, nonsense());
     assert_eq!(driver.rules(), [Rule::Unparsable]);
-    assert_eq!(driver.run.data.used, [Recovery::OtherWay]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::OtherWay]);
 }

@@ -13,14 +13,14 @@ fn two_phases() -> Value {
     json!({"phases": [{"description": "tests"}, {"description": "fix", "expected_minutes": 5}]})
 }
 
-fn told(driver: &Driver<Code>) -> String {
+fn told(driver: &Driver<CodeAgent>) -> String {
     let calls = driver.run.data.transcript.calls();
     calls.iter().map(|it| it.result.as_ref().expect("a result").output.clone()).collect()
 }
 
 #[test]
 fn a_plan_that_a_person_approves_is_taken_and_its_first_phase_opened() {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"tools": [PLAN_TOOL, "read"]}));
     driver.give("prompt", json!({"text": "go"}));
@@ -43,7 +43,7 @@ fn a_plan_that_a_person_approves_is_taken_and_its_first_phase_opened() {
 
 #[test]
 fn a_plan_that_a_person_refuses_is_not_taken_and_the_reason_is_read() {
-    let mut driver = Driver::<Code>::new(CHART, &[]);
+    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -98,7 +98,7 @@ fn a_phase_without_tests_is_recorded_as_one() {
     assert!(told(&driver).contains("no tests were run"));
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));
     assert_eq!(driver.run.data.plan.records[0].tests_passed, None);
-    let report = Code::result(&driver.run.data).unwrap();
+    let report = CodeAgent::result(&driver.run.data).unwrap();
     assert!(report.contains("- 1 call, 1 file changed, no tests"), "{report}");
 }
 
@@ -115,7 +115,7 @@ fn a_test_run_is_known_by_what_it_prints() {
 }
 
 /// Returns a run whose only phase was claimed to be over beside a call that still runs.
-fn claimed() -> Driver<Code> {
+fn claimed() -> Driver<CodeAgent> {
     let mut driver = phased(1);
     proposes(&mut driver, vec![over(true), edit("a.rs")]);
     driver
@@ -149,7 +149,7 @@ fn a_claim_does_not_outlive_a_batch_that_was_halted() {
     }
     proposes(&mut driver, vec![over(true), edit("main.rs")]);
     driver.answer_last(result(false, false, "not found"));
-    assert_eq!(driver.run.data.used, [Recovery::WriteInstead]);
+    assert_eq!(driver.run.data.used, [RecoveryAction::WriteInstead]);
     round(&mut driver, call("write", json!({"path": "main.rs"})), true, "written");
     assert_eq!(driver.ended(), None, "the claim was about a batch that came to nothing");
     proposes(&mut driver, vec![over(true)]);

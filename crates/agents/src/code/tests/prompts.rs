@@ -3,7 +3,7 @@
 use super::*;
 use crate::dialogue::well_formed;
 
-fn at_work() -> Driver<Code> {
+fn at_work() -> Driver<CodeAgent> {
     let mut driver = begun(json!({
         "instructions": [{"source": "AGENTS.md", "text": "Use tabs."}],
         "tools": ["edit", "propose_plan", "read", "shell"],
@@ -29,11 +29,11 @@ fn a_report_tells_what_was_done_and_what_is_left() {
     let mut driver = at_work();
     driver.fault(FaultClass::Forbidden, false);
     assert_eq!(driver.ended(), Some(Disposition::Failed));
-    insta::assert_snapshot!("code_report", Code::result(&driver.run.data).unwrap());
+    insta::assert_snapshot!("code_report", CodeAgent::result(&driver.run.data).unwrap());
     let mut driver = begun(json!({}));
-    assert_eq!(Code::result(&driver.run.data), None);
+    assert_eq!(CodeAgent::result(&driver.run.data), None);
     driver.say("It is a function.");
-    assert_eq!(Code::result(&driver.run.data).as_deref(), Some("It is a function."));
+    assert_eq!(CodeAgent::result(&driver.run.data).as_deref(), Some("It is a function."));
 }
 
 #[test]
@@ -55,6 +55,6 @@ fn a_long_session_is_summed_up_and_the_prompt_stays() {
     }
     assert!(summaries > 1);
     assert_eq!(driver.verdicts, [], "a summary is no monologue");
-    let asked = Message::User { text: "make it so".into() };
+    let asked = TranscriptMessage::User { text: "make it so".into() };
     assert!(driver.run.data.transcript.messages().contains(&asked));
 }

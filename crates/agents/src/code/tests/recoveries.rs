@@ -3,7 +3,7 @@
 use super::*;
 
 /// Fails the same call three times, and returns the rule that was chosen and its note.
-fn recovered(tool: &str, error: &str) -> (Recovery, String) {
+fn recovered(tool: &str, error: &str) -> (RecoveryAction, String) {
     let mut driver = begun(json!({}));
     for _ in 0..3 {
         round(&mut driver, call(tool, json!({"path": "a.rs", "command": "x"})), false, error);
@@ -16,19 +16,29 @@ fn recovered(tool: &str, error: &str) -> (Recovery, String) {
 #[test]
 fn each_class_has_its_rule() {
     let rows = [
-        ("edit", "`a.rs` has changed since it was read", Recovery::ReRead, "Read it again"),
-        ("write", "the file was modified since", Recovery::ReRead, "Read it again"),
-        ("edit", "`old` was not found; the nearest is line 3", Recovery::WriteInstead, "line 3"),
-        ("shell", "stopped after 100 ms, its time limit", Recovery::LongerTime, "smaller pieces"),
-        ("write", "No space left on device", Recovery::Wait, "Wait before you try it again"),
-        ("shell", "fork: Cannot allocate memory", Recovery::Wait, "free what you used"),
+        ("edit", "`a.rs` has changed since it was read", RecoveryAction::ReRead, "Read it again"),
+        ("write", "the file was modified since", RecoveryAction::ReRead, "Read it again"),
+        (
+            "edit",
+            "`old` was not found; the nearest is line 3",
+            RecoveryAction::WriteInstead,
+            "line 3",
+        ),
+        (
+            "shell",
+            "stopped after 100 ms, its time limit",
+            RecoveryAction::LongerTime,
+            "smaller pieces",
+        ),
+        ("write", "No space left on device", RecoveryAction::Wait, "Wait before you try it again"),
+        ("shell", "fork: Cannot allocate memory", RecoveryAction::Wait, "free what you used"),
         (
             "read",
             "the program broke off while it did this",
-            Recovery::OtherWay,
+            RecoveryAction::OtherWay,
             "the program broke off",
         ),
-        ("shell", "exit code 2\nno such option", Recovery::OtherWay, "Do not repeat it"),
+        ("shell", "exit code 2\nno such option", RecoveryAction::OtherWay, "Do not repeat it"),
     ];
     for (tool, error, rule, words) in rows {
         let (chosen, note) = recovered(tool, error);
@@ -40,12 +50,12 @@ fn each_class_has_its_rule() {
 #[test]
 fn each_class_of_a_model_that_gives_no_reply_has_its_rule() {
     let rows = [
-        (FaultClass::Timeout, Some(Recovery::LongerTime)),
-        (FaultClass::RateLimited, Some(Recovery::Wait)),
-        (FaultClass::Unavailable, Some(Recovery::Wait)),
-        (FaultClass::Resource, Some(Recovery::Wait)),
-        (FaultClass::Gone, Some(Recovery::ReRead)),
-        (FaultClass::Other, Some(Recovery::OtherWay)),
+        (FaultClass::Timeout, Some(RecoveryAction::LongerTime)),
+        (FaultClass::RateLimited, Some(RecoveryAction::Wait)),
+        (FaultClass::Unavailable, Some(RecoveryAction::Wait)),
+        (FaultClass::Resource, Some(RecoveryAction::Wait)),
+        (FaultClass::Gone, Some(RecoveryAction::ReRead)),
+        (FaultClass::Other, Some(RecoveryAction::OtherWay)),
         (FaultClass::Forbidden, None),
         (FaultClass::Invalid, None),
         (FaultClass::TooLong, None),
@@ -72,7 +82,7 @@ fn each_rule_helps_once_and_a_second_time_is_the_end() {
 
 #[test]
 fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
-    let error = |driver: &Driver<Code>| Code::turn_error(&driver.run.data).cloned();
+    let error = |driver: &Driver<CodeAgent>| CodeAgent::turn_error(&driver.run.data).cloned();
     let mut driver = begun(json!({}));
     for class in [FaultClass::Timeout, FaultClass::Unavailable, FaultClass::Gone] {
         driver.fault(class, false);
@@ -90,14 +100,14 @@ fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
 fn rounds_that_are_used_up_are_why_a_run_ends() {
     let chart = CHART.replace("rounds      = { max = 1000", "rounds = { max = 2");
     assert_ne!(chart, CHART);
-    let mut driver = Driver::<Code>::new(&chart, &[]);
+    let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
     for n in 0..3 {
         round(&mut driver, edit(&format!("{n}.rs")), true, "edited");
     }
     assert_eq!(driver.ended(), Some(Disposition::Budget));
-    let error = Code::turn_error(&driver.run.data).expect("the person is told");
+    let error = CodeAgent::turn_error(&driver.run.data).expect("the person is told");
     assert_eq!(error.kind, TurnErrorKind::Budget);
-    assert!(Code::result(&driver.run.data).unwrap().contains("2 for `rounds`"));
+    assert!(CodeAgent::result(&driver.run.data).unwrap().contains("2 for `rounds`"));
 }

@@ -1,7 +1,7 @@
 //! Scripts for what the source document tests and shows, and for what its tests leave out.
 
 use pointsman_kernel::{
-    Late, Took,
+    Late, StepResult,
     event::{Event, Usage},
     governor::{Level, Rule},
 };
@@ -69,7 +69,7 @@ fn failures_without_words_are_failures_too() {
 fn the_reason_states_the_count_that_was_reached() {
     for times in [3, 4, 6] {
         let chart = CHART.replace("same_error              = 3", &format!("same_error = {times}"));
-        let mut driver = Driver::<Code>::new(&chart, &[]);
+        let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
         driver.begin(json!({}));
         driver.give("prompt", json!({"text": "go"}));
         for n in 0..times {
@@ -123,7 +123,7 @@ fn an_answer_after_its_batch_is_late_and_changes_nothing() {
     let before = driver.run.data.clone();
     let answer = result(true, true, "edited after all");
     let late = Event::Answered { effect, answer, usage: Usage::default(), sent: None };
-    assert_eq!(driver.try_apply(late), Ok(Took::Ignored(Late::Answer)));
+    assert_eq!(driver.try_apply(late), Ok(StepResult::Ignored(Late::Answer)));
     assert_eq!(driver.run.data, before);
     assert_eq!(driver.state(), "idle");
 }
@@ -131,7 +131,7 @@ fn an_answer_after_its_batch_is_late_and_changes_nothing() {
 #[test]
 fn a_run_can_be_cancelled_in_every_state() {
     let idle = || {
-        let mut driver = Driver::<Code>::new(CHART, &[]);
+        let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
         driver.begin(json!({}));
         driver
     };
@@ -142,7 +142,7 @@ fn a_run_can_be_cancelled_in_every_state() {
         driver
     };
     let asking = || {
-        let mut driver = Driver::<Code>::new(CHART, &[]);
+        let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
         driver.permissions = Permissions::ask_all();
         driver.begin(json!({}));
         driver.give("prompt", json!({"text": "go"}));
@@ -154,7 +154,7 @@ fn a_run_can_be_cancelled_in_every_state() {
         driver.fault(FaultClass::RateLimited, true);
         driver
     };
-    let states: [fn() -> Driver<Code>; 5] = [idle, streaming, busy, asking, backing_off];
+    let states: [fn() -> Driver<CodeAgent>; 5] = [idle, streaming, busy, asking, backing_off];
     for state in states {
         let mut driver = state();
         let from = String::from(driver.state());

@@ -2,30 +2,30 @@
 
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
-use super::{Choice, Data, LADDER, Planned};
+use super::{ActionChoice, ExploreData, LADDER, PlannedAction};
 use crate::explore::{
-    actions::{self, Act, Candidate},
+    actions::{self, CandidateAction, DeviceAction},
     field,
-    plan::{First, Map, Plan, mix},
+    plan::{ExplorePlan, FirstAction, PlanContext, mix},
     policy,
-    screen::{Front, Screen},
+    screen::{Foreground, Screen},
     setup,
-    worth::{self, Traits},
+    worth::{self, ActionTraits},
 };
 
-impl Data {
+impl ExploreData {
     /// Enumerates what the present screen offers, and returns whether there is anything to do.
     pub(in crate::explore) fn enumerate(&mut self) -> bool {
         let screen = core::mem::take(&mut self.screen);
         let mut offers = actions::offers(&screen);
         self.register(self.here, &screen, &offers);
-        (self.plan, self.pick) = (Planned::Pick, 0);
+        (self.plan, self.pick) = (PlannedAction::Pick, 0);
         let front = screen.front(&self.app().package);
-        let button = Some(self.config.permissions).filter(|_| front == Front::SystemDialog);
+        let button = Some(self.config.permissions).filter(|_| front == Foreground::SystemDialog);
         let button = button.and_then(|permissions| setup::button(permissions, &offers));
         let wanted = if button.is_some() {
             // The dialog is in the way of the step that is due, and is not that step.
-            (self.waits, self.plan) = (1, Planned::Fixed);
+            (self.waits, self.plan) = (1, PlannedAction::Fixed);
             button
         } else if self.is_set_up() {
             self.planned(&offers)
@@ -43,13 +43,14 @@ impl Data {
     }
 
     /// Keeps at most twenty: the wanted one first, then those tried least, `back` included.
-    fn sort(&mut self, offers: &mut Vec<Candidate>, wanted: Option<usize>) {
+    fn sort(&mut self, offers: &mut Vec<CandidateAction>, wanted: Option<usize>) {
         let node = self.here.and_then(|at| self.graph.node(at));
-        let times = |it: &Candidate| {
+        let times = |it: &CandidateAction| {
             node.and_then(|node| node.action(&it.key)).map_or(0, |tried| tried.times)
         };
         let key = wanted.and_then(|at| offers.get(at)).map(|it| it.key.clone());
-        let back = offers.iter().position(|it| it.act == Act::Back).map(|at| offers.remove(at));
+        let back =
+            offers.iter().position(|it| it.act == DeviceAction::Back).map(|at| offers.remove(at));
         offers.sort_by_key(|it| (key.as_ref() != Some(&it.key), times(it), it.weak));
         offers.truncate(actions::MAX_CANDIDATES.saturating_sub(1));
         offers.extend(back);
@@ -58,7 +59,12 @@ impl Data {
     }
 
     /// Records all that a screen offers.
-    pub(super) fn register(&mut self, at: Option<u32>, screen: &Screen, offers: &[Candidate]) {
+    pub(super) fn register(
+        &mut self,
+        at: Option<u32>,
+        screen: &Screen,
+        offers: &[CandidateAction],
+    ) {
         let fields = screen.widgets.iter().any(|it| it.field.is_some());
         let count = offers.len().max(1);
         let groups: Vec<u32> = offers.iter().map(|it| self.learned.group(&it.group)).collect();
@@ -68,12 +74,12 @@ impl Data {
             let rank = u32::try_from(rank).unwrap_or(1_000);
             let kind = worth::kind(offer, fields);
             let place = screen.place(offer);
-            node.offer(offer, Traits { kind, group, row: offer.row, rank, place });
+            node.offer(offer, ActionTraits { kind, group, row: offer.row, rank, place });
         }
     }
 
     /// Returns what the step of the set-up that is due acts upon.
-    fn preset(&mut self, offers: &[Candidate]) -> Option<usize> {
+    fn preset(&mut self, offers: &[CandidateAction]) -> Option<usize> {
         let preset = self.config.setup.get(usize::try_from(self.preset).ok()?)?;
         let found = offers.iter().position(|it| setup::fits(preset, it));
         if found.is_some() {
@@ -82,7 +88,7 @@ impl Data {
         }
         self.waits = self.waits.saturating_add(1);
         if self.waits > setup::MAX_WAITS {
-            self.plan = Planned::Lost;
+            self.plan = PlannedAction::Lost;
             let number = self.preset.saturating_add(1);
             self.trouble = Some(format!(
                 "step {number} of the set-up found nothing to {}: look at the last screen, and \
@@ -90,34 +96,36 @@ impl Data {
                 preset.act.name()
             ));
         }
-        offers.iter().position(|it| it.act == Act::Wait)
+        offers.iter().position(|it| it.act == DeviceAction::Wait)
     }
 
     /// Returns what the policy wants to do here.
-    fn planned(&mut self, offers: &[Candidate]) -> Option<usize> {
+    fn planned(&mut self, offers: &[CandidateAction]) -> Option<usize> {
         let offered: BTreeSet<&str> = offers.iter().map(|it| it.key.as_str()).collect();
         let plan = self.way(&offered);
         self.turns = self.turns.saturating_add(1);
         match plan {
-            Some(Plan { first: First::Act(key), undecided }) => {
-                self.plan = if undecided { Planned::Undecided } else { Planned::Pick };
+            Some(ExplorePlan { first: FirstAction::Act(key), undecided }) => {
+                self.plan = if undecided { PlannedAction::Undecided } else { PlannedAction::Pick };
                 return offers.iter().position(|it| it.key == key);
             }
-            Some(Plan { first: First::Restart, .. }) => self.plan = Planned::Restart,
+            Some(ExplorePlan { first: FirstAction::Restart, .. }) => {
+                self.plan = PlannedAction::Restart;
+            }
             None if self.config.exhaust => return self.stray(offers),
             // A restart may show something new; if it does not, nothing is left.
             None if self.vain == 0 => {
                 self.vain = 1;
-                self.plan = Planned::Restart;
+                self.plan = PlannedAction::Restart;
             }
             None => self.explored = true,
         }
         None
     }
 
-    fn way(&self, offered: &BTreeSet<&str>) -> Option<Plan> {
+    fn way(&self, offered: &BTreeSet<&str>) -> Option<ExplorePlan> {
         let goal = policy::words(&self.config.goal);
-        let map = Map {
+        let map = PlanContext {
             graph: &self.graph,
             learned: &self.learned,
             root: self.root,
@@ -131,31 +139,33 @@ impl Data {
     }
 
     /// Tries again what was tried least, where nothing promises anything.
-    fn stray(&mut self, offers: &[Candidate]) -> Option<usize> {
+    fn stray(&mut self, offers: &[CandidateAction]) -> Option<usize> {
         let draw = mix(self.config.seed, self.turns, u64::MAX);
         let count = u64::try_from(offers.len()).unwrap_or(u64::MAX).saturating_add(1);
         let at = draw.checked_rem(count).and_then(|at| usize::try_from(at).ok())?;
         if at >= offers.len() {
-            self.plan = Planned::Restart;
+            self.plan = PlannedAction::Restart;
         }
         Some(at)
     }
 
     /// Chooses, and returns whether a model is to be asked as well: only where the policy is
     /// undecided, or nothing new was seen for a while.
-    pub(in crate::explore) fn choose(&mut self) -> Choice {
+    pub(in crate::explore) fn choose(&mut self) -> ActionChoice {
         let asks = self.config.ask_model && self.candidates.len() > 1 && self.is_set_up();
         match self.plan {
-            Planned::Restart => Choice::Restart,
-            Planned::Lost => Choice::Lost,
-            Planned::Undecided if asks => Choice::Open,
-            Planned::Pick if asks && self.stall >= LADDER.warn => Choice::Open,
-            Planned::Pick | Planned::Undecided | Planned::Fixed => Choice::Settled,
+            PlannedAction::Restart => ActionChoice::Restart,
+            PlannedAction::Lost => ActionChoice::Lost,
+            PlannedAction::Undecided if asks => ActionChoice::Open,
+            PlannedAction::Pick if asks && self.stall >= LADDER.warn => ActionChoice::Open,
+            PlannedAction::Pick | PlannedAction::Undecided | PlannedAction::Fixed => {
+                ActionChoice::Settled
+            }
         }
     }
 
     /// Chooses how to come back from another app: by an act, or by starting again.
-    pub(in crate::explore) fn way_back(&mut self) -> Act {
+    pub(in crate::explore) fn way_back(&mut self) -> DeviceAction {
         let keys = ["back", "launch"];
         let offers = actions::outside();
         self.register(self.here, &Screen::default(), &offers);
@@ -163,13 +173,15 @@ impl Data {
         self.turns = self.turns.saturating_add(1);
         let outside = self.here.and_then(|at| self.graph.node(at));
         let act = match plan.map(|plan| plan.first) {
-            _ if outside.is_none_or(|node| node.front != Front::Elsewhere) => Act::Launch,
-            Some(First::Act(key)) if key == "back" => Act::Back,
-            Some(First::Restart) => Act::Restart,
-            Some(First::Act(_)) | None => Act::Launch,
+            _ if outside.is_none_or(|node| node.front != Foreground::Elsewhere) => {
+                DeviceAction::Launch
+            }
+            Some(FirstAction::Act(key)) if key == "back" => DeviceAction::Back,
+            Some(FirstAction::Restart) => DeviceAction::Restart,
+            Some(FirstAction::Act(_)) | None => DeviceAction::Launch,
         };
         self.candidates = offers;
-        self.pick = u16::from(act != Act::Back);
+        self.pick = u16::from(act != DeviceAction::Back);
         act
     }
 
@@ -181,9 +193,9 @@ impl Data {
     }
 
     /// Returns the candidate that was chosen, and what to type if it takes text.
-    pub(in crate::explore) fn chosen(&self) -> (Candidate, Option<String>) {
+    pub(in crate::explore) fn chosen(&self) -> (CandidateAction, Option<String>) {
         let chosen = self.candidates.get(usize::from(self.pick)).cloned().unwrap_or_default();
-        let types = chosen.act == Act::Text;
+        let types = chosen.act == DeviceAction::Text;
         let preset = usize::try_from(self.preset).ok().and_then(|at| self.config.setup.get(at));
         let given = preset.filter(|it| setup::fits(it, &chosen)).and_then(|it| it.text.clone());
         let text = || {

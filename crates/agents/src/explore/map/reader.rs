@@ -8,18 +8,18 @@ use alloc::{
 
 use super::{
     super::{
-        actions::{self, Act},
-        config::Config,
-        screen::{Front, Screen, ScreenId},
-        task::{Report, Task},
+        actions::{self, DeviceAction},
+        config::ExploreConfig,
+        screen::{Foreground, Screen, ScreenId},
+        task::{ExploreReport, ExploreTask},
     },
-    Action, Edge, Kind, Landing, Map, Mishap, Move, Sight,
+    ActionResult, AppMap, MapAction, MapEdge, MapScreen, Mishap, MishapKind, PerformedAction,
 };
 
 /// An exploration that is being read.
 #[derive(Clone, Debug, Default)]
-pub struct Reader {
-    map: Map,
+pub struct MapReader {
+    map: AppMap,
     /// What was captured last, for the action that follows.
     looked: Option<Screen>,
     /// The place where that was.
@@ -28,38 +28,41 @@ pub struct Reader {
     pending: Option<usize>,
 }
 
-impl Reader {
+impl MapReader {
     /// Begins to read a run with this configuration.
-    pub fn new(config: &Config) -> Self {
-        let map = Map {
+    pub fn new(config: &ExploreConfig) -> Self {
+        let map = AppMap {
             app: config.app.package.clone(),
             recording: config.device.recording.clone(),
             setup: config.setup.len(),
-            ..Map::default()
+            ..AppMap::default()
         };
         Self { map, ..Self::default() }
     }
 
     /// Takes what was ordered, and what came of it.
-    pub fn take(&mut self, at: u64, task: &Task, report: &Report) {
+    pub fn take(&mut self, at: u64, task: &ExploreTask, report: &ExploreReport) {
         match (task, report) {
-            (_, Report::Captured { screen, running }) => self.captured(screen, *running),
-            (_, Report::Performed { .. } | Report::Done) => {
+            (_, ExploreReport::Captured { screen, running }) => self.captured(screen, *running),
+            (_, ExploreReport::Performed { .. } | ExploreReport::Done) => {
                 let Some(action) = self.action(task) else { return };
                 let from = self.looked.as_ref().map(|it| it.coarse.clone());
-                let step =
-                    if let Report::Performed { step } = report { step.clone() } else { None };
-                let to = Landing::Unknown;
+                let step = if let ExploreReport::Performed { step } = report {
+                    step.clone()
+                } else {
+                    None
+                };
+                let to = ActionResult::Unknown;
                 self.pending = Some(self.map.moves.len());
                 let spots = (self.spot, None);
-                self.map.moves.push(Move { at, from, action, to, step, spots });
+                self.map.moves.push(PerformedAction { at, from, action, to, step, spots });
             }
             _ => {}
         }
     }
 
     /// Returns what was read.
-    pub fn map(mut self) -> Map {
+    pub fn map(mut self) -> AppMap {
         for screen in &mut self.map.screens {
             screen.seen = screen.offered.len();
             screen.tried = screen.taken.len();
@@ -74,25 +77,25 @@ impl Reader {
         self.map
     }
 
-    fn action(&self, task: &Task) -> Option<Action> {
+    fn action(&self, task: &ExploreTask) -> Option<MapAction> {
         let (act, target, direction, text) = match task {
-            Task::Perform { act, target, direction, text } => {
+            ExploreTask::Perform { act, target, direction, text } => {
                 (*act, *target, *direction, text.clone())
             }
-            Task::Wait => (Act::Wait, None, None, None),
-            Task::Launch(_) => (Act::Launch, None, None, None),
-            Task::Restart(_) => (Act::Restart, None, None, None),
-            Task::Session
-            | Task::Inspect(_)
-            | Task::Install(_)
-            | Task::Settle
-            | Task::Capture
-            | Task::Verify
-            | Task::Check => return None,
+            ExploreTask::Wait => (DeviceAction::Wait, None, None, None),
+            ExploreTask::Launch(_) => (DeviceAction::Launch, None, None, None),
+            ExploreTask::Restart(_) => (DeviceAction::Restart, None, None, None),
+            ExploreTask::Session
+            | ExploreTask::Inspect(_)
+            | ExploreTask::Install(_)
+            | ExploreTask::Settle
+            | ExploreTask::Capture
+            | ExploreTask::Verify
+            | ExploreTask::Check => return None,
         };
         let screen = self.looked.as_ref();
         let ordinal = target.map(|it| it.ordinal);
-        let fits = |it: &actions::Candidate| {
+        let fits = |it: &actions::CandidateAction| {
             it.act == act && it.direction == direction && it.target.map(|it| it.ordinal) == ordinal
         };
         let known = screen
@@ -103,15 +106,15 @@ impl Reader {
         });
         let key = known.as_ref().map_or_else(|| act.name().to_string(), |it| it.key.clone());
         let label = known.map(|it| it.label).unwrap_or_default();
-        Some(Action { key, act, direction, label, text, widget })
+        Some(MapAction { key, act, direction, label, text, widget })
     }
 
     fn captured(&mut self, screen: &Screen, running: bool) {
         // Going back out of an app may end it; anything else that does is a crash.
         let done = self.pending.and_then(|place| self.map.moves.get(place));
-        let left = done.is_some_and(|it| it.action.act == Act::Back);
-        let landing = Landing::of(screen, &self.map.app, running || left);
-        let is_screen = matches!(landing, Landing::Screen(_));
+        let left = done.is_some_and(|it| it.action.act == DeviceAction::Back);
+        let landing = ActionResult::of(screen, &self.map.app, running || left);
+        let is_screen = matches!(landing, ActionResult::Screen(_));
         self.spot = None;
         if is_screen {
             self.see(screen);
@@ -128,16 +131,16 @@ impl Reader {
         let first = self.map.moves.len();
         let place = self.map.screens.iter().position(|it| it.id == id);
         if place.is_none() {
-            self.map.screens.push(Sight {
+            self.map.screens.push(MapScreen {
                 id,
                 title: title(screen),
                 activity: screen.activity.clone(),
-                dialog: screen.front(&self.map.app) == Front::SystemDialog,
+                dialog: screen.front(&self.map.app) == Foreground::SystemDialog,
                 first,
                 source: screen.source.clone(),
                 picture: screen.picture.clone(),
                 widgets: screen.widgets.clone(),
-                ..Sight::default()
+                ..MapScreen::default()
             });
         }
         let last = self.map.screens.len().saturating_sub(1);
@@ -147,12 +150,12 @@ impl Reader {
     }
 
     /// Takes note of where a move led.
-    fn land(&mut self, place: usize, to: Landing) {
+    fn land(&mut self, place: usize, to: ActionResult) {
         let Some(done) = self.map.moves.get_mut(place) else { return };
         done.to = to.clone();
         done.spots.1 = self.spot;
         let (from, action) = (done.from.clone(), done.action.clone());
-        if let Landing::Screen(id) = &to
+        if let ActionResult::Screen(id) = &to
             && let Some(sight) = self.map.screens.iter_mut().find(|it| it.id == *id)
         {
             sight.visits = sight.visits.saturating_add(1);
@@ -162,7 +165,7 @@ impl Reader {
         }
         // A start leads from anywhere to the same place: it says nothing of the app.
         let Some(from) = from.filter(|_| !action.starts()) else { return };
-        let led = to != Landing::Screen(from.clone());
+        let led = to != ActionResult::Screen(from.clone());
         if let Some(sight) = self.map.screens.iter_mut().find(|it| it.id == from) {
             sight.offered.insert(action.key.clone());
             let slot = sight.taken.entry(action.key.clone()).or_default();
@@ -171,14 +174,15 @@ impl Reader {
         if !led {
             return;
         }
-        let same = |it: &&mut Edge| it.from == from && it.action.key == action.key && it.to == to;
+        let same =
+            |it: &&mut MapEdge| it.from == from && it.action.key == action.key && it.to == to;
         match self.map.edges.iter_mut().find(same) {
             Some(edge) => edge.times = edge.times.saturating_add(1),
-            None => self.map.edges.push(Edge { from, action, to, times: 1, first: place }),
+            None => self.map.edges.push(MapEdge { from, action, to, times: 1, first: place }),
         }
     }
 
-    fn mishap(&mut self, kind: Kind, screen: Option<&ScreenId>, key: &str, place: usize) {
+    fn mishap(&mut self, kind: MishapKind, screen: Option<&ScreenId>, key: &str, place: usize) {
         let same =
             |it: &&mut Mishap| it.kind == kind && it.screen.as_ref() == screen && it.key == key;
         if let Some(known) = self.map.mishaps.iter_mut().find(same) {
@@ -200,14 +204,14 @@ impl Reader {
 
 /// Finds the screens that were left by nothing but a start of the app: everything there was
 /// tried, and nothing led away.
-fn dead_ends(map: &Map) -> Vec<Mishap> {
-    let dead = |it: &&Sight| it.seen > 0 && it.is_done() && it.idle == it.seen;
+fn dead_ends(map: &AppMap) -> Vec<Mishap> {
+    let dead = |it: &&MapScreen| it.seen > 0 && it.is_done() && it.idle == it.seen;
     let arrived = |id: &ScreenId| {
-        map.moves.iter().position(|it| it.to == Landing::Screen(id.clone())).unwrap_or(0)
+        map.moves.iter().position(|it| it.to == ActionResult::Screen(id.clone())).unwrap_or(0)
     };
-    let reader = Reader { map: map.clone(), ..Reader::default() };
+    let reader = MapReader { map: map.clone(), ..MapReader::default() };
     let dead = map.screens.iter().filter(dead).map(|it| Mishap {
-        kind: Kind::DeadEnd,
+        kind: MishapKind::DeadEnd,
         screen: Some(it.id.clone()),
         key: String::new(),
         times: it.visits,

@@ -4,13 +4,13 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     super::{
-        actions::Act,
-        config::{Config, Preset},
-        screen::{Dialog, Screen},
-        task::{App, Report, Target, Task},
+        actions::DeviceAction,
+        config::{ExploreConfig, SetupStep},
+        screen::{Screen, SystemDialog},
+        task::{App, ExploreReport, ExploreTask, Target},
         tree::{Element, Tree},
     },
-    Kind, Landing, Map, Reader,
+    ActionResult, AppMap, MapReader, MishapKind,
 };
 
 fn screen(name: &str, labels: &[&str]) -> Screen {
@@ -33,22 +33,23 @@ fn app() -> App {
     App { package: "app".into(), ..App::default() }
 }
 
-fn tap(ordinal: u32) -> Task {
+fn tap(ordinal: u32) -> ExploreTask {
     let target = Some(Target { ordinal, bounds: None });
-    Task::Perform { act: Act::Tap, target, direction: None, text: None }
+    ExploreTask::Perform { act: DeviceAction::Tap, target, direction: None, text: None }
 }
 
-fn back() -> Task {
-    Task::Perform { act: Act::Back, target: None, direction: None, text: None }
+fn back() -> ExploreTask {
+    ExploreTask::Perform { act: DeviceAction::Back, target: None, direction: None, text: None }
 }
 
 /// Reads a run: each task is performed, and then this is seen.
-fn read(setup: usize, rounds: Vec<(Task, Screen)>) -> Map {
-    let setup = vec![Preset::default(); setup];
-    let mut reader = Reader::new(&Config { app: app(), setup, ..Config::default() });
+fn read(setup: usize, rounds: Vec<(ExploreTask, Screen)>) -> AppMap {
+    let setup = vec![SetupStep::default(); setup];
+    let mut reader =
+        MapReader::new(&ExploreConfig { app: app(), setup, ..ExploreConfig::default() });
     for (at, (task, screen)) in (0_u64..).zip(rounds) {
-        reader.take(at, &task, &Report::Performed { step: None });
-        reader.take(at, &Task::Verify, &Report::Captured { screen, running: true });
+        reader.take(at, &task, &ExploreReport::Performed { step: None });
+        reader.take(at, &ExploreTask::Verify, &ExploreReport::Captured { screen, running: true });
     }
     reader.map()
 }
@@ -62,11 +63,11 @@ fn next() -> Screen {
 }
 
 fn crash() -> Screen {
-    Screen { package: "android".into(), dialog: Some(Dialog::Crash), ..Screen::default() }
+    Screen { package: "android".into(), dialog: Some(SystemDialog::Crash), ..Screen::default() }
 }
 
-fn restart() -> (Task, Screen) {
-    (Task::Restart(app()), home())
+fn restart() -> (ExploreTask, Screen) {
+    (ExploreTask::Restart(app()), home())
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn a_map_has_screens_edges_and_evidence() {
     let map = read(
         0,
         vec![
-            (Task::Launch(app()), home()),
+            (ExploreTask::Launch(app()), home()),
             (tap(0), next()),
             (back(), home()),
             (tap(0), next()),
@@ -87,7 +88,7 @@ fn a_map_has_screens_edges_and_evidence() {
     let there = map.edges.first().expect("an edge");
     assert_eq!((there.times, there.first), (2, 1));
     assert_eq!(there.action.name(), "tap “a”");
-    assert_eq!(there.to, Landing::Screen(next().coarse));
+    assert_eq!(there.to, ActionResult::Screen(next().coarse));
     let (first, second) = (&map.screens[0], &map.screens[1]);
     assert_eq!((first.first, second.first, second.visits), (1, 2, 3));
     assert!(map.mishaps.is_empty());
@@ -98,7 +99,7 @@ fn a_crash_keeps_the_path_from_the_last_start() {
     let map = read(
         0,
         vec![
-            (Task::Launch(app()), home()),
+            (ExploreTask::Launch(app()), home()),
             (tap(1), home()),
             restart(),
             (tap(1), home()),
@@ -110,7 +111,7 @@ fn a_crash_keeps_the_path_from_the_last_start() {
         ],
     );
     let crash = map.mishaps.first().expect("a crash");
-    assert_eq!((crash.kind, crash.times, crash.otherwise), (Kind::Crash, 1, 1));
+    assert_eq!((crash.kind, crash.times, crash.otherwise), (MishapKind::Crash, 1, 1));
     assert_eq!(crash.screen, Some(next().coarse));
     assert_eq!(crash.path, [2, 3, 4, 5]);
     assert_eq!(map.shortest(crash), [2, 4, 5], "what stayed on the screen is left out");
@@ -122,7 +123,7 @@ fn the_set_up_stays_at_the_beginning_of_a_path() {
     let map = read(
         1,
         vec![
-            (Task::Launch(app()), login()),
+            (ExploreTask::Launch(app()), login()),
             (tap(0), home()),
             (tap(1), home()),
             (tap(0), next()),
@@ -141,7 +142,7 @@ fn a_screen_that_nothing_leaves_is_a_dead_end() {
     let map = read(
         0,
         vec![
-            (Task::Launch(app()), home()),
+            (ExploreTask::Launch(app()), home()),
             (tap(0), next()),
             (tap(0), next()),
             (back(), next()),
@@ -150,20 +151,22 @@ fn a_screen_that_nothing_leaves_is_a_dead_end() {
     );
     assert_eq!(map.dead_ends().collect::<Vec<_>>(), [&next().coarse]);
     assert_eq!(map.mishaps.first().map(|it| it.path.clone()), Some(vec![0, 1]));
-    let unfinished = read(0, vec![(Task::Launch(app()), home()), (tap(0), next()), restart()]);
+    let unfinished =
+        read(0, vec![(ExploreTask::Launch(app()), home()), (tap(0), next()), restart()]);
     assert_eq!(unfinished.dead_ends().count(), 0, "not everything was tried there");
 }
 
 #[test]
 fn an_app_that_is_gone_has_crashed_and_another_one_is_outside() {
     let elsewhere = Screen { package: "launcher".into(), ..Screen::default() };
-    for (running, landing) in [(false, Landing::Crash), (true, Landing::Outside("launcher".into()))]
+    for (running, landing) in
+        [(false, ActionResult::Crash), (true, ActionResult::Outside("launcher".into()))]
     {
-        let mut reader = Reader::new(&Config { app: app(), ..Config::default() });
-        let seen = |screen, running| Report::Captured { screen, running };
-        reader.take(0, &Task::Capture, &seen(home(), true));
-        reader.take(1, &tap(0), &Report::Performed { step: None });
-        reader.take(2, &Task::Verify, &seen(elsewhere.clone(), running));
+        let mut reader = MapReader::new(&ExploreConfig { app: app(), ..ExploreConfig::default() });
+        let seen = |screen, running| ExploreReport::Captured { screen, running };
+        reader.take(0, &ExploreTask::Capture, &seen(home(), true));
+        reader.take(1, &tap(0), &ExploreReport::Performed { step: None });
+        reader.take(2, &ExploreTask::Verify, &seen(elsewhere.clone(), running));
         assert_eq!(reader.map().moves.first().map(|it| it.to.clone()), Some(landing));
     }
 }

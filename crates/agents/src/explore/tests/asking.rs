@@ -7,12 +7,12 @@ use alloc::{
     vec::Vec,
 };
 
-use pointsman_kernel::{agent::Order, prompt::Message};
+use pointsman_kernel::{agent::Order, prompt::PromptMessage};
 use serde_json::{Value, json};
 
 use super::{App, button, captured, config, looking, read, roomy, screen};
 use crate::{
-    explore::{Element, Explore, Policy, Report, Task},
+    explore::{Element, ExploreAgent, ExploreReport, ExploreTask, Policy},
     testing::{Driver, hostile_texts},
 };
 
@@ -20,24 +20,24 @@ const SETUP: &[&str] = &["ensure_device", "provision_app", "launch_or_attach", "
 /// Two of three share a word with the goal, which is to open the settings.
 const TIE: &[&str] = &["Help", "Sound settings", "Network settings"];
 
-fn asked() -> Driver<Explore> {
+fn asked() -> Driver<ExploreAgent> {
     let mut driver = looking(config("goal_oriented", true));
     driver.report(captured(screen("home", TIE)));
     assert_eq!(driver.state(), "ask_model");
     driver
 }
 
-fn question(driver: &Driver<Explore>) -> String {
+fn question(driver: &Driver<ExploreAgent>) -> String {
     let prompt = driver.prompt();
     assert!(prompt.system.contains("one number from the list"), "{}", prompt.system);
-    let [Message::User(text)] = prompt.messages.as_slice() else {
+    let [PromptMessage::User(text)] = prompt.messages.as_slice() else {
         panic!("one message: {prompt:?}")
     };
     text.clone()
 }
 
 /// Returns the numbered lines of the question that the model is asked.
-fn list(driver: &Driver<Explore>) -> Vec<String> {
+fn list(driver: &Driver<ExploreAgent>) -> Vec<String> {
     let text = question(driver);
     let numbered = text.lines().filter(|line| line.starts_with(|it: char| it.is_ascii_digit()));
     numbered.map(String::from).collect()
@@ -161,8 +161,12 @@ type Questions = Vec<(u32, String)>;
 
 /// Plays an app and a model that always says the same, until the run ends. Returns for every
 /// question the rounds without progress and the question, and all actions.
-fn explored(config: Value, app: App<'_>, says: &str) -> (Driver<Explore>, Questions, Vec<String>) {
-    let mut driver = Driver::<Explore>::new(&roomy(60), &[]);
+fn explored(
+    config: Value,
+    app: App<'_>,
+    says: &str,
+) -> (Driver<ExploreAgent>, Questions, Vec<String>) {
+    let mut driver = Driver::<ExploreAgent>::new(&roomy(60), &[]);
     driver.begin(config);
     let (mut at, mut questions, mut actions) = (app[0].0, Vec::new(), Vec::new());
     while driver.ended().is_none() {
@@ -181,18 +185,18 @@ fn explored(config: Value, app: App<'_>, says: &str) -> (Driver<Explore>, Questi
             actions.push(format!("{at} {task:?}"));
         }
         driver.report(match task {
-            Task::Session | Task::Settle => Report::Done,
-            Task::Inspect(_) => Report::Installed(Some(1)),
-            Task::Capture | Task::Verify => captured(screen(at, &labels)),
-            Task::Perform { target, .. } => {
+            ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+            ExploreTask::Inspect(_) => ExploreReport::Installed(Some(1)),
+            ExploreTask::Capture | ExploreTask::Verify => captured(screen(at, &labels)),
+            ExploreTask::Perform { target, .. } => {
                 let pressed = target.and_then(|it| usize::try_from(it.ordinal).ok());
                 at = pressed.map_or(app[0].0, |pressed| buttons[pressed].1);
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
-            Task::Wait => Report::Performed { step: None },
+            ExploreTask::Wait => ExploreReport::Performed { step: None },
             _ => {
                 at = app[0].0;
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
         });
     }

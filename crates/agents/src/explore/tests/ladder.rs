@@ -2,31 +2,31 @@
 
 use alloc::{string::String, vec::Vec};
 
-use pointsman_kernel::{Took, agent::Order, chart::Disposition, event::Event};
+use pointsman_kernel::{StepResult, agent::Order, chart::Disposition, event::Event};
 use serde_json::{Value, json};
 
 use super::{begun, button, captured, looking, read, roomy, screen};
 use crate::{
-    explore::{CHART, Element, Explore, Policy, Report, Task, raised},
+    explore::{CHART, Element, ExploreAgent, ExploreReport, ExploreTask, Policy, raised},
     testing::Driver,
 };
 
 /// Rounds on one screen with one button that does nothing, until the app is restarted.
-fn stuck(policy: Option<&str>) -> (Driver<Explore>, Vec<(u32, Policy)>) {
+fn stuck(policy: Option<&str>) -> (Driver<ExploreAgent>, Vec<(u32, Policy)>) {
     let config: Value = json!({"app": {"package": "app"}, "policy": policy, "exhaust": true});
-    let mut driver = Driver::<Explore>::new(&roomy(500), &[]);
+    let mut driver = Driver::<ExploreAgent>::new(&roomy(500), &[]);
     driver.begin(config);
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(captured(screen("home", &["One"])));
     let mut rounds = Vec::new();
     while driver.state() != "restart_app" || driver.run.data.stall < 10 {
         let report = match driver.order() {
-            Order::Own { task: Task::Settle, .. } => Report::Done,
-            Order::Own { task: Task::Capture | Task::Verify, .. } => {
+            Order::Own { task: ExploreTask::Settle, .. } => ExploreReport::Done,
+            Order::Own { task: ExploreTask::Capture | ExploreTask::Verify, .. } => {
                 captured(screen("home", &["One"]))
             }
-            _ => Report::Performed { step: None },
+            _ => ExploreReport::Performed { step: None },
         };
         driver.report(report);
         rounds.push((driver.run.data.stall, driver.run.data.policy));
@@ -41,7 +41,7 @@ fn a_stall_warns_at_three_switches_at_five_and_restarts_at_ten() {
     assert_eq!(driver.run.data.stall, 10);
     let switched = rounds.iter().find(|(_, policy)| *policy != Policy::MaxCoverage).unwrap().0;
     assert_eq!(switched, 5);
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     assert_eq!((driver.state(), driver.run.data.stall), ("wait_idle", 0));
 }
 
@@ -53,7 +53,7 @@ fn a_pinned_policy_is_never_switched() {
 
 #[test]
 fn the_budgets_are_the_seed_s() {
-    let driver = Driver::<Explore>::new(CHART, &[]);
+    let driver = Driver::<ExploreAgent>::new(CHART, &[]);
     let budgets: Vec<(&str, u64)> =
         driver.chart.budgets().iter().map(|it| (it.name(), it.max())).collect();
     let expected = [
@@ -70,7 +70,7 @@ fn the_budgets_are_the_seed_s() {
 
 #[test]
 fn actions_lift_the_budgets_that_are_not_named() {
-    let chart = Driver::<Explore>::new(CHART, &[]).chart;
+    let chart = Driver::<ExploreAgent>::new(CHART, &[]).chart;
     let lift = |actions: u64, named: &[&str]| raised(&chart, actions, named);
     let all = lift(500, &[]);
     let of = |name: &str| all.iter().find(|(it, _)| it == name).map(|(_, amount)| amount.as_str());
@@ -97,7 +97,8 @@ fn a_text_costs_two_taps_and_one_action() {
     let mut driver = looking(json!({"app": {"package": "app"}}));
     let field = Element { editable: true, clickable: false, text: String::new(), ..button("Name") };
     driver.report(captured(read("home", [field].into())));
-    let Order::Own { task: Task::Perform { text, .. }, interactions, actions } = driver.order()
+    let Order::Own { task: ExploreTask::Perform { text, .. }, interactions, actions } =
+        driver.order()
     else {
         panic!("a text is typed")
     };
@@ -105,7 +106,7 @@ fn a_text_costs_two_taps_and_one_action() {
     assert_eq!((*interactions, *actions), (2, 1));
     let left = |name: &str| {
         let at = driver.chart.budgets().iter().position(|it| it.name() == name).unwrap();
-        driver.run.core.purses[at].left
+        driver.run.core.balances[at].left
     };
     assert_eq!((left("taps"), left("actions")), (48, 99));
 }
@@ -117,7 +118,7 @@ fn a_run_ends_once_and_takes_nothing_after() {
     assert!(driver.ended().is_some());
     let finals = driver.states().iter().filter(|it| it.starts_with("stop")).count();
     assert_eq!(finals, 1);
-    assert_ne!(driver.try_apply(Event::Woke), Ok(Took::Applied));
+    assert_ne!(driver.try_apply(Event::Woke), Ok(StepResult::Applied));
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn a_long_way_is_not_cut_short_again_and_again() {
         .collect();
     let app: Vec<(&str, &[(&str, &str)])> =
         rows.iter().map(|(name, ways)| (*name, ways.as_slice())).collect();
-    let mut driver = Driver::<Explore>::new(&roomy(2_000), &[]);
+    let mut driver = Driver::<ExploreAgent>::new(&roomy(2_000), &[]);
     driver.begin(json!({"app": {"package": "app"}, "policy": "breadth_first"}));
     super::explore(&mut driver, &app);
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));

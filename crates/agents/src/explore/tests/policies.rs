@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{App, button, captured, config, explore, looking, roomy, screen};
 use crate::{
-    explore::{Element, Explore, MAX_CANDIDATES, Policy, Report},
+    explore::{Element, ExploreAgent, ExploreReport, MAX_CANDIDATES, Policy},
     testing::Driver,
 };
 
@@ -19,8 +19,8 @@ const SMALL: App<'_> = &[
     ("sound", &[]),
 ];
 
-fn roaming(config: serde_json::Value) -> Driver<Explore> {
-    let mut driver = Driver::<Explore>::new(&roomy(200), &[]);
+fn roaming(config: serde_json::Value) -> Driver<ExploreAgent> {
+    let mut driver = Driver::<ExploreAgent>::new(&roomy(200), &[]);
     driver.begin(config);
     driver
 }
@@ -63,9 +63,9 @@ fn breadth_goes_back_for_what_depth_leaves_for_later() {
         let mut driver = looking(json!({"app": {"package": "app"}, "policy": policy}));
         driver.report(captured(screen("home", &["A", "B"])));
         let at_home = driver.run.data.chosen().0.label;
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         driver.report(captured(screen("deep", &["More"])));
-        driver.report(Report::Done);
+        driver.report(ExploreReport::Done);
         driver.report(captured(screen("deep", &["More"])));
         assert!(["A", "B"].contains(&at_home.as_str()));
         // The only known way to the other button is a restart.
@@ -79,18 +79,18 @@ fn a_round_offers_twenty_and_none_is_hidden_for_good() {
     let names: Vec<String> = (0..50).map(|at| format!("b{at}")).collect();
     let labels: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut driver = roaming(config("max_coverage", false));
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(captured(screen("home", &labels)));
     let mut tried = BTreeSet::new();
     for _ in 0..51 {
-        driver.report(Report::Done);
+        driver.report(ExploreReport::Done);
         driver.report(captured(screen("home", &labels)));
         let candidates = &driver.run.data.candidates;
         assert_eq!(candidates.len(), MAX_CANDIDATES);
         assert!(candidates.iter().any(|it| it.key == "back"));
         tried.insert(driver.run.data.chosen().0.key);
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         driver.report(captured(screen("home", &labels)));
     }
     assert_eq!(tried.len(), 51, "fifty buttons and back, each once");
@@ -104,18 +104,18 @@ fn fields_are_filled_before_buttons_which_are_tried_again_after() {
         captured(super::read("login", vec![button("Log in"), field]))
     };
     let mut driver = roaming(config("max_coverage", false));
-    driver.report(Report::Done);
-    driver.report(Report::Installed(Some(1)));
+    driver.report(ExploreReport::Done);
+    driver.report(ExploreReport::Installed(Some(1)));
     driver.report(page(""));
     let mut acts = Vec::new();
     let mut holds = "";
     for _ in 0..6 {
-        driver.report(Report::Done);
+        driver.report(ExploreReport::Done);
         driver.report(page(holds));
         let (chosen, text) = driver.run.data.chosen();
         acts.push(format!("{} {}", chosen.act.name(), chosen.label));
         holds = if text.is_some() { "typed" } else { "" };
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         driver.report(page(holds));
     }
     assert_eq!(acts[0], "text Mail");

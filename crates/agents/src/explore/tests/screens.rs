@@ -4,8 +4,8 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{button, read, screen};
 use crate::explore::{
-    Act, Bounds, Change, Dialog, Element, Field, Front, Screen, Tree, field, offers, sample,
-    variant::Variants,
+    Bounds, DeviceAction, Element, Foreground, Screen, ScreenChange, SystemDialog, TextFieldKind,
+    Tree, field, offers, sample, variant::Variants,
 };
 
 fn shown(class: &str, resource: &str, text: &str) -> Element {
@@ -47,7 +47,7 @@ fn clocks_badges_and_more_rows_are_the_same_screen() {
         assert_eq!(one.coarse, other.coarse);
     }
     assert_eq!(one.fine, page("12:35", 3, false).fine);
-    assert_eq!(one.change(&page("12:35", 3, false)), Change::None);
+    assert_eq!(one.change(&page("12:35", 3, false)), ScreenChange::None);
 }
 
 #[test]
@@ -65,16 +65,16 @@ fn other_screens_differ() {
 fn a_change_is_none_minor_moderate_or_major() {
     let ticked = |checked: bool| read("home", vec![Element { checked, ..button("Sound") }]);
     let one = ticked(false);
-    assert_eq!(one.change(&ticked(false)), Change::None);
-    assert_eq!(one.change(&ticked(true)), Change::Minor);
-    assert_eq!(one.change(&screen("home", &["Sound", "More"])), Change::Moderate);
-    assert_eq!(one.change(&screen("other", &["Sound"])), Change::Major);
+    assert_eq!(one.change(&ticked(false)), ScreenChange::None);
+    assert_eq!(one.change(&ticked(true)), ScreenChange::Minor);
+    assert_eq!(one.change(&screen("home", &["Sound", "More"])), ScreenChange::Moderate);
+    assert_eq!(one.change(&screen("other", &["Sound"])), ScreenChange::Major);
     // Pictures decide only where neither screen has elements.
     let blank = |hash: u64| Screen { hash: Some(hash), ..Screen::default() };
-    assert_eq!(blank(0).change(&blank(0b11)), Change::None);
-    assert_eq!(blank(0).change(&blank(u64::MAX)), Change::Moderate);
+    assert_eq!(blank(0).change(&blank(0b11)), ScreenChange::None);
+    assert_eq!(blank(0).change(&blank(u64::MAX)), ScreenChange::Moderate);
     let drawn = |hash: u64| Screen { hash: Some(hash), ..ticked(false) };
-    assert_eq!(drawn(0).change(&drawn(u64::MAX)), Change::None);
+    assert_eq!(drawn(0).change(&drawn(u64::MAX)), ScreenChange::None);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn bars_keyboards_and_hidden_elements_are_not_offered() {
     let offers = offers(&read("home", elements));
     let labels: Vec<&str> = offers.iter().map(|it| it.label.as_str()).collect();
     assert_eq!(labels, ["Seen", ""], "and back");
-    assert_eq!(offers[1].act, Act::Back);
+    assert_eq!(offers[1].act, DeviceAction::Back);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn keys_are_stable_and_rows_share_theirs() {
 #[test]
 fn a_screen_without_anything_to_press_can_be_waited_on() {
     let offers = offers(&read("splash", vec![shown("ImageView", "logo", "")]));
-    assert_eq!(offers.last().map(|it| it.act), Some(Act::Wait));
+    assert_eq!(offers.last().map(|it| it.act), Some(DeviceAction::Wait));
 }
 
 #[test]
@@ -147,15 +147,15 @@ fn the_foreground_is_the_app_a_dialog_a_crash_or_elsewhere() {
         let tree = Tree { elements: vec![element], ..Tree::default() };
         Screen::read(&tree, package, "").front("app")
     };
-    assert_eq!(front("app", "ok"), Front::App);
+    assert_eq!(front("app", "ok"), Foreground::App);
     for asker in
         ["com.google.android.permissioncontroller", "com.android.packageinstaller", "android"]
     {
-        assert_eq!(front(asker, "ok"), Front::SystemDialog, "{asker}");
+        assert_eq!(front(asker, "ok"), Foreground::SystemDialog, "{asker}");
     }
-    assert_eq!(front("android", "android:id/aerr_close"), Front::CrashDialog);
-    assert_eq!(front("android", "android:id/aerr_wait"), Front::CrashDialog);
-    assert_eq!(front("launcher", "ok"), Front::Elsewhere);
+    assert_eq!(front("android", "android:id/aerr_close"), Foreground::CrashDialog);
+    assert_eq!(front("android", "android:id/aerr_wait"), Foreground::CrashDialog);
+    assert_eq!(front("launcher", "ok"), Foreground::Elsewhere);
 }
 
 #[test]
@@ -182,7 +182,11 @@ fn the_old_words_of_the_system_about_a_crash_are_known() {
         "Points(이)가 중지되었습니다.",
         "Niestety, aplikacja Points została zatrzymana.",
     ] {
-        assert_eq!(told("android", message, text, &["button1"]), Some(Dialog::Crash), "{text}");
+        assert_eq!(
+            told("android", message, text, &["button1"]),
+            Some(SystemDialog::Crash),
+            "{text}"
+        );
     }
     for text in [
         "Points isn't responding. Do you want to close it?",
@@ -199,11 +203,11 @@ fn the_old_words_of_the_system_about_a_crash_are_known() {
         "Points 无响应。\n\n要将其关闭吗？",
     ] {
         let dialog = told("android", title, text, &["button1", "button2"]);
-        assert_eq!(dialog, Some(Dialog::NotResponding), "{text}");
+        assert_eq!(dialog, Some(SystemDialog::NotResponding), "{text}");
     }
     // Another question of the system, and an app that only says so itself.
     let other = told("android", message, "Use USB for charging?", &["button1"]);
-    assert_eq!(other, Some(Dialog::System));
+    assert_eq!(other, Some(SystemDialog::System));
     assert_eq!(told("app", message, "The timer has stopped", &["button1"]), None);
 }
 
@@ -218,14 +222,14 @@ fn a_field_gets_a_text_of_its_kind() {
         };
         field::kind(&element, "")
     };
-    assert_eq!(kind("x", "", true), Field::Password);
-    assert_eq!(kind("login_email", "", false), Field::Email);
-    assert_eq!(kind("", "Phone number", false), Field::Phone);
-    assert_eq!(kind("amount", "", false), Field::Number);
-    assert_eq!(kind("search_src_text", "", false), Field::Search);
-    assert_eq!(kind("shopping", "", false), Field::Text, "a pin is no part of shopping");
-    assert!(sample(Field::Email).contains('@'));
-    assert!(sample(Field::Number).parse::<u32>().is_ok());
+    assert_eq!(kind("x", "", true), TextFieldKind::Password);
+    assert_eq!(kind("login_email", "", false), TextFieldKind::Email);
+    assert_eq!(kind("", "Phone number", false), TextFieldKind::Phone);
+    assert_eq!(kind("amount", "", false), TextFieldKind::Number);
+    assert_eq!(kind("search_src_text", "", false), TextFieldKind::Search);
+    assert_eq!(kind("shopping", "", false), TextFieldKind::Text, "a pin is no part of shopping");
+    assert!(sample(TextFieldKind::Email).contains('@'));
+    assert!(sample(TextFieldKind::Number).parse::<u32>().is_ok());
 }
 
 #[test]

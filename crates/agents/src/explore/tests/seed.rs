@@ -15,23 +15,23 @@ use serde_json::json;
 
 use super::{acting, begun, button, captured, config, looking, read, screen};
 use crate::{
-    explore::{Act, CHART, Element, Explore, Report, Screen, Task},
+    explore::{CHART, DeviceAction, Element, ExploreAgent, ExploreReport, ExploreTask, Screen},
     testing::Driver,
 };
 
 /// The chart with all the room there is, but for one budget.
-fn but(budget: &str, amount: &str) -> Driver<Explore> {
+fn but(budget: &str, amount: &str) -> Driver<ExploreAgent> {
     let roomy = super::roomy(1_000);
     let maximum = Maximum { budget, amount, lowers: false };
     let chart = with_budgets(&roomy, [maximum]).expect("the chart has it");
-    let mut driver = Driver::<Explore>::new(&chart, &[]);
+    let mut driver = Driver::<ExploreAgent>::new(&chart, &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true, "policy": "breadth_first"}));
     driver
 }
 
 /// Plays a device with one screen, until the run ends; every action is followed by this look.
 /// Returns how many actions there were, and how many touches they took.
-fn play(driver: &mut Driver<Explore>, home: &Screen, after: &Screen) -> (u64, u64) {
+fn play(driver: &mut Driver<ExploreAgent>, home: &Screen, after: &Screen) -> (u64, u64) {
     let (mut acts, mut touches, mut front) = (0, 0, true);
     while driver.ended().is_none() {
         let Order::Own { task, interactions, actions } = driver.order().clone() else {
@@ -41,22 +41,26 @@ fn play(driver: &mut Driver<Explore>, home: &Screen, after: &Screen) -> (u64, u6
         touches += u64::from(interactions);
         let (mut usage, effect) = (Usage::default(), driver.running()[0].0);
         let report = match task {
-            Task::Session | Task::Settle => Report::Done,
-            Task::Inspect(_) => Report::Installed(Some(1)),
-            Task::Check => Report::Health { session: true, running: true, in_front: front },
-            Task::Capture => captured(if front { home.clone() } else { after.clone() }),
-            Task::Verify => {
+            ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+            ExploreTask::Inspect(_) => ExploreReport::Installed(Some(1)),
+            ExploreTask::Check => {
+                ExploreReport::Health { session: true, running: true, in_front: front }
+            }
+            ExploreTask::Capture => captured(if front { home.clone() } else { after.clone() }),
+            ExploreTask::Verify => {
                 let shown = if front { home } else { after };
                 usage.outside_app = u64::from(shown.package != "app");
                 captured(shown.clone())
             }
-            Task::Perform { act: Act::Back, .. } | Task::Launch(_) | Task::Restart(_) => {
+            ExploreTask::Perform { act: DeviceAction::Back, .. }
+            | ExploreTask::Launch(_)
+            | ExploreTask::Restart(_) => {
                 front = true;
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
             _ => {
                 front = after.package == "app";
-                Report::Performed { step: None }
+                ExploreReport::Performed { step: None }
             }
         };
         driver.answer_at_cost(effect, Answer::Own(report), usage);
@@ -100,7 +104,7 @@ fn outside_permits_exactly_so_many_looks_at_another_app() {
         play(&mut driver, &home, &web);
         assert_eq!(driver.state(), "stop_budget", "{limit}");
         let at = driver.chart.budgets().iter().position(|it| it.name() == "outside").unwrap();
-        assert_eq!(driver.run.core.purses[at].left, 0);
+        assert_eq!(driver.run.core.balances[at].left, 0);
         // So many times it came back; the next look at another app was one too many.
         let recovered = driver.states().iter().filter(|it| **it == "recover").count();
         assert_eq!(recovered, limit);
@@ -118,10 +122,10 @@ fn time_alone_ends_a_run() {
         last = driver.now;
         let Order::Own { task, .. } = driver.order().clone() else { panic!("no model") };
         driver.report(match task {
-            Task::Session | Task::Settle => Report::Done,
-            Task::Inspect(_) => Report::Installed(Some(1)),
-            Task::Capture | Task::Verify => captured(home.clone()),
-            _ => Report::Performed { step: None },
+            ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+            ExploreTask::Inspect(_) => ExploreReport::Installed(Some(1)),
+            ExploreTask::Capture | ExploreTask::Verify => captured(home.clone()),
+            _ => ExploreReport::Performed { step: None },
         });
     }
     assert_eq!((driver.ended(), driver.state()), (Some(Disposition::Budget), "stop_budget"));
@@ -132,7 +136,9 @@ fn time_alone_ends_a_run() {
 fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
     for (state, before) in [("ensure_device", 0), ("provision_app", 1), ("launch_or_attach", 2)] {
         let mut driver = begun(config("breadth_first", false));
-        for report in [Report::Done, Report::Installed(Some(1))].into_iter().take(before) {
+        for report in
+            [ExploreReport::Done, ExploreReport::Installed(Some(1))].into_iter().take(before)
+        {
             driver.report(report);
         }
         assert_eq!(driver.state(), state);
@@ -153,11 +159,11 @@ fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
 #[test]
 fn what_is_not_repeatable_goes_back_at_once_and_counts_one_restart() {
     let mut driver = begun(config("breadth_first", false));
-    driver.report(Report::Done);
+    driver.report(ExploreReport::Done);
     driver.fault(FaultClass::Invalid, false);
     assert_eq!(driver.state(), "ensure_device");
     let at = driver.chart.budgets().iter().position(|it| it.name() == "restarts").unwrap();
-    assert_eq!(driver.run.core.purses[at].left, 2);
+    assert_eq!(driver.run.core.balances[at].left, 2);
 }
 
 #[test]
@@ -166,12 +172,12 @@ fn a_run_that_is_read_back_after_any_step_stands_where_it_stood() {
     // had lost its counters. Here the state after each event is kept, whole.
     let mut driver = begun(config("breadth_first", false));
     let reports = [
-        Report::Done,
-        Report::Installed(Some(1)),
+        ExploreReport::Done,
+        ExploreReport::Installed(Some(1)),
         captured(screen("home", &["One"])),
-        Report::Done,
+        ExploreReport::Done,
         captured(screen("home", &["One"])),
-        Report::Performed { step: None },
+        ExploreReport::Performed { step: None },
         captured(screen("next", &["Two"])),
     ];
     for report in reports {
@@ -201,17 +207,17 @@ fn a_clock_that_ticks_is_no_new_screen_and_a_stall_is_seen() {
         };
         read("home", [clock, button("One")].into())
     };
-    let mut driver = Driver::<Explore>::new(&super::roomy(100), &[]);
+    let mut driver = Driver::<ExploreAgent>::new(&super::roomy(100), &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true}));
     let mut second = 0;
     while driver.run.data.stall < 3 {
         second += 1;
         let Order::Own { task, .. } = driver.order().clone() else { panic!("no model") };
         driver.report(match task {
-            Task::Session | Task::Settle => Report::Done,
-            Task::Inspect(_) => Report::Installed(Some(1)),
-            Task::Capture | Task::Verify => captured(tick(second % 60)),
-            _ => Report::Performed { step: None },
+            ExploreTask::Session | ExploreTask::Settle => ExploreReport::Done,
+            ExploreTask::Inspect(_) => ExploreReport::Installed(Some(1)),
+            ExploreTask::Capture | ExploreTask::Verify => captured(tick(second % 60)),
+            _ => ExploreReport::Performed { step: None },
         });
         assert!(second < 200, "a stall is seen");
     }
@@ -225,22 +231,22 @@ fn pictures_decide_only_where_there_is_no_hierarchy() {
         let mut driver = looking(config("breadth_first", false));
         driver.report(captured(looks(0)));
         assert_eq!(driver.state(), "act");
-        driver.report(Report::Performed { step: None });
+        driver.report(ExploreReport::Performed { step: None });
         let before = driver.run.data.graph.nodes().len();
         driver.report(captured(looks(after)));
         let grown = driver.run.data.graph.nodes().len() > before;
         assert_eq!(grown, changed, "{after:b}");
         let change = driver.run.data.change;
-        assert_eq!(change != crate::explore::Change::None, changed, "{change:?}");
+        assert_eq!(change != crate::explore::ScreenChange::None, changed, "{change:?}");
     }
     // With elements, the picture says nothing: a video plays behind the same buttons.
     let mut driver = acting(&["One", "Two"]);
-    driver.report(Report::Performed { step: None });
+    driver.report(ExploreReport::Performed { step: None });
     let before = driver.run.data.graph.nodes().len();
     let played = Screen { hash: Some(u64::MAX), ..screen("home", &["One", "Two"]) };
     driver.report(captured(played));
     assert_eq!(driver.run.data.graph.nodes().len(), before);
-    assert_eq!(driver.run.data.change, crate::explore::Change::None);
+    assert_eq!(driver.run.data.change, crate::explore::ScreenChange::None);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The `autocomplete` attribute, read as the HTML standard says.
 
-use crate::form::kind::Kind;
+use crate::form::kind::FieldKind;
 
 /// Returns the kind that the attribute names. Before it may stand a section, shipping or
 /// billing, and for ways to reach people home, work, mobile, fax or pager; after it
 /// `webauthn`. Anything else makes the attribute say nothing, as do `on` and `off`.
-pub(super) fn kind(attribute: &str) -> Option<Kind> {
+pub(super) fn kind(attribute: &str) -> Option<FieldKind> {
     let mut words = attribute.split_ascii_whitespace().rev().peekable();
     let is = |word: Option<&&str>, all: &[&str]| {
         word.is_some_and(|word| all.iter().any(|one| one.eq_ignore_ascii_case(word)))
@@ -14,7 +14,7 @@ pub(super) fn kind(attribute: &str) -> Option<Kind> {
         words.next();
     }
     let field = words.next()?.to_ascii_lowercase();
-    let kind = Kind::from_token(&field)?;
+    let kind = FieldKind::from_token(&field)?;
     if is(words.peek(), &["home", "work", "mobile", "fax", "pager"]) && reaches(kind) {
         words.next();
     }
@@ -30,16 +30,16 @@ pub(super) fn kind(attribute: &str) -> Option<Kind> {
     words.next().is_none().then_some(kind)
 }
 
-fn reaches(kind: Kind) -> bool {
+fn reaches(kind: FieldKind) -> bool {
     matches!(
         kind,
-        Kind::Tel
-            | Kind::TelCountryCode
-            | Kind::TelNational
-            | Kind::TelAreaCode
-            | Kind::TelLocal
-            | Kind::TelExtension
-            | Kind::Email
-            | Kind::Impp
+        FieldKind::Tel
+            | FieldKind::TelCountryCode
+            | FieldKind::TelNational
+            | FieldKind::TelAreaCode
+            | FieldKind::TelLocal
+            | FieldKind::TelExtension
+            | FieldKind::Email
+            | FieldKind::Impp
     )
 }

@@ -3,20 +3,20 @@
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::{
-    Aim, Draft,
+    Aim, FieldDraft,
     votes::{Votes, can_be},
 };
-use crate::form::{field::Shape, kind::Kind};
+use crate::form::{field::FieldShape, kind::FieldKind};
 
 /// Less than this speaks only in the right surroundings.
 const WEAK: i32 = 280;
 
 /// Settles what only the whole form can tell.
 pub(super) fn settle(
-    drafts: &[Draft<'_>],
+    drafts: &[FieldDraft<'_>],
     votes: &[Votes],
     aims: &BTreeMap<Option<usize>, Option<Aim>>,
-    kinds: &mut [Kind],
+    kinds: &mut [FieldKind],
 ) {
     for (form, aim) in aims {
         let mut group = Group {
@@ -41,32 +41,32 @@ pub(super) fn settle(
 /// The fields of one form.
 struct Group<'a, 'b> {
     at: Vec<usize>,
-    drafts: &'a [Draft<'b>],
+    drafts: &'a [FieldDraft<'b>],
     votes: &'a [Votes],
     aim: Option<Aim>,
-    kinds: &'a mut [Kind],
+    kinds: &'a mut [FieldKind],
 }
 
 impl Group<'_, '_> {
-    fn kind(&self, at: usize) -> Kind {
+    fn kind(&self, at: usize) -> FieldKind {
         self.kinds.get(at).copied().unwrap_or_default()
     }
 
-    fn put(&mut self, at: usize, kind: Kind) {
+    fn put(&mut self, at: usize, kind: FieldKind) {
         if let Some(place) = self.kinds.get_mut(at) {
             *place = kind;
         }
     }
 
-    fn shape(&self, at: usize) -> Shape {
+    fn shape(&self, at: usize) -> FieldShape {
         self.drafts.get(at).map(|draft| draft.shape).unwrap_or_default()
     }
 
-    fn weight(&self, at: usize, kind: Kind) -> i32 {
+    fn weight(&self, at: usize, kind: FieldKind) -> i32 {
         self.votes.get(at).map_or(0, |votes| votes.of(kind))
     }
 
-    fn told(&self, at: usize) -> Option<Kind> {
+    fn told(&self, at: usize) -> Option<FieldKind> {
         self.votes.get(at).and_then(|votes| votes.told)
     }
 
@@ -83,24 +83,25 @@ impl Group<'_, '_> {
             let kind = self.kind(at);
             let weak = self.weight(at, kind) < WEAK;
             let out_of_place = match kind {
-                Kind::OneTimeCode => {
-                    weak && self.aim != Some(Aim::Code) && self.shape(at) != Shape::Codes
+                FieldKind::OneTimeCode => {
+                    weak && self.aim != Some(Aim::Code) && self.shape(at) != FieldShape::Codes
                 }
-                Kind::Username => weak && !about_accounts,
+                FieldKind::Username => weak && !about_accounts,
                 _ => false,
             };
             if out_of_place {
-                self.put(at, Kind::None);
+                self.put(at, FieldKind::None);
             }
         }
     }
 
     /// Tells passwords that exist from passwords that are being made.
     fn passwords(&mut self) {
-        let is_one = |kind: Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+        let is_one =
+            |kind: FieldKind| matches!(kind, FieldKind::NewPassword | FieldKind::CurrentPassword);
         let undecided = |group: &Self, at: usize| {
-            let bare = group.shape(at) == Shape::Password && group.kind(at) == Kind::None;
-            bare && group.weight(at, Kind::None) == 0
+            let bare = group.shape(at) == FieldShape::Password && group.kind(at) == FieldKind::None;
+            bare && group.weight(at, FieldKind::None) == 0
         };
         let all: Vec<usize> = self
             .at
@@ -114,17 +115,17 @@ impl Group<'_, '_> {
             let told = self.told(at).filter(|kind| is_one(*kind));
             // `new-password` is often written on a log-in only to keep browsers away.
             let believed = told.filter(|kind| {
-                !(*kind == Kind::NewPassword && self.aim == Some(Aim::LogIn) && !several)
+                !(*kind == FieldKind::NewPassword && self.aim == Some(Aim::LogIn) && !several)
             });
             let kind = match (says_which, believed, self.aim) {
                 (true, ..) if is_one(self.kind(at)) => self.kind(at),
                 (_, Some(kind), _) => kind,
-                (_, None, Some(Aim::SignUp | Aim::Recover)) => Kind::NewPassword,
-                (_, None, Some(Aim::Change)) if nth > 0 => Kind::NewPassword,
-                (_, None, Some(Aim::Change)) if !several => Kind::NewPassword,
-                (_, None, Some(Aim::LogIn)) => Kind::CurrentPassword,
-                (_, None, _) if several && all.len() == 2 => Kind::NewPassword,
-                (_, None, _) => Kind::CurrentPassword,
+                (_, None, Some(Aim::SignUp | Aim::Recover)) => FieldKind::NewPassword,
+                (_, None, Some(Aim::Change)) if nth > 0 => FieldKind::NewPassword,
+                (_, None, Some(Aim::Change)) if !several => FieldKind::NewPassword,
+                (_, None, Some(Aim::LogIn)) => FieldKind::CurrentPassword,
+                (_, None, _) if several && all.len() == 2 => FieldKind::NewPassword,
+                (_, None, _) => FieldKind::CurrentPassword,
             };
             self.put(at, kind);
         }
@@ -136,82 +137,92 @@ impl Group<'_, '_> {
         if !matches!(self.aim, Some(Aim::LogIn | Aim::Recover)) {
             return;
         }
-        let secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
+        let secret =
+            |kind: FieldKind| matches!(kind, FieldKind::CurrentPassword | FieldKind::NewPassword);
         let password = self.at.iter().copied().find(|at| secret(self.kind(*at)));
         let is_line = |group: &Self, at: usize| {
-            matches!(group.shape(at), Shape::Text | Shape::Combobox | Shape::Number)
+            matches!(group.shape(at), FieldShape::Text | FieldShape::Combobox | FieldShape::Number)
         };
         let lines: Vec<usize> = self.at.iter().copied().filter(|at| is_line(self, *at)).collect();
         // A form that signs in without a password asks for little else.
         let shown = lines.iter().filter(|at| self.is_seen(**at)).count();
-        let named = |kind: Kind| matches!(kind, Kind::Email | Kind::Tel | Kind::TelNational);
+        let named = |kind: FieldKind| {
+            matches!(kind, FieldKind::Email | FieldKind::Tel | FieldKind::TelNational)
+        };
         // Nobody signs in with two mail addresses.
-        let mails = lines.iter().filter(|at| self.kind(**at) == Kind::Email && self.is_seen(**at));
+        let mails =
+            lines.iter().filter(|at| self.kind(**at) == FieldKind::Email && self.is_seen(**at));
         if (password.is_none() && shown > 2) || mails.count() > 1 {
             return;
         }
         let mut found = false;
         for at in &lines {
-            if self.kind(*at) == Kind::Username {
+            if self.kind(*at) == FieldKind::Username {
                 found = true;
             } else if named(self.kind(*at)) && can_name(self.drafts, *at) {
-                self.put(*at, Kind::Username);
+                self.put(*at, FieldKind::Username);
                 found = true;
             }
         }
         let Some(password) = password.filter(|_| !found) else { return };
-        let could = |kind: Kind| {
+        let could = |kind: FieldKind| {
             matches!(
                 kind,
-                Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization
+                FieldKind::None
+                    | FieldKind::Name
+                    | FieldKind::Nickname
+                    | FieldKind::GivenName
+                    | FieldKind::Organization
             )
         };
         let free = |group: &Self, at: usize| {
-            could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
+            could(group.kind(at)) && group.weight(at, FieldKind::None) < WEAK && group.is_seen(at)
         };
         let before = lines.iter().copied().rfind(|at| *at < password && free(self, *at));
         let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
         if let Some(at) = first {
-            self.put(at, Kind::Username);
+            self.put(at, FieldKind::Username);
         }
     }
 
     /// A `name` beside a family name is the given one, and beside a given name the family's.
     fn names(&mut self) {
         for (nth, at) in self.at.clone().into_iter().enumerate() {
-            if self.kind(at) != Kind::Name || self.told(at).is_some() || !self.is_seen(at) {
+            if self.kind(at) != FieldKind::Name || self.told(at).is_some() || !self.is_seen(at) {
                 continue;
             }
             let beside = [nth.checked_sub(1), nth.checked_add(1)].map(|nth| {
                 let other = nth.and_then(|nth| self.at.get(nth).copied());
                 other.filter(|other| self.is_seen(*other)).map(|other| self.kind(other))
             });
-            if beside.contains(&Some(Kind::FamilyName)) && !beside.contains(&Some(Kind::GivenName))
+            if beside.contains(&Some(FieldKind::FamilyName))
+                && !beside.contains(&Some(FieldKind::GivenName))
             {
-                self.put(at, Kind::GivenName);
-            } else if beside.contains(&Some(Kind::GivenName))
-                && !beside.contains(&Some(Kind::FamilyName))
+                self.put(at, FieldKind::GivenName);
+            } else if beside.contains(&Some(FieldKind::GivenName))
+                && !beside.contains(&Some(FieldKind::FamilyName))
             {
-                self.put(at, Kind::FamilyName);
+                self.put(at, FieldKind::FamilyName);
             }
         }
     }
 
     /// Tells the lines of an address apart.
     fn streets(&mut self) {
-        let second = self.at.iter().any(|at| self.kind(*at) == Kind::AddressLine2);
-        let is_first = |kind: Kind| matches!(kind, Kind::StreetAddress | Kind::AddressLine1);
+        let second = self.at.iter().any(|at| self.kind(*at) == FieldKind::AddressLine2);
+        let is_first =
+            |kind: FieldKind| matches!(kind, FieldKind::StreetAddress | FieldKind::AddressLine1);
         let mut last: Option<usize> = None;
         for at in self.at.clone() {
-            if is_first(self.kind(at)) && self.shape(at) == Shape::Text {
+            if is_first(self.kind(at)) && self.shape(at) == FieldShape::Text {
                 let follows = last.is_some_and(|last| last.saturating_add(1) == at);
                 let unnamed = self.drafts.get(at).is_some_and(|draft| {
                     draft.seen.names.associated.is_empty() && draft.seen.names.wrapping.is_empty()
                 });
                 if follows && unnamed && !second {
-                    self.put(at, Kind::AddressLine2);
-                } else if second && self.kind(at) == Kind::StreetAddress {
-                    self.put(at, Kind::AddressLine1);
+                    self.put(at, FieldKind::AddressLine2);
+                } else if second && self.kind(at) == FieldKind::StreetAddress {
+                    self.put(at, FieldKind::AddressLine1);
                 }
             }
             if is_first(self.kind(at)) {
@@ -234,7 +245,10 @@ impl Group<'_, '_> {
                 let told = part.iter().any(|at| self.told(*at).is_some());
                 if speaks && !told {
                     for (nth, at) in part.iter().enumerate() {
-                        self.put(*at, if nth == 0 { Kind::TelAreaCode } else { Kind::TelLocal });
+                        self.put(
+                            *at,
+                            if nth == 0 { FieldKind::TelAreaCode } else { FieldKind::TelLocal },
+                        );
                     }
                 }
             }
@@ -244,8 +258,8 @@ impl Group<'_, '_> {
 
     /// Returns whether a line takes a few digits of a telephone number, as far as is known.
     fn is_short_number(&self, at: usize) -> bool {
-        let open = speaks_of_telephone(self.kind(at)) || self.kind(at) == Kind::None;
-        let line = matches!(self.shape(at), Shape::Text | Shape::Number);
+        let open = speaks_of_telephone(self.kind(at)) || self.kind(at) == FieldKind::None;
+        let line = matches!(self.shape(at), FieldShape::Text | FieldShape::Number);
         open && line && self.is_seen(at) && self.length(at).is_some_and(|most| most <= 5)
     }
 
@@ -259,9 +273,9 @@ impl Group<'_, '_> {
         let mut code = false;
         for at in self.at.clone() {
             match self.kind(at) {
-                Kind::TelCountryCode => code = true,
-                Kind::Tel if code && self.told(at).is_none() => {
-                    self.put(at, Kind::TelNational);
+                FieldKind::TelCountryCode => code = true,
+                FieldKind::Tel if code && self.told(at).is_none() => {
+                    self.put(at, FieldKind::TelNational);
                     code = false;
                 }
                 _ => {}
@@ -270,8 +284,11 @@ impl Group<'_, '_> {
     }
 }
 
-fn speaks_of_telephone(kind: Kind) -> bool {
-    matches!(kind, Kind::Tel | Kind::TelNational | Kind::TelAreaCode | Kind::TelLocal)
+fn speaks_of_telephone(kind: FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Tel | FieldKind::TelNational | FieldKind::TelAreaCode | FieldKind::TelLocal
+    )
 }
 
 /// Cuts a row of short lines into numbers of three lines, as they are written in North
@@ -292,6 +309,6 @@ fn parts_of_number(run: &[usize], length: impl Fn(usize) -> Option<u32>) -> Vec<
 }
 
 /// Returns whether a field could hold the name of an account.
-fn can_name(drafts: &[Draft<'_>], at: usize) -> bool {
-    drafts.get(at).is_some_and(|draft| can_be(draft, Kind::Username))
+fn can_name(drafts: &[FieldDraft<'_>], at: usize) -> bool {
+    drafts.get(at).is_some_and(|draft| can_be(draft, FieldKind::Username))
 }

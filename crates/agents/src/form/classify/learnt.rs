@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Aim, options,
-    votes::{Heard, Voice, can_be},
+    votes::{TextVotes, WordSource, can_be},
 };
 use crate::form::{
-    field::Shape,
-    kind::{Class, Kind},
+    field::FieldShape,
+    kind::{FieldKind, SensitiveKind},
 };
 use model::Scores;
-pub use model::{MOST_KINDS, Model, SHARES};
-pub use traits::Origin;
+pub use model::{FieldModel, MOST_KINDS, SHARES};
 pub(super) use traits::Scene;
 use traits::Sink;
+pub use traits::TraitOrigin;
 
 /// The model that ships.
 pub const WEIGHTS: &[u8] = include_bytes!("learnt/weights.bin");
@@ -45,22 +45,22 @@ const NEVER: i32 = -1_000_000;
 /// How a field came to its kind.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Typing {
+pub struct KindDecision {
     /// The field's kind.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// How sure that is, in hundredths.
     pub confidence: u8,
     /// Whether a rule settled it; else the model did.
     pub by_rule: bool,
     /// The kind that the rules alone give.
-    pub rule: Kind,
+    pub rule: FieldKind,
     /// The kinds that fit best, the best first.
-    pub best: Vec<Candidate>,
+    pub best: Vec<KindCandidate>,
 }
 
-impl Typing {
+impl KindDecision {
     /// Returns what the rules alone say.
-    pub const fn by_rule(kind: Kind) -> Self {
+    pub const fn by_rule(kind: FieldKind) -> Self {
         Self { kind, confidence: 100, by_rule: true, rule: kind, best: Vec::new() }
     }
 }
@@ -68,9 +68,9 @@ impl Typing {
 /// A kind that a field may have.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Candidate {
+pub struct KindCandidate {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// How much speaks for it, in hundredths.
     pub confidence: u8,
     /// The words that speak for it most.
@@ -83,9 +83,9 @@ pub struct Example {
     /// The field's `data-fid`.
     pub mark: String,
     /// Its traits.
-    pub traits: Vec<(u32, Origin)>,
+    pub traits: Vec<(u32, TraitOrigin)>,
     /// The kind that the rules give.
-    pub rule: Kind,
+    pub rule: FieldKind,
     /// Whether the rules have the last word.
     pub settled: bool,
     /// Whether people see it.
@@ -96,11 +96,11 @@ pub struct Example {
 
 /// Returns the kind that stands for kinds which differ in their writing alone.
 #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds stand for themselves")]
-pub const fn canonical(kind: Kind) -> Kind {
+pub const fn canonical(kind: FieldKind) -> FieldKind {
     match kind {
-        Kind::TelNational => Kind::Tel,
-        Kind::AddressLine1 => Kind::StreetAddress,
-        Kind::CountryName => Kind::Country,
+        FieldKind::TelNational => FieldKind::Tel,
+        FieldKind::AddressLine1 => FieldKind::StreetAddress,
+        FieldKind::CountryName => FieldKind::Country,
         other => other,
     }
 }
@@ -115,23 +115,23 @@ fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
     let kind = scene.kinds.get(at).copied().unwrap_or_default();
     let typed = matches!(
         draft.shape,
-        Shape::Text
-            | Shape::Textarea
-            | Shape::Number
-            | Shape::Combobox
-            | Shape::Select
-            | Shape::Listbox
-            | Shape::Password
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Number
+            | FieldShape::Combobox
+            | FieldShape::Select
+            | FieldShape::Listbox
+            | FieldShape::Password
     );
     let aim = scene.aims.get(&draft.form).copied().flatten();
-    let account = kind == Kind::Username && aim == Some(Aim::LogIn);
-    let bare = draft.shape == Shape::Password && kind == Kind::None;
+    let account = kind == FieldKind::Username && aim == Some(Aim::LogIn);
+    let bare = draft.shape == FieldShape::Password && kind == FieldKind::None;
     // A label that is a phrase for one kind and nothing more, where nothing says otherwise. An
     // identifier is none where there is something to read that says nothing of the kind.
-    let plain = |heard: &Heard| {
-        heard.whole && heard.strength >= PLAIN && (heard.voice == Voice::Prose || !votes.read)
+    let plain = |heard: &TextVotes| {
+        heard.whole && heard.strength >= PLAIN && (heard.voice == WordSource::Prose || !votes.read)
     };
-    let plain = kind != Kind::None
+    let plain = kind != FieldKind::None
         && votes.heard.iter().any(plain)
         && votes.heard.iter().all(|heard| heard.kind == kind);
     !draft.seen_by_people
@@ -140,53 +140,53 @@ fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
         || bare
         || account
         || draft.seen.masked
-        || kind.class() == Some(Class::OneTimeCode)
+        || kind.class() == Some(SensitiveKind::OneTimeCode)
         || matches!(
             kind,
-            Kind::TelAreaCode
-                | Kind::TelLocal
-                | Kind::Bday
-                | Kind::BdayDay
-                | Kind::BdayMonth
-                | Kind::BdayYear
-                | Kind::CcExpMonth
-                | Kind::CcExpYear
+            FieldKind::TelAreaCode
+                | FieldKind::TelLocal
+                | FieldKind::Bday
+                | FieldKind::BdayDay
+                | FieldKind::BdayMonth
+                | FieldKind::BdayYear
+                | FieldKind::CcExpMonth
+                | FieldKind::CcExpYear
         )
         || votes.told == Some(kind)
         || options::kind(&draft.options) == Some(kind)
-        || (options::part(&draft.options).is_some() && kind != Kind::None)
+        || (options::part(&draft.options).is_some() && kind != FieldKind::None)
 }
 
-struct Numbers(Vec<(u32, Origin)>);
+struct Numbers(Vec<(u32, TraitOrigin)>);
 
 impl Sink for Numbers {
-    fn take(&mut self, number: u32, origin: Origin, _: &str, _: &str) {
+    fn take(&mut self, number: u32, origin: TraitOrigin, _: &str, _: &str) {
         self.0.push((number, origin));
     }
 }
 
-struct Summed<'a, 'm> {
-    model: &'a Model<'m>,
+struct ScoreSum<'a, 'm> {
+    model: &'a FieldModel<'m>,
     scores: Scores,
 }
 
-impl Sink for Summed<'_, '_> {
-    fn take(&mut self, number: u32, _: Origin, _: &str, _: &str) {
+impl Sink for ScoreSum<'_, '_> {
+    fn take(&mut self, number: u32, _: TraitOrigin, _: &str, _: &str) {
         self.model.add(&mut self.scores, number);
     }
 }
 
 /// Collects the words that speak for each of a few kinds.
 struct Evidence<'a, 'm> {
-    model: &'a Model<'m>,
+    model: &'a FieldModel<'m>,
     places: Vec<usize>,
     words: Vec<Vec<(i32, String)>>,
 }
 
 impl Sink for Evidence<'_, '_> {
-    fn take(&mut self, number: u32, origin: Origin, space: &str, text: &str) {
+    fn take(&mut self, number: u32, origin: TraitOrigin, space: &str, text: &str) {
         let pieces = space.ends_with("piece") || text.is_empty();
-        if matches!(origin, Origin::Make) || pieces {
+        if matches!(origin, TraitOrigin::Make) || pieces {
             return;
         }
         let Some(weights) = self.model.weights(number) else { return };
@@ -196,8 +196,10 @@ impl Sink for Evidence<'_, '_> {
                 continue;
             }
             let word = match origin {
-                Origin::Word => text.to_string(),
-                Origin::Beside | Origin::Make | Origin::Rule => alloc::format!("{space}: {text}"),
+                TraitOrigin::Word => text.to_string(),
+                TraitOrigin::Beside | TraitOrigin::Make | TraitOrigin::Rule => {
+                    alloc::format!("{space}: {text}")
+                }
             };
             match words.iter_mut().find(|(_, other)| *other == word) {
                 Some((sum, _)) => *sum = sum.saturating_add(weight),
@@ -229,8 +231,9 @@ pub(super) fn examples(scene: &Scene<'_, '_>) -> Vec<Example> {
 }
 
 /// Types the fields that the rules leave in doubt, and says of each how it came to its kind.
-pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
-    let mut typings: Vec<Typing> = scene.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect();
+pub(super) fn settle(scene: &Scene<'_, '_>, model: &FieldModel<'_>) -> Vec<KindDecision> {
+    let mut typings: Vec<KindDecision> =
+        scene.kinds.iter().map(|kind| KindDecision::by_rule(*kind)).collect();
     let mut forms: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, draft) in scene.drafts.iter().enumerate() {
         if draft.seen_by_people {
@@ -255,24 +258,24 @@ pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
 
 /// Returns whether a field keeps the kind that the rules give: they have the last word, or the
 /// model has seen too little of that kind to know it.
-fn keeps_rule(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> bool {
+fn keeps_rule(scene: &Scene<'_, '_>, model: &FieldModel<'_>, at: usize) -> bool {
     let kind = scene.kinds.get(at).copied().unwrap_or_default();
     is_settled(scene, at) || model.place(canonical(kind)).is_none()
 }
 
 /// Returns how much speaks for each kind of a field by itself.
-fn field_scores(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> Scores {
+fn field_scores(scene: &Scene<'_, '_>, model: &FieldModel<'_>, at: usize) -> Scores {
     let mut scores: Scores = [NEVER; MOST_KINDS];
     let Some(draft) = scene.drafts.get(at) else { return scores };
     let rule = scene.kinds.get(at).copied().unwrap_or_default();
     if keeps_rule(scene, model, at) {
-        let place = model.place(canonical(rule)).or_else(|| model.place(Kind::None));
+        let place = model.place(canonical(rule)).or_else(|| model.place(FieldKind::None));
         if let Some(score) = place.and_then(|place| scores.get_mut(place)) {
             *score = 0;
         }
         return scores;
     }
-    let mut summed = Summed { model, scores: [0; MOST_KINDS] };
+    let mut summed = ScoreSum { model, scores: [0; MOST_KINDS] };
     scene.traits(at, &mut summed);
     for (place, score) in scores.iter_mut().enumerate().take(model.count()) {
         let kind = model.kind(place);
@@ -286,7 +289,7 @@ fn field_scores(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> Scores {
 }
 
 /// Returns the best sequence of kinds over the fields of a form.
-fn best_path(model: &Model<'_>, scores: &[Scores]) -> Vec<usize> {
+fn best_path(model: &FieldModel<'_>, scores: &[Scores]) -> Vec<usize> {
     let count = model.count();
     let mut back: Vec<[u8; MOST_KINDS]> = Vec::new();
     let mut best: Option<Scores> = None;
@@ -331,12 +334,12 @@ fn best_path(model: &Model<'_>, scores: &[Scores]) -> Vec<usize> {
 /// best path.
 fn typing(
     scene: &Scene<'_, '_>,
-    model: &Model<'_>,
+    model: &FieldModel<'_>,
     at: usize,
     nth: usize,
     scores: &[Scores],
     path: &[usize],
-) -> Typing {
+) -> KindDecision {
     let mut all: Scores = scores.get(nth).copied().unwrap_or([NEVER; MOST_KINDS]);
     let before = nth.checked_sub(1).and_then(|before| path.get(before)).copied();
     let after = path.get(nth.saturating_add(1)).copied();
@@ -357,21 +360,21 @@ fn typing(
     let words = order.iter().map(|_| Vec::new()).collect();
     let mut evidence = Evidence { model, places: order.clone(), words };
     scene.traits(at, &mut evidence);
-    let best: Vec<Candidate> = order
+    let best: Vec<KindCandidate> = order
         .iter()
         .zip(evidence.words)
         .map(|(place, mut words)| {
             words.sort_by_key(|(weight, _)| Reverse(*weight));
             let words = words.into_iter().take(EVIDENCE).map(|(_, word)| word).collect();
-            Candidate { kind: model.kind(*place), confidence: share(*place), words }
+            KindCandidate { kind: model.kind(*place), confidence: share(*place), words }
         })
         .collect();
     let rule = scene.kinds.get(at).copied().unwrap_or_default();
     let first = best.first().cloned().unwrap_or_default();
     let agreed = canonical(rule) == first.kind;
-    let sure = first.kind == Kind::None || first.confidence >= model.margin;
+    let sure = first.kind == FieldKind::None || first.confidence >= model.margin;
     // Of kinds that differ in their writing alone, the rules know which it is.
     let meant = if agreed { rule } else { first.kind };
-    let kind = if sure { meant } else { Kind::None };
-    Typing { kind, confidence: first.confidence, by_rule: false, rule, best }
+    let kind = if sure { meant } else { FieldKind::None };
+    KindDecision { kind, confidence: first.confidence, by_rule: false, rule, best }
 }

@@ -6,7 +6,7 @@ use alloc::{
 };
 
 use super::{phrase::Text, words::LISTS};
-use crate::form::kind::Kind;
+use crate::form::kind::FieldKind;
 
 /// Parts of a date that a list offers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,7 +22,7 @@ pub(super) enum Part {
 }
 
 /// Returns the kind that a list of options speaks for.
-pub(super) fn kind(options: &[(String, String)]) -> Option<Kind> {
+pub(super) fn kind(options: &[(String, String)]) -> Option<FieldKind> {
     let labels = labels(options);
     let total = labels.len();
     if total < 2 {
@@ -35,26 +35,27 @@ pub(super) fn kind(options: &[(String, String)]) -> Option<Kind> {
     let most = |count: usize| count.saturating_mul(2) >= total;
     let dialled = options.iter().filter(|(label, _)| dials(label)).count();
     if dialled >= 3 && most(dialled) {
-        return Some(Kind::TelCountryCode);
+        return Some(FieldKind::TelCountryCode);
     }
     let countries: Vec<&str> = LISTS.phrases("countries").collect();
     let named = options.iter().filter(|(label, _)| names_country(&countries, label)).count();
     if named >= 12 || (named >= 4 && most(named)) {
-        return Some(Kind::Country);
+        return Some(FieldKind::Country);
     }
     let codes = share("state-codes");
     let known: Vec<&str> = LISTS.phrases("states").collect();
     let states = options.iter().filter(|(label, _)| names_state(&known, label)).count();
     if states >= 4 && (most(states) || states >= 10) || (codes >= 6 && most(codes)) {
-        return Some(Kind::AddressLevel1);
+        return Some(FieldKind::AddressLevel1);
     }
-    let small = |list: &str, kind: Kind| (most(share(list)) && share(list) >= 2).then_some(kind);
-    small("titles", Kind::HonorificPrefix)
+    let small =
+        |list: &str, kind: FieldKind| (most(share(list)) && share(list) >= 2).then_some(kind);
+    small("titles", FieldKind::HonorificPrefix)
         .filter(|_| share("sexes") < share("titles"))
-        .or_else(|| small("sexes", Kind::Sex))
-        .or_else(|| small("cards", Kind::CcType))
-        .or_else(|| small("languages", Kind::Language))
-        .or_else(|| small("currencies", Kind::TransactionCurrency))
+        .or_else(|| small("sexes", FieldKind::Sex))
+        .or_else(|| small("cards", FieldKind::CcType))
+        .or_else(|| small("languages", FieldKind::Language))
+        .or_else(|| small("currencies", FieldKind::TransactionCurrency))
 }
 
 /// Returns the part of a date that a list of options offers.

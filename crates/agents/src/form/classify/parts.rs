@@ -3,37 +3,37 @@
 use alloc::vec::Vec;
 
 use super::{
-    Draft, Lexicon, Text, autocomplete,
+    FieldDraft, Lexicon, Text, autocomplete,
     options::{self, Part},
     votes::{Votes, read_of},
     words,
 };
-use crate::form::{kind::Kind, sight::Sighting};
+use crate::form::{kind::FieldKind, snapshot::PageSnapshot};
 
 /// What a date is the date of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Of {
+enum DateOf {
     Birth,
     Card,
 }
 
 /// Holds the phrases that tell the parts of dates.
 #[derive(Debug)]
-pub(super) struct Dates {
+pub(super) struct DatePhrases {
     parts: Lexicon<Part>,
     birth: Lexicon<()>,
     card: Lexicon<()>,
 }
 
-impl Dates {
+impl DatePhrases {
     pub(super) fn new() -> Self {
         let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
         let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
         let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
-        let card = [((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")];
+        let card = [((), words::of(FieldKind::CcExp)), ((), "cc, card, credit, exp")];
         Self {
             parts: Lexicon::new(parts),
-            birth: Lexicon::new(core::iter::once(((), words::of(Kind::Bday)))),
+            birth: Lexicon::new(core::iter::once(((), words::of(FieldKind::Bday)))),
             card: Lexicon::new(card.into_iter()),
         }
     }
@@ -41,15 +41,15 @@ impl Dates {
 
 /// Types the parts of dates.
 pub(super) fn settle(
-    dates: &Dates,
-    sighting: &Sighting,
-    drafts: &[Draft<'_>],
+    dates: &DatePhrases,
+    sighting: &PageSnapshot,
+    drafts: &[FieldDraft<'_>],
     votes: &mut [Votes],
-    kinds: &mut [Kind],
+    kinds: &mut [FieldKind],
 ) {
-    let named: Vec<Named> = drafts.iter().map(|draft| named(&dates.parts, draft)).collect();
+    let named: Vec<NamedParts> = drafts.iter().map(|draft| named(&dates.parts, draft)).collect();
     let found: Vec<Option<Part>> = named.iter().map(|named| named.part()).collect();
-    let judge = Whose { sighting, drafts, birth: &dates.birth, card: &dates.card };
+    let judge = DateOwner { sighting, drafts, birth: &dates.birth, card: &dates.card };
     for at in 0..drafts.len() {
         let (Some(named), Some(kind)) = (named.get(at), kinds.get(at).copied()) else {
             continue;
@@ -59,68 +59,68 @@ pub(super) fn settle(
             continue;
         }
         let part = match (named, kind) {
-            (Named::One(part), _) => part,
-            (Named::Several, Kind::CcExpMonth | Kind::CcExpYear) => {
-                put(kinds, at, Kind::CcExp);
+            (NamedParts::One(part), _) => part,
+            (NamedParts::Several, FieldKind::CcExpMonth | FieldKind::CcExpYear) => {
+                put(kinds, at, FieldKind::CcExp);
                 continue;
             }
-            (Named::Several | Named::Nothing, _) => continue,
+            (NamedParts::Several | NamedParts::Nothing, _) => continue,
         };
         if judge.asks_otherwise(at, kind) {
-            put(kinds, at, Kind::None);
+            put(kinds, at, FieldKind::None);
             if let Some(votes) = votes.get_mut(at) {
-                votes.told = Some(Kind::None);
+                votes.told = Some(FieldKind::None);
             }
             continue;
         }
         let open = matches!(
             kind,
-            Kind::None
-                | Kind::Bday
-                | Kind::CcExp
-                | Kind::Tel
-                | Kind::CcNumber
-                | Kind::CcCsc
-                | Kind::BdayDay
+            FieldKind::None
+                | FieldKind::Bday
+                | FieldKind::CcExp
+                | FieldKind::Tel
+                | FieldKind::CcNumber
+                | FieldKind::CcCsc
+                | FieldKind::BdayDay
         );
         if !open {
             continue;
         }
         let settled = match (judge.of(at, &found, kinds), part) {
-            (Some(Of::Birth), Part::Day) => Kind::BdayDay,
-            (Some(Of::Birth), Part::Month) => Kind::BdayMonth,
-            (Some(Of::Birth), Part::Year | Part::YearToCome) => Kind::BdayYear,
-            (Some(Of::Card), Part::Month) => Kind::CcExpMonth,
-            (Some(Of::Card), Part::Year | Part::YearToCome) => Kind::CcExpYear,
+            (Some(DateOf::Birth), Part::Day) => FieldKind::BdayDay,
+            (Some(DateOf::Birth), Part::Month) => FieldKind::BdayMonth,
+            (Some(DateOf::Birth), Part::Year | Part::YearToCome) => FieldKind::BdayYear,
+            (Some(DateOf::Card), Part::Month) => FieldKind::CcExpMonth,
+            (Some(DateOf::Card), Part::Year | Part::YearToCome) => FieldKind::CcExpYear,
             // Its keyboard serves for any digits; a word for a telephone is meant.
-            (None, _) if kind == Kind::Tel && !speaks(votes.get(at), kind) => Kind::None,
-            (Some(Of::Card), Part::Day) | (None, _) => kind,
+            (None, _) if kind == FieldKind::Tel && !speaks(votes.get(at), kind) => FieldKind::None,
+            (Some(DateOf::Card), Part::Day) | (None, _) => kind,
         };
         put(kinds, at, settled);
     }
 }
 
-fn put(kinds: &mut [Kind], at: usize, kind: Kind) {
+fn put(kinds: &mut [FieldKind], at: usize, kind: FieldKind) {
     if let Some(place) = kinds.get_mut(at) {
         *place = kind;
     }
 }
 
 /// Returns whether words speak for a kind.
-fn speaks(votes: Option<&Votes>, kind: Kind) -> bool {
+fn speaks(votes: Option<&Votes>, kind: FieldKind) -> bool {
     votes.is_some_and(|votes| votes.heard.iter().any(|heard| heard.kind == kind))
 }
 
 /// Which parts of a date a field names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Named {
+enum NamedParts {
     Nothing,
     One(Part),
     /// Several, such as `MM/YY`: it asks for the whole.
     Several,
 }
 
-impl Named {
+impl NamedParts {
     const fn part(self) -> Option<Part> {
         match self {
             Self::One(part) => Some(part),
@@ -130,9 +130,9 @@ impl Named {
 }
 
 /// Returns the part of a date that a field asks for: by its list, else by its own words.
-fn named(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Named {
+fn named(parts: &Lexicon<Part>, draft: &FieldDraft<'_>) -> NamedParts {
     if let Some(part) = options::part(&draft.options) {
-        return Named::One(part);
+        return NamedParts::One(part);
     }
     let seen = draft.seen;
     let names = &seen.names;
@@ -152,25 +152,25 @@ fn named(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Named {
         }
         for hit in parts.find(&text) {
             match found {
-                Some(part) if part != hit.meaning => return Named::Several,
+                Some(part) if part != hit.meaning => return NamedParts::Several,
                 _ => found = Some(hit.meaning),
             }
         }
     }
-    found.map_or(Named::Nothing, Named::One)
+    found.map_or(NamedParts::Nothing, NamedParts::One)
 }
 
-struct Whose<'a, 'b> {
-    sighting: &'a Sighting,
-    drafts: &'a [Draft<'b>],
+struct DateOwner<'a, 'b> {
+    sighting: &'a PageSnapshot,
+    drafts: &'a [FieldDraft<'b>],
     birth: &'a Lexicon<()>,
     card: &'a Lexicon<()>,
 }
 
-impl Whose<'_, '_> {
+impl DateOwner<'_, '_> {
     /// Returns what a part of a date belongs to: by its own words, by the words of its
     /// group, by the fields beside it, by the form.
-    fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+    fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[FieldKind]) -> Option<DateOf> {
         let draft = self.drafts.get(at)?;
         let own = read_of(draft.seen).into_iter().map(alloc::string::String::as_str);
         let names = ["name", "id", "class"].into_iter().map(|name| draft.seen.attribute(name));
@@ -178,19 +178,22 @@ impl Whose<'_, '_> {
         let mut said = own.chain(names).chain([first, draft.context.as_str()]);
         let spoken = said.find_map(|text| self.says(text));
         let kind = kinds.get(at).copied().unwrap_or_default();
-        if kind == Kind::Bday || spoken == Some(Of::Birth) {
-            return Some(Of::Birth);
+        if kind == FieldKind::Bday || spoken == Some(DateOf::Birth) {
+            return Some(DateOf::Birth);
         }
-        if kind == Kind::CcExp || spoken == Some(Of::Card) {
-            return Some(Of::Card);
+        if kind == FieldKind::CcExp || spoken == Some(DateOf::Card) {
+            return Some(DateOf::Card);
         }
         self.by_neighbours(at, parts, kinds).or_else(|| self.by_form(at, parts, kinds))
     }
 
     /// Returns whether people are asked for another date than the identifiers say: what
     /// is read counts, and a group that has a question asks just that.
-    fn asks_otherwise(&self, at: usize, kind: Kind) -> bool {
-        let birth = matches!(kind, Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear);
+    fn asks_otherwise(&self, at: usize, kind: FieldKind) -> bool {
+        let birth = matches!(
+            kind,
+            FieldKind::Bday | FieldKind::BdayDay | FieldKind::BdayMonth | FieldKind::BdayYear
+        );
         let Some(draft) = self.drafts.get(at).filter(|draft| birth && !draft.context.is_empty())
         else {
             return false;
@@ -202,14 +205,19 @@ impl Whose<'_, '_> {
         !told && !read.any(|text| self.birth.is_in(text))
     }
 
-    fn says(&self, text: &str) -> Option<Of> {
+    fn says(&self, text: &str) -> Option<DateOf> {
         if self.birth.is_in(text) {
-            return Some(Of::Birth);
+            return Some(DateOf::Birth);
         }
-        self.card.is_in(text).then_some(Of::Card)
+        self.card.is_in(text).then_some(DateOf::Card)
     }
 
-    fn by_neighbours(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+    fn by_neighbours(
+        &self,
+        at: usize,
+        parts: &[Option<Part>],
+        kinds: &[FieldKind],
+    ) -> Option<DateOf> {
         let near = at.saturating_sub(2)..=at.saturating_add(2);
         let form = self.drafts.get(at)?.form;
         for other in near.filter(|other| *other != at) {
@@ -218,12 +226,21 @@ impl Whose<'_, '_> {
             }
             let is_part = parts.get(other).is_some_and(Option::is_some);
             match kinds.get(other) {
-                Some(Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear) => {
-                    return Some(Of::Birth);
+                Some(
+                    FieldKind::Bday
+                    | FieldKind::BdayDay
+                    | FieldKind::BdayMonth
+                    | FieldKind::BdayYear,
+                ) => {
+                    return Some(DateOf::Birth);
                 }
                 Some(
-                    Kind::CcExp | Kind::CcExpMonth | Kind::CcExpYear | Kind::CcNumber | Kind::CcCsc,
-                ) => return Some(Of::Card),
+                    FieldKind::CcExp
+                    | FieldKind::CcExpMonth
+                    | FieldKind::CcExpYear
+                    | FieldKind::CcNumber
+                    | FieldKind::CcCsc,
+                ) => return Some(DateOf::Card),
                 _ if is_part => {
                     let draft = self.drafts.get(other)?;
                     let texts = read_of(draft.seen);
@@ -238,18 +255,18 @@ impl Whose<'_, '_> {
         let draft = self.drafts.get(at)?;
         let before = self.sighting.said.iter().filter(|said| said.order < draft.seen.order);
         let heading = before.max_by_key(|said| said.order)?;
-        self.birth.is_in(&heading.text).then_some(Of::Birth)
+        self.birth.is_in(&heading.text).then_some(DateOf::Birth)
     }
 
     /// In a form that takes a card, a month and a year without a day are the card's.
-    fn by_form(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+    fn by_form(&self, at: usize, parts: &[Option<Part>], kinds: &[FieldKind]) -> Option<DateOf> {
         let form = self.drafts.get(at)?.form;
         let mine = |other: &usize| self.drafts.get(*other).is_some_and(|draft| draft.form == form);
         let has_card = (0..kinds.len())
             .filter(mine)
-            .any(|other| matches!(kinds.get(other), Some(Kind::CcNumber | Kind::CcCsc)));
+            .any(|other| matches!(kinds.get(other), Some(FieldKind::CcNumber | FieldKind::CcCsc)));
         let has_day =
             (0..parts.len()).filter(mine).any(|other| parts.get(other) == Some(&Some(Part::Day)));
-        (has_card && !has_day).then_some(Of::Card)
+        (has_card && !has_day).then_some(DateOf::Card)
     }
 }

@@ -2,11 +2,11 @@
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
-use super::{Draft, Lexicon, Text, votes::Votes, words};
+use super::{FieldDraft, Lexicon, Text, votes::Votes, words};
 use crate::form::{
-    field::Shape,
-    kind::Kind,
-    sight::{Press, Sighting, Voice, What},
+    field::FieldShape,
+    kind::FieldKind,
+    snapshot::{ControlKind, PageSnapshot, PressEffect, TextKind},
 };
 
 /// What a form is for.
@@ -71,7 +71,7 @@ const ENOUGH: i32 = 4;
 
 /// Holds the phrases that tell what forms are for.
 #[derive(Debug)]
-pub(super) struct Aims {
+pub(super) struct PurposePhrases {
     says: Lexicon<Aim>,
     hints: Lexicon<Aim>,
     elsewhere: Lexicon<()>,
@@ -81,11 +81,11 @@ type Scores = BTreeMap<Aim, i32>;
 
 /// Judges every form that has fields.
 pub(super) fn all(
-    judge: &Aims,
-    sighting: &Sighting,
-    drafts: &[Draft<'_>],
+    judge: &PurposePhrases,
+    sighting: &PageSnapshot,
+    drafts: &[FieldDraft<'_>],
     votes: &[Votes],
-    kinds: &[Kind],
+    kinds: &[FieldKind],
 ) -> Vec<Purpose> {
     let mut purposes: Vec<Purpose> = Vec::new();
     for draft in drafts {
@@ -97,7 +97,7 @@ pub(super) fn all(
     purposes
 }
 
-impl Aims {
+impl PurposePhrases {
     pub(super) fn new() -> Self {
         Self {
             says: Lexicon::new(words::purposes()),
@@ -108,10 +108,10 @@ impl Aims {
 
     fn aim(
         &self,
-        sighting: &Sighting,
-        drafts: &[Draft<'_>],
+        sighting: &PageSnapshot,
+        drafts: &[FieldDraft<'_>],
         votes: &[Votes],
-        kinds: &[Kind],
+        kinds: &[FieldKind],
         form: Option<usize>,
     ) -> Option<Aim> {
         let mut scores = Scores::new();
@@ -145,7 +145,7 @@ impl Aims {
         }
     }
 
-    fn by_name(&self, scores: &mut Scores, sighting: &Sighting, form: Option<usize>) {
+    fn by_name(&self, scores: &mut Scores, sighting: &PageSnapshot, form: Option<usize>) {
         for (depth, (_, place)) in sighting.around(form).take(4).enumerate() {
             let weight = if depth == 0 { 3 } else { 1 };
             for name in ["id", "name", "class", "aria-label", "data-testid", "action"] {
@@ -166,8 +166,8 @@ impl Aims {
     fn by_what_is_said(
         &self,
         scores: &mut Scores,
-        sighting: &Sighting,
-        drafts: &[Draft<'_>],
+        sighting: &PageSnapshot,
+        drafts: &[FieldDraft<'_>],
         form: Option<usize>,
     ) {
         let within = |place: Option<usize>| form.is_none_or(|form| sighting.is_within(place, form));
@@ -175,16 +175,16 @@ impl Aims {
             drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
         let said = || sighting.said.iter().filter(|said| within(said.place) && said.seen);
         let headings: Vec<&str> =
-            said().filter(|it| it.what == Voice::Heading).map(|it| it.text.as_str()).collect();
+            said().filter(|it| it.what == TextKind::Heading).map(|it| it.text.as_str()).collect();
         for heading in &headings {
             self.hear(scores, heading, 4);
         }
         // Links in a form are among its controls.
-        let pressed = sighting.controls.iter().filter(|it| it.what == What::Pressed);
-        let links = pressed.filter(|it| it.does == Press::Link && within(it.place));
-        let boxes = drafts.iter().filter(|it| it.form == form && it.shape == Shape::Checkbox);
+        let pressed = sighting.controls.iter().filter(|it| it.what == ControlKind::Pressed);
+        let links = pressed.filter(|it| it.does == PressEffect::Link && within(it.place));
+        let boxes = drafts.iter().filter(|it| it.form == form && it.shape == FieldShape::Checkbox);
         let text = form.and_then(|form| sighting.places.get(form)).map_or("", |place| &place.text);
-        let linked = said().filter(|it| it.what == Voice::Link).map(|it| it.text.as_str());
+        let linked = said().filter(|it| it.what == TextKind::Link).map(|it| it.text.as_str());
         let hints = linked
             .chain(links.map(|it| it.label.as_str()))
             .chain(boxes.map(|it| it.label.as_str()))
@@ -194,7 +194,7 @@ impl Aims {
         if let (Some(first), false) = (first, headed) {
             let before = sighting.said.iter().filter(|said| said.order < first && said.seen);
             let nearest =
-                before.filter(|said| said.what == Voice::Heading).max_by_key(|said| said.order);
+                before.filter(|said| said.what == TextKind::Heading).max_by_key(|said| said.order);
             if let Some(said) = nearest {
                 self.hear(scores, &said.text, 3);
             }
@@ -219,18 +219,19 @@ impl Aims {
         }
     }
 
-    fn by_buttons(&self, scores: &mut Scores, sighting: &Sighting, form: Option<usize>) {
-        let belongs = |it: &&crate::form::sight::Seen| {
+    fn by_buttons(&self, scores: &mut Scores, sighting: &PageSnapshot, form: Option<usize>) {
+        let belongs = |it: &&crate::form::snapshot::Control| {
             let inside = form.is_none_or(|form| sighting.is_within(it.place, form));
-            it.what == What::Pressed && (inside || (it.form.is_some() && it.form == form))
+            it.what == ControlKind::Pressed && (inside || (it.form.is_some() && it.form == form))
         };
         for button in sighting.controls.iter().filter(belongs) {
             let weight = match button.does {
-                Press::Submit => 5,
-                Press::Button => 4,
-                Press::Link | Press::Reset => continue,
+                PressEffect::Submit => 5,
+                PressEffect::Button => 4,
+                PressEffect::Link | PressEffect::Reset => continue,
             };
-            let by_others = button.does == Press::Button && self.elsewhere.is_in(&button.label);
+            let by_others =
+                button.does == PressEffect::Button && self.elsewhere.is_in(&button.label);
             if !by_others {
                 self.hear(scores, &button.label, weight);
                 let marks: String = button.attribute("id").into();
@@ -243,26 +244,27 @@ impl Aims {
 /// What the fields of a form are says what it is for.
 fn by_make(
     scores: &mut Scores,
-    drafts: &[Draft<'_>],
+    drafts: &[FieldDraft<'_>],
     votes: &[Votes],
-    kinds: &[Kind],
+    kinds: &[FieldKind],
     form: Option<usize>,
 ) {
-    let mine: Vec<(&Draft<'_>, Kind)> = drafts
+    let mine: Vec<(&FieldDraft<'_>, FieldKind)> = drafts
         .iter()
         .zip(kinds.iter().copied())
         .filter(|(draft, _)| draft.form == form && draft.seen_by_people)
         .collect();
-    let has = |kind: Kind| mine.iter().any(|(_, it)| *it == kind);
-    let secret = |kind: Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+    let has = |kind: FieldKind| mine.iter().any(|(_, it)| *it == kind);
+    let secret =
+        |kind: FieldKind| matches!(kind, FieldKind::NewPassword | FieldKind::CurrentPassword);
     let passwords = mine.iter().filter(|(_, kind)| secret(*kind)).count();
     let hidden = drafts
         .iter()
         .filter(|draft| {
-            draft.form == form && draft.shape == Shape::Password && !draft.seen_by_people
+            draft.form == form && draft.shape == FieldShape::Password && !draft.seen_by_people
         })
         .count();
-    let lines = mine.iter().filter(|(draft, _)| draft.shape == Shape::Text).count();
+    let lines = mine.iter().filter(|(draft, _)| draft.shape == FieldShape::Text).count();
     match (passwords, lines) {
         // One line and a password that comes later: the account is asked for first.
         (0, 1) if hidden == 1 => add(scores, Aim::LogIn, 4),
@@ -274,33 +276,33 @@ fn by_make(
         (1 | 2, _) => add(scores, Aim::SignUp, 4),
         _ => add(scores, Aim::Change, 4),
     }
-    let named = has(Kind::GivenName) || has(Kind::FamilyName) || has(Kind::Name);
+    let named = has(FieldKind::GivenName) || has(FieldKind::FamilyName) || has(FieldKind::Name);
     if passwords > 0 && named {
         add(scores, Aim::SignUp, 2);
     }
-    if has(Kind::Email) && has(Kind::Username) {
+    if has(FieldKind::Email) && has(FieldKind::Username) {
         add(scores, Aim::SignUp, 3);
     }
-    if has(Kind::NewPassword) {
+    if has(FieldKind::NewPassword) {
         // The attribute alone is often there to keep browsers away.
         let said = drafts.iter().zip(votes).any(|(draft, votes)| {
-            draft.form == form && votes.says_which && votes.of(Kind::NewPassword) > 0
+            draft.form == form && votes.says_which && votes.of(FieldKind::NewPassword) > 0
         });
         add(scores, Aim::SignUp, if said { 5 } else { 1 });
-        if has(Kind::CurrentPassword) && passwords >= 2 {
+        if has(FieldKind::CurrentPassword) && passwords >= 2 {
             add(scores, Aim::Change, 5);
         }
     }
-    if has(Kind::CcNumber) || has(Kind::CcCsc) {
+    if has(FieldKind::CcNumber) || has(FieldKind::CcCsc) {
         add(scores, Aim::Checkout, 5);
     }
-    if has(Kind::PostalCode) && has(Kind::AddressLevel2) && passwords == 0 {
+    if has(FieldKind::PostalCode) && has(FieldKind::AddressLevel2) && passwords == 0 {
         add(scores, Aim::Checkout, 2);
     }
-    if has(Kind::OneTimeCode) && passwords == 0 {
+    if has(FieldKind::OneTimeCode) && passwords == 0 {
         add(scores, Aim::Code, 3);
     }
-    if mine.iter().any(|(draft, _)| draft.shape == Shape::Textarea) {
+    if mine.iter().any(|(draft, _)| draft.shape == FieldShape::Textarea) {
         add(scores, Aim::Contact, 3);
     }
 }

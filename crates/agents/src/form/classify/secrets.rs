@@ -4,13 +4,13 @@
 use alloc::vec::Vec;
 
 use super::{
-    Draft, autocomplete,
+    FieldDraft, autocomplete,
     phrase::Text,
-    votes::{FAR, Judge, LONG, MARKS, Voice},
+    votes::{FAR, Judge, LONG, MARKS, WordSource},
 };
 use crate::form::{
-    field::Shape,
-    kind::{Kind, Secret},
+    field::FieldShape,
+    kind::{FieldKind, SecretKind},
 };
 
 /// Weaker words, such as `code`, do not say by themselves that something is secret.
@@ -21,27 +21,31 @@ const NAME: usize = 4;
 const VAGUE: [&str; 3] = ["cid", "pan", "csc"];
 
 /// Returns for each field what it asks for that only the person may give.
-pub(in crate::form) fn secrets(judge: &Judge, drafts: &[Draft<'_>]) -> Vec<Option<Secret>> {
+pub(in crate::form) fn secrets(
+    judge: &Judge,
+    drafts: &[FieldDraft<'_>],
+) -> Vec<Option<SecretKind>> {
     drafts.iter().map(|draft| secret(draft, judge)).collect()
 }
 
-fn secret(draft: &Draft<'_>, judge: &Judge) -> Option<Secret> {
+fn secret(draft: &FieldDraft<'_>, judge: &Judge) -> Option<SecretKind> {
     if !is_typed(draft.shape) {
         return None;
     }
     let seen = draft.seen;
     let told = autocomplete::kind(seen.attribute("autocomplete"));
     // On a line of text `new-password` is written to keep browsers from filling it.
-    let told = told.filter(|kind| *kind != Kind::NewPassword || draft.shape == Shape::Password);
-    let made = told.and_then(of_kind).or_else(|| seen.masked.then_some(Secret::Password));
+    let told =
+        told.filter(|kind| *kind != FieldKind::NewPassword || draft.shape == FieldShape::Password);
+    let made = told.and_then(of_kind).or_else(|| seen.masked.then_some(SecretKind::Password));
     let texts = texts(draft);
-    let by_kind = |(text, voice): &(Text, Voice)| {
+    let by_kind = |(text, voice): &(Text, WordSource)| {
         let (kind, strength) = judge.best(text, *voice)?;
-        let vague = *voice == Voice::Identifier && VAGUE.contains(&text.solid());
+        let vague = *voice == WordSource::Identifier && VAGUE.contains(&text.solid());
         of_kind(kind).filter(|_| strength >= SURE && !vague)
     };
-    let by_name = |(text, voice): &(Text, Voice)| {
-        let long = *voice == Voice::Prose && text.solid().len() > LONG;
+    let by_name = |(text, voice): &(Text, WordSource)| {
+        let long = *voice == WordSource::Prose && text.solid().len() > LONG;
         let mut found = judge.private.find(text).into_iter();
         found.find(|it| !long || it.start <= FAR).map(|it| it.meaning)
     };
@@ -49,39 +53,39 @@ fn secret(draft: &Draft<'_>, judge: &Judge) -> Option<Secret> {
 }
 
 /// Returns what names a field: what people read at it, and its identifiers.
-fn texts(draft: &Draft<'_>) -> Vec<(Text, Voice)> {
+fn texts(draft: &FieldDraft<'_>) -> Vec<(Text, WordSource)> {
     let (seen, names) = (draft.seen, &draft.seen.names);
     let own = [&names.associated, &names.wrapping, &names.labelled_by];
     let unnamed = own.iter().all(|text| text.is_empty());
     let beside = if unnamed { names.before.as_str() } else { "" };
     let prose = own.map(alloc::string::String::as_str).into_iter();
     let prose = prose.chain([names.aria.as_str(), &names.placeholder, &names.title, beside]);
-    let lines = matches!(draft.shape, Shape::Textarea | Shape::Richtext);
-    let prose = prose.map(|text| (Text::new(text), Voice::Prose));
+    let lines = matches!(draft.shape, FieldShape::Textarea | FieldShape::Richtext);
+    let prose = prose.map(|text| (Text::new(text), WordSource::Prose));
     let prose = prose.filter(|(text, _)| !lines || text.words() <= NAME);
     let marks = ["name", "id"].into_iter().chain(MARKS).map(|name| seen.attribute(name));
-    prose.chain(marks.map(|mark| (Text::new(mark), Voice::Identifier))).collect()
+    prose.chain(marks.map(|mark| (Text::new(mark), WordSource::Identifier))).collect()
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds are no secret")]
-const fn of_kind(kind: Kind) -> Option<Secret> {
+const fn of_kind(kind: FieldKind) -> Option<SecretKind> {
     match kind {
-        Kind::NewPassword | Kind::CurrentPassword => Some(Secret::Password),
-        Kind::OneTimeCode => Some(Secret::OneTimeCode),
-        Kind::CcNumber | Kind::CcCsc => Some(Secret::Card),
+        FieldKind::NewPassword | FieldKind::CurrentPassword => Some(SecretKind::Password),
+        FieldKind::OneTimeCode => Some(SecretKind::OneTimeCode),
+        FieldKind::CcNumber | FieldKind::CcCsc => Some(SecretKind::Card),
         _ => None,
     }
 }
 
 /// Returns whether something is typed into a field of this shape.
-const fn is_typed(shape: Shape) -> bool {
+const fn is_typed(shape: FieldShape) -> bool {
     matches!(
         shape,
-        Shape::Text
-            | Shape::Textarea
-            | Shape::Richtext
-            | Shape::Number
-            | Shape::Combobox
-            | Shape::Password
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Richtext
+            | FieldShape::Number
+            | FieldShape::Combobox
+            | FieldShape::Password
     )
 }

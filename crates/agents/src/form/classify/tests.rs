@@ -11,27 +11,27 @@ use alloc::{
 };
 
 use super::{autocomplete, phrase::Text, words};
-use crate::form::{Kind, Reader, read::tests::page::Page};
+use crate::form::{FieldKind, PageReader, read::tests::page::Page};
 
 /// Reads one line with a label by the rules alone, in a form that says nothing.
-fn labelled(label: &str) -> Kind {
+fn labelled(label: &str) -> FieldKind {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.labelled(form, label, "");
-    Reader::default().read_with(&page.sighting, None).fields[0].kind
+    PageReader::default().read_with(&page.sighting, None).fields[0].kind
 }
 
 /// Reads one line that only has a name.
-fn named(name: &str) -> Kind {
+fn named(name: &str) -> FieldKind {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, "", |seen| {
         seen.attributes.insert("name".into(), name.into());
     });
-    Reader::default().read_with(&page.sighting, None).fields[0].kind
+    PageReader::default().read_with(&page.sighting, None).fields[0].kind
 }
 
-fn all(kind: Kind, labels: &str) {
+fn all(kind: FieldKind, labels: &str) {
     let wrong: Vec<String> = labels
         .split(", ")
         .filter_map(|label| Some((label, labelled(label))).filter(|(_, got)| *got != kind))
@@ -43,30 +43,33 @@ fn all(kind: Kind, labels: &str) {
 #[test]
 fn names_in_many_languages() {
     all(
-        Kind::GivenName,
+        FieldKind::GivenName,
         "First name, Vorname, Prénom, Primer nombre, Primeiro nome, Voornaam, Förnamn, \
          Fornavn, Etunimi, Imię, Křestní jméno, Имя, Adınız, 名, 이름, الاسم الأول",
     );
     all(
-        Kind::FamilyName,
+        FieldKind::FamilyName,
         "Last name, Surname, Nachname, Nom de famille, Apellidos, Cognome, Sobrenome, \
          Achternaam, Efternamn, Etternavn, Sukunimi, Nazwisko, Příjmení, Фамилия, \
          Прізвище, Επώνυμο, Soyadı, 姓, 姓氏, اسم العائلة",
     );
     all(
-        Kind::Name,
+        FieldKind::Name,
         "Full name, Your name, Vollständiger Name, Nom complet, Nombre completo, \
          Nome e cognome, Nome completo, Volledige naam, Fulde navn, Koko nimi, \
          Imię i nazwisko, Celé jméno, ФИО, Ονοματεπώνυμο, Ad Soyad, 氏名, 성명, 姓名",
     );
-    all(Kind::AdditionalName, "Middle name, Zweiter Vorname, Отчество, Segundo nombre, Mellannamn");
-    all(Kind::HonorificPrefix, "Salutation, Anrede, Civilité, Tratamiento, Aanhef, 敬称");
+    all(
+        FieldKind::AdditionalName,
+        "Middle name, Zweiter Vorname, Отчество, Segundo nombre, Mellannamn",
+    );
+    all(FieldKind::HonorificPrefix, "Salutation, Anrede, Civilité, Tratamiento, Aanhef, 敬称");
 }
 
 #[test]
 fn ways_to_reach_people_in_many_languages() {
     all(
-        Kind::Email,
+        FieldKind::Email,
         "Email, E-mail address, E-Mail-Adresse, Adresse e-mail, Courriel, \
          Correo electrónico, Indirizzo email, Endereço de e-mail, E-mailadres, \
          E-postadress, E-post, Sähköposti, Adres e-mail, E-mailová adresa, \
@@ -74,113 +77,119 @@ fn ways_to_reach_people_in_many_languages() {
          이메일 주소, 电子邮箱, 電子郵件, البريد الإلكتروني",
     );
     all(
-        Kind::Tel,
+        FieldKind::Tel,
         "Phone number, Mobile, Telefonnummer, Numéro de téléphone, Teléfono, Telefono, \
          Telemóvel, Telefoonnummer, Mobilnummer, Puhelinnumero, Numer telefonu, \
          Telefonní číslo, Номер телефона, Телефон, Τηλέφωνο, Telefon numarası, 電話番号, \
          전화번호, 手机号码, رقم الهاتف",
     );
-    all(Kind::TelCountryCode, "Country calling code, Phone country code, Landesvorwahl, 国番号");
-    all(Kind::TelExtension, "Extension, Phone ext., Durchwahl");
-    all(Kind::Url, "Website, Homepage URL, Site web, Sitio web");
+    all(
+        FieldKind::TelCountryCode,
+        "Country calling code, Phone country code, Landesvorwahl, 国番号",
+    );
+    all(FieldKind::TelExtension, "Extension, Phone ext., Durchwahl");
+    all(FieldKind::Url, "Website, Homepage URL, Site web, Sitio web");
 }
 
 #[test]
 fn addresses_in_many_languages() {
     all(
-        Kind::PostalCode,
+        FieldKind::PostalCode,
         "ZIP code, Postcode, Postleitzahl, PLZ, Code postal, Código postal, CAP, CEP, \
          Postnummer, Postinumero, Kod pocztowy, PSČ, Почтовый индекс, \
          Ταχυδρομικός κώδικας, Posta kodu, 郵便番号, 우편번호, 邮政编码, الرمز البريدي",
     );
     all(
-        Kind::AddressLevel2,
+        FieldKind::AddressLevel2,
         "City, Town, Ort, Stadt, Ville, Ciudad, Città, Cidade, Plaats, Kaupunki, Miasto, \
          Město, Город, Місто, Πόλη, Şehir, 市区町村, 도시, 城市, المدينة",
     );
     all(
-        Kind::AddressLevel1,
+        FieldKind::AddressLevel1,
         "State, Province, State/Province, Bundesland, Provincia, Estado, Województwo, \
          Область, 都道府県, 省份",
     );
     all(
-        Kind::Country,
+        FieldKind::Country,
         "Country, Country/Region, Land, Pays, País, Paese, Maa, Země, Страна, Країна, \
          Χώρα, Ülke, 国, 국가, 国家, البلد",
     );
     all(
-        Kind::StreetAddress,
+        FieldKind::StreetAddress,
         "Street address, Address, Straße, Rue, Calle, Indirizzo, Endereço, Adres, \
          Gatuadress, Katuosoite, Ulica, Адрес, Διεύθυνση, 住所, 주소, 地址, العنوان",
     );
-    all(Kind::AddressLine1, "Address line 1, Straße und Hausnummer, Calle y número");
-    all(Kind::AddressLine2, "Address line 2, Apt suite unit, Adresszusatz, Complément d'adresse");
+    all(FieldKind::AddressLine1, "Address line 1, Straße und Hausnummer, Calle y número");
     all(
-        Kind::Organization,
+        FieldKind::AddressLine2,
+        "Address line 2, Apt suite unit, Adresszusatz, Complément d'adresse",
+    );
+    all(
+        FieldKind::Organization,
         "Company name, Organisation, Firma, Entreprise, Empresa, Azienda, Bedrijfsnaam, \
          Компания, 会社名, 公司名称",
     );
-    all(Kind::OrganizationTitle, "Job title, Position, Berufsbezeichnung, Должность");
+    all(FieldKind::OrganizationTitle, "Job title, Position, Berufsbezeichnung, Должность");
 }
 
 #[test]
 fn cards_in_many_languages() {
     all(
-        Kind::CcNumber,
+        FieldKind::CcNumber,
         "Card number, Credit card number, Kartennummer, Numéro de carte, \
          Número de tarjeta, Numero della carta, Número do cartão, Kaartnummer, \
          Kortnummer, Numer karty, Číslo karty, Номер карты, Kart numarası, カード番号, 카드번호, \
          信用卡号",
     );
     all(
-        Kind::CcName,
+        FieldKind::CcName,
         "Name on card, Cardholder name, Karteninhaber, Titulaire de la carte, \
          Titular de la tarjeta, Имя на карте, カード名義",
     );
     all(
-        Kind::CcCsc,
+        FieldKind::CcCsc,
         "CVV, CVC, Security code, Kartenprüfnummer, Cryptogramme, Código de seguridad, \
          セキュリティコード",
     );
     all(
-        Kind::CcExp,
+        FieldKind::CcExp,
         "Expiration date, Expiry (MM/YY), Gültig bis, Date d'expiration, \
          Fecha de caducidad, Scadenza, 有効期限",
     );
-    all(Kind::CcExpMonth, "Expiration month, Exp. month, Ablaufmonat");
-    all(Kind::CcExpYear, "Expiration year, Exp. year, Ablaufjahr");
-    all(Kind::CcType, "Card type, Kartentyp, Type de carte");
+    all(FieldKind::CcExpMonth, "Expiration month, Exp. month, Ablaufmonat");
+    all(FieldKind::CcExpYear, "Expiration year, Exp. year, Ablaufjahr");
+    all(FieldKind::CcType, "Card type, Kartentyp, Type de carte");
 }
 
 #[test]
 fn persons_in_many_languages() {
     all(
-        Kind::Bday,
+        FieldKind::Bday,
         "Date of birth, Birthday, Geburtsdatum, Date de naissance, Fecha de nacimiento, \
          Data di nascita, Geboortedatum, Data urodzenia, Дата рождения, Doğum tarihi, \
          生年月日, 생년월일, 出生日期, تاريخ الميلاد",
     );
-    all(Kind::Sex, "Gender, Geschlecht, Sexe, Sexo, Пол, Cinsiyet, 性別");
+    all(FieldKind::Sex, "Gender, Geschlecht, Sexe, Sexo, Пол, Cinsiyet, 性別");
     all(
-        Kind::OneTimeCode,
+        FieldKind::OneTimeCode,
         "One-time code, Verification code, Einmalcode, Code de vérification, \
          Код подтверждения, 認証コード, 验证码",
     );
     all(
-        Kind::Username,
+        FieldKind::Username,
         "Username, User ID, Benutzername, Nom d'utilisateur, Nombre de usuario, \
          Nome utente, Gebruikersnaam, Användarnamn, Käyttäjätunnus, Nazwa użytkownika, \
          Uživatelské jméno, Имя пользователя, Логин, Όνομα χρήστη, Kullanıcı adı, ユーザー名, \
          아이디, 用户名, اسم المستخدم",
     );
-    all(Kind::Nickname, "Nickname, Spitzname, ニックネーム");
-    all(Kind::Language, "Preferred language, Sprache, Langue");
+    all(FieldKind::Nickname, "Nickname, Spitzname, ニックネーム");
+    all(FieldKind::Language, "Preferred language, Sprache, Langue");
 }
 
 #[test]
 fn words_of_a_kind_in_other_company_say_nothing() {
     all(
-        Kind::None,
+        FieldKind::None,
         "Search for emails, Email subject, Your message, Brand name, Name of item, \
          Coupon code, Gift card number, Security question, Mother's maiden name, \
          Quantity, VAT number, Check-in, How did you hear about us?, What moves you?, \
@@ -201,27 +210,30 @@ fn identifiers_are_read_in_every_writing() {
         "ctl00$txtFirstName",
         "billing.firstName",
     ] {
-        assert_eq!(named(name), Kind::GivenName, "{name}");
+        assert_eq!(named(name), FieldKind::GivenName, "{name}");
     }
     for name in ["emailAddress", "user_email", "custEmail", "txtEmail", "e-mail", "login_mail"] {
-        assert_eq!(named(name), Kind::Email, "{name}");
+        assert_eq!(named(name), FieldKind::Email, "{name}");
     }
     for name in ["shipZip", "postalCode", "zip_code", "PostCode", "address.zip"] {
-        assert_eq!(named(name), Kind::PostalCode, "{name}");
+        assert_eq!(named(name), FieldKind::PostalCode, "{name}");
     }
     for name in ["field_17", "q3", "x", "textinput-158868"] {
-        assert_eq!(named(name), Kind::None, "{name}");
+        assert_eq!(named(name), FieldKind::None, "{name}");
     }
 }
 
 #[test]
 fn the_attribute_is_read_as_the_standard_says() {
-    assert_eq!(autocomplete::kind("email"), Some(Kind::Email));
-    assert_eq!(autocomplete::kind("  EMAIL "), Some(Kind::Email));
-    assert_eq!(autocomplete::kind("section-a shipping street-address"), Some(Kind::StreetAddress));
-    assert_eq!(autocomplete::kind("section-a billing home tel"), Some(Kind::Tel));
-    assert_eq!(autocomplete::kind("work email"), Some(Kind::Email));
-    assert_eq!(autocomplete::kind("username webauthn"), Some(Kind::Username));
+    assert_eq!(autocomplete::kind("email"), Some(FieldKind::Email));
+    assert_eq!(autocomplete::kind("  EMAIL "), Some(FieldKind::Email));
+    assert_eq!(
+        autocomplete::kind("section-a shipping street-address"),
+        Some(FieldKind::StreetAddress)
+    );
+    assert_eq!(autocomplete::kind("section-a billing home tel"), Some(FieldKind::Tel));
+    assert_eq!(autocomplete::kind("work email"), Some(FieldKind::Email));
+    assert_eq!(autocomplete::kind("username webauthn"), Some(FieldKind::Username));
     for wrong in [
         "",
         "on",
@@ -250,7 +262,7 @@ fn phrases_are_written_as_texts_are_folded() {
 
 #[test]
 fn no_phrase_is_listed_twice_for_different_kinds() {
-    let mut seen: BTreeMap<String, Kind> = BTreeMap::new();
+    let mut seen: BTreeMap<String, FieldKind> = BTreeMap::new();
     for ((kind, _), says) in words::kinds() {
         for phrase in says.split(',') {
             let folded = Text::new(phrase).solid().to_string();

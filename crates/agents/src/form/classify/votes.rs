@@ -3,16 +3,16 @@
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::{
-    Draft, autocomplete, options,
-    parts::Dates,
+    FieldDraft, autocomplete, options,
+    parts::DatePhrases,
     phrase::{Lexicon, Text},
-    purpose::Aims,
+    purpose::PurposePhrases,
     words,
 };
 use crate::form::{
-    field::Shape,
-    kind::{Kind, Secret},
-    sight::{Seen, Sighting},
+    field::FieldShape,
+    kind::{FieldKind, SecretKind},
+    snapshot::{Control, PageSnapshot},
 };
 
 /// How much each source of words weighs, against a phrase's strength of ten.
@@ -77,28 +77,28 @@ pub(super) const MARKS: [&str; 12] = [
 /// How much speaks for each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
-    by_kind: BTreeMap<Kind, i32>,
+    by_kind: BTreeMap<FieldKind, i32>,
     /// Whether words say which of old and new a password is.
     pub(super) says_which: bool,
     /// What the field asks for by its attribute, or by the question of its group.
-    pub(super) told: Option<Kind>,
+    pub(super) told: Option<FieldKind>,
     /// What each text speaks for.
-    pub(super) heard: Vec<Heard>,
+    pub(super) heard: Vec<TextVotes>,
     /// Whether there is something to read at the field.
     pub(super) read: bool,
     /// Texts that were heard.
-    said: Vec<(String, Voice)>,
+    said: Vec<(String, WordSource)>,
 }
 
 /// What one text speaks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct TextVotes {
     /// What the text is.
-    pub(super) voice: Voice,
+    pub(super) voice: WordSource,
     /// How much the text weighs, by which it is known.
     pub(super) weight: i32,
     /// The kind of its strongest phrase.
-    pub(super) kind: Kind,
+    pub(super) kind: FieldKind,
     /// How strong that phrase is.
     pub(super) strength: i32,
     /// Whether the text says nothing else.
@@ -108,15 +108,15 @@ pub(super) struct Heard {
 /// Holds the phrases by which fields are judged. Making one takes longer than judging a page.
 #[derive(Debug)]
 pub(in crate::form) struct Judge {
-    lexicon: Lexicon<(Kind, i32)>,
-    pub(super) dates: Dates,
-    pub(super) aims: Aims,
-    pub(super) private: Lexicon<Secret>,
+    lexicon: Lexicon<(FieldKind, i32)>,
+    pub(super) dates: DatePhrases,
+    pub(super) aims: PurposePhrases,
+    pub(super) private: Lexicon<SecretKind>,
 }
 
 /// Whether words come from an identifier or from what a person reads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Voice {
+pub(super) enum WordSource {
     Identifier,
     Prose,
 }
@@ -125,66 +125,66 @@ impl Judge {
     pub(in crate::form) fn new() -> Self {
         Self {
             lexicon: Lexicon::new(words::kinds()),
-            dates: Dates::new(),
-            aims: Aims::new(),
+            dates: DatePhrases::new(),
+            aims: PurposePhrases::new(),
             private: Lexicon::new(words::private()),
         }
     }
 
     /// Collects what speaks for each kind of a field.
-    pub(super) fn votes(&self, sighting: &Sighting, draft: &Draft<'_>) -> Votes {
+    pub(super) fn votes(&self, sighting: &PageSnapshot, draft: &FieldDraft<'_>) -> Votes {
         let seen = draft.seen;
         let mut votes = Votes::default();
         let names = &seen.names;
         let own = [&names.associated, &names.wrapping, &names.labelled_by];
         for text in own {
-            self.hear(&mut votes, text, weight::LABEL, Voice::Prose);
+            self.hear(&mut votes, text, weight::LABEL, WordSource::Prose);
         }
-        self.hear(&mut votes, &names.aria, weight::ARIA, Voice::Prose);
-        self.hear(&mut votes, &names.placeholder, weight::PLACEHOLDER, Voice::Prose);
+        self.hear(&mut votes, &names.aria, weight::ARIA, WordSource::Prose);
+        self.hear(&mut votes, &names.placeholder, weight::PLACEHOLDER, WordSource::Prose);
         let unnamed = own.iter().all(|text| text.is_empty());
         if unnamed {
             let far = usize::try_from(names.before_level).unwrap_or(usize::MAX);
             let near = weight::NEAR.get(far).copied().unwrap_or_default();
-            self.hear(&mut votes, &names.before, near, Voice::Prose);
-            self.hear(&mut votes, &names.table.column, weight::TABLE, Voice::Prose);
-            self.hear(&mut votes, &names.table.row, weight::TABLE, Voice::Prose);
+            self.hear(&mut votes, &names.before, near, WordSource::Prose);
+            self.hear(&mut votes, &names.table.column, weight::TABLE, WordSource::Prose);
+            self.hear(&mut votes, &names.table.row, weight::TABLE, WordSource::Prose);
         }
-        self.hear(&mut votes, &names.title, weight::TITLE, Voice::Prose);
-        self.hear(&mut votes, seen.attribute("name"), weight::NAME, Voice::Identifier);
-        self.hear(&mut votes, seen.attribute("id"), weight::ID, Voice::Identifier);
+        self.hear(&mut votes, &names.title, weight::TITLE, WordSource::Prose);
+        self.hear(&mut votes, seen.attribute("name"), weight::NAME, WordSource::Identifier);
+        self.hear(&mut votes, seen.attribute("id"), weight::ID, WordSource::Identifier);
         for mark in MARKS {
-            self.hear(&mut votes, seen.attribute(mark), weight::MARK, Voice::Identifier);
+            self.hear(&mut votes, seen.attribute(mark), weight::MARK, WordSource::Identifier);
         }
-        self.hear(&mut votes, seen.attribute("class"), weight::CLASS, Voice::Identifier);
+        self.hear(&mut votes, seen.attribute("class"), weight::CLASS, WordSource::Identifier);
         if unnamed {
             self.hear_around(&mut votes, sighting, seen);
         }
         // A list often opens with the question: `Birth month`, `Select a country`. Lists that
         // are made of other elements have no values, so there the first may be an answer.
-        let native = draft.shape == Shape::Select;
+        let native = draft.shape == FieldShape::Select;
         if let Some((first, value)) = draft.options.first()
             && (value.is_empty() || (native && value == first))
         {
-            self.hear(&mut votes, first, weight::PLACEHOLDER, Voice::Prose);
+            self.hear(&mut votes, first, weight::PLACEHOLDER, WordSource::Prose);
         }
         Self::built(&mut votes, draft);
         votes
     }
 
     /// Where a field has no name of its own, the ids of the elements around it may speak.
-    fn hear_around(&self, votes: &mut Votes, sighting: &Sighting, seen: &Seen) {
+    fn hear_around(&self, votes: &mut Votes, sighting: &PageSnapshot, seen: &Control) {
         let has_name = !seen.attribute("name").is_empty() || !seen.attribute("id").is_empty();
         let around = sighting.around(seen.place).take(2).filter(|(_, place)| !place.is_form());
         for (_, place) in around {
             let weight = if has_name { weight::CLASS } else { weight::MARK };
-            self.hear(votes, place.attribute("id"), weight, Voice::Identifier);
-            self.hear(votes, place.attribute("data-name"), weight, Voice::Identifier);
+            self.hear(votes, place.attribute("id"), weight, WordSource::Identifier);
+            self.hear(votes, place.attribute("data-name"), weight, WordSource::Identifier);
         }
     }
 
     /// Lets one text vote: for what its strongest phrase speaks for.
-    fn hear(&self, votes: &mut Votes, raw: &str, weight: i32, voice: Voice) {
+    fn hear(&self, votes: &mut Votes, raw: &str, weight: i32, voice: WordSource) {
         if raw.is_empty() || weight == 0 {
             return;
         }
@@ -194,19 +194,19 @@ impl Judge {
             return;
         }
         votes.said.push((text.solid().into(), voice));
-        votes.read |= voice == Voice::Prose;
+        votes.read |= voice == WordSource::Prose;
         if let Some((kind, strength)) = self.best(&text, voice) {
             let whole = self.is_whole(&text, kind);
             let explicit =
-                matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
+                matches!(kind, FieldKind::NewPassword | FieldKind::CurrentPassword) && strength > 8;
             votes.says_which |= explicit;
-            votes.heard.push(Heard { voice, weight, kind, strength, whole });
+            votes.heard.push(TextVotes { voice, weight, kind, strength, whole });
             votes.add(kind, weight.saturating_mul(strength));
         }
     }
 
     /// Returns whether a text is one phrase for a kind, and nothing more than an ending.
-    fn is_whole(&self, text: &Text, kind: Kind) -> bool {
+    fn is_whole(&self, text: &Text, kind: FieldKind) -> bool {
         let solid = text.solid().trim_end_matches('#');
         let rest = |end: usize| solid.get(end..).unwrap_or_default().chars().count();
         let most = if text.words() == 1 { ENDING } else { 0 };
@@ -215,21 +215,21 @@ impl Judge {
     }
 
     /// Returns what a text speaks for most, and how strongly.
-    pub(super) fn best(&self, text: &Text, voice: Voice) -> Option<(Kind, i32)> {
+    pub(super) fn best(&self, text: &Text, voice: WordSource) -> Option<(FieldKind, i32)> {
         let long = text.solid().len() > LONG;
-        let mut best: Option<(Kind, i32)> = None;
+        let mut best: Option<(FieldKind, i32)> = None;
         for found in self.lexicon.find(text) {
             let (kind, strength) = found.meaning;
             // Identifiers say more of their surroundings: a search for a street by its
             // postal code still asks for the code.
-            let quiet = kind == Kind::None && voice == Voice::Identifier;
+            let quiet = kind == FieldKind::None && voice == WordSource::Identifier;
             let strength = if quiet { strength.min(QUIET) } else { strength };
             let strength =
                 if long && found.start > FAR { strength.saturating_div(3) } else { strength };
             // What a person reads names its thing first, an identifier last.
             let better = match best {
                 None => true,
-                Some((_, least)) if voice == Voice::Identifier => strength >= least,
+                Some((_, least)) if voice == WordSource::Identifier => strength >= least,
                 Some((_, least)) => strength > least,
             };
             if better {
@@ -240,20 +240,22 @@ impl Judge {
     }
 
     /// What the field's make says: its attribute, its type, its list.
-    fn built(votes: &mut Votes, draft: &Draft<'_>) {
+    fn built(votes: &mut Votes, draft: &FieldDraft<'_>) {
         let seen = draft.seen;
         // On a line of text `new-password` is written to keep browsers from filling it.
-        let secret = |kind: &Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+        let secret =
+            |kind: &FieldKind| matches!(kind, FieldKind::NewPassword | FieldKind::CurrentPassword);
         let told = autocomplete::kind(seen.attribute("autocomplete"));
-        if let Some(kind) = told.filter(|kind| draft.shape == Shape::Password || !secret(kind)) {
+        if let Some(kind) = told.filter(|kind| draft.shape == FieldShape::Password || !secret(kind))
+        {
             votes.told = Some(kind);
             votes.add(kind, weight::AUTOCOMPLETE);
         }
         match (seen.type_.as_str(), seen.attribute("inputmode")) {
-            ("email", _) | (_, "email") => votes.add(Kind::Email, weight::TYPE),
-            ("url", _) | (_, "url") => votes.add(Kind::Url, weight::TYPE),
-            ("tel", _) | (_, "tel") => votes.add(Kind::Tel, weight::KEYBOARD),
-            ("search", _) | (_, "search") => votes.add(Kind::None, weight::KEYBOARD),
+            ("email", _) | (_, "email") => votes.add(FieldKind::Email, weight::TYPE),
+            ("url", _) | (_, "url") => votes.add(FieldKind::Url, weight::TYPE),
+            ("tel", _) | (_, "tel") => votes.add(FieldKind::Tel, weight::KEYBOARD),
+            ("search", _) | (_, "search") => votes.add(FieldKind::None, weight::KEYBOARD),
             _ => {}
         }
         if let Some(kind) = options::kind(&draft.options) {
@@ -263,21 +265,22 @@ impl Judge {
 }
 
 impl Votes {
-    fn add(&mut self, kind: Kind, weight: i32) {
+    fn add(&mut self, kind: FieldKind, weight: i32) {
         let sum = self.by_kind.entry(kind).or_default();
         *sum = sum.saturating_add(weight);
     }
 
     /// Returns how much speaks for a kind.
-    pub(super) fn of(&self, kind: Kind) -> i32 {
+    pub(super) fn of(&self, kind: FieldKind) -> i32 {
         self.by_kind.get(&kind).copied().unwrap_or_default()
     }
 
     /// Returns the two kinds for which most speaks, with how much does.
-    pub(super) fn first_two(&self) -> [Option<(Kind, i32)>; 2] {
+    pub(super) fn first_two(&self) -> [Option<(FieldKind, i32)>; 2] {
         let mut two = [None, None];
         for (kind, weight) in &self.by_kind {
-            let more = |other: Option<(Kind, i32)>| other.is_none_or(|(_, most)| *weight > most);
+            let more =
+                |other: Option<(FieldKind, i32)>| other.is_none_or(|(_, most)| *weight > most);
             if more(two[0]) {
                 two = [Some((*kind, *weight)), two[0]];
             } else if more(two[1]) {
@@ -288,19 +291,19 @@ impl Votes {
     }
 
     /// Returns the kind for which most speaks, of those that the field can be.
-    pub(super) fn pick(&self, draft: &Draft<'_>) -> Kind {
-        if draft.shape == Shape::Codes {
-            return Kind::OneTimeCode;
+    pub(super) fn pick(&self, draft: &FieldDraft<'_>) -> FieldKind {
+        if draft.shape == FieldShape::Codes {
+            return FieldKind::OneTimeCode;
         }
         let fits = self.by_kind.iter().filter(|(kind, _)| can_be(draft, **kind));
         let best = fits.max_by_key(|(_, weight)| **weight);
-        best.filter(|(_, weight)| **weight >= ENOUGH).map_or(Kind::None, |(kind, _)| *kind)
+        best.filter(|(_, weight)| **weight >= ENOUGH).map_or(FieldKind::None, |(kind, _)| *kind)
     }
 }
 
 /// Returns whether a field of this shape can ask for a kind.
-pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
-    use Kind as K;
+pub(super) fn can_be(draft: &FieldDraft<'_>, kind: FieldKind) -> bool {
+    use FieldKind as K;
     let listed = matches!(
         kind,
         K::None
@@ -339,15 +342,15 @@ pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
         K::None | K::NewPassword | K::CurrentPassword | K::OneTimeCode | K::CcCsc | K::CcNumber
     );
     match draft.shape {
-        Shape::Select | Shape::Listbox => listed,
-        Shape::Radio => matches!(
+        FieldShape::Select | FieldShape::Listbox => listed,
+        FieldShape::Radio => matches!(
             kind,
             K::None | K::Sex | K::HonorificPrefix | K::CcType | K::Language | K::Country
         ),
-        Shape::Password => secret,
-        Shape::Textarea | Shape::Richtext => matches!(kind, K::None | K::StreetAddress),
-        Shape::Codes => kind == K::OneTimeCode,
-        Shape::Number | Shape::Range => !matches!(
+        FieldShape::Password => secret,
+        FieldShape::Textarea | FieldShape::Richtext => matches!(kind, K::None | K::StreetAddress),
+        FieldShape::Codes => kind == K::OneTimeCode,
+        FieldShape::Number | FieldShape::Range => !matches!(
             kind,
             K::Email
                 | K::Name
@@ -359,21 +362,21 @@ pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
                 | K::CurrentPassword
                 | K::Url
         ),
-        Shape::Date => matches!(kind, K::None | K::Bday | K::CcExp),
-        Shape::Month => matches!(kind, K::None | K::CcExp | K::CcExpMonth),
-        Shape::File => matches!(kind, K::None | K::Photo),
-        Shape::Checkbox
-        | Shape::Captcha
-        | Shape::Time
-        | Shape::DatetimeLocal
-        | Shape::Week
-        | Shape::Color => kind == K::None,
-        Shape::Text | Shape::Combobox | Shape::Unsupported => true,
+        FieldShape::Date => matches!(kind, K::None | K::Bday | K::CcExp),
+        FieldShape::Month => matches!(kind, K::None | K::CcExp | K::CcExpMonth),
+        FieldShape::File => matches!(kind, K::None | K::Photo),
+        FieldShape::Checkbox
+        | FieldShape::Captcha
+        | FieldShape::Time
+        | FieldShape::DatetimeLocal
+        | FieldShape::Week
+        | FieldShape::Color => kind == K::None,
+        FieldShape::Text | FieldShape::Combobox | FieldShape::Unsupported => true,
     }
 }
 
 /// Returns all that a person reads at a field, for what is said of it elsewhere.
-pub(super) fn read_of(seen: &Seen) -> Vec<&String> {
+pub(super) fn read_of(seen: &Control) -> Vec<&String> {
     let names = &seen.names;
     let texts = [
         &names.associated,

@@ -2,7 +2,7 @@
 //! in `crates/agents/words`.
 
 use super::{phrase::Lexicon, purpose::Aim};
-use crate::form::kind::{Kind, Secret};
+use crate::form::kind::{FieldKind, SecretKind};
 
 /// Phrases in sections. A section is a head in brackets at the beginning of a line, and
 /// phrases that are parted by commas; what stands before the first explains the list.
@@ -50,25 +50,25 @@ impl List {
 }
 
 /// Returns the phrases that speak for a kind, and how strongly.
-pub(super) fn kinds() -> impl Iterator<Item = ((Kind, i32), &'static str)> {
+pub(super) fn kinds() -> impl Iterator<Item = ((FieldKind, i32), &'static str)> {
     KINDS.sections().map(|(kind, strength, says)| {
         // `none` has no token.
-        let kind = Kind::from_token(kind).unwrap_or_default();
+        let kind = FieldKind::from_token(kind).unwrap_or_default();
         ((kind, strength.parse().unwrap_or_default()), says)
     })
 }
 
 /// Returns the phrases that speak most for a kind.
-pub(super) fn of(kind: Kind) -> &'static str {
+pub(super) fn of(kind: FieldKind) -> &'static str {
     KINDS.under(kind.token()).next().map_or("", |(_, says)| says)
 }
 
 /// Returns the phrases that speak for what only the person may give.
-pub(super) fn private() -> impl Iterator<Item = (Secret, &'static str)> {
+pub(super) fn private() -> impl Iterator<Item = (SecretKind, &'static str)> {
     let heads = [
-        ("national-id", Secret::NationalId),
-        ("bank-account", Secret::BankAccount),
-        ("security-answer", Secret::SecurityAnswer),
+        ("national-id", SecretKind::NationalId),
+        ("bank-account", SecretKind::BankAccount),
+        ("security-answer", SecretKind::SecurityAnswer),
     ];
     let lists = heads.into_iter().map(|(head, secret)| (secret, PRIVATE.under(head)));
     lists.flat_map(|(secret, list)| list.map(move |(_, says)| (secret, says)))
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_head_is_known_and_has_phrases() {
         for (kind, strength, says) in KINDS.sections() {
-            assert!(kind == "none" || Kind::from_token(kind).is_some(), "{kind}");
+            assert!(kind == "none" || FieldKind::from_token(kind).is_some(), "{kind}");
             assert!(strength.parse::<i32>().is_ok_and(|it| (1..=20).contains(&it)), "{kind}");
             assert!(!says.trim().is_empty(), "{kind}");
         }

@@ -7,8 +7,8 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-use super::draft::Logical;
-use crate::form::{field::Field, sight::Sighting};
+use super::draft::LogicalField;
+use crate::form::{field::Field, snapshot::PageSnapshot};
 
 /// Something that a page has against a field, or against the form as a whole.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct Complaint {
 const SAID_BEFORE: [&str; 8] =
     ["error:", "fehler:", "erreur :", "erreur:", "errore:", "erro:", "fout:", "gwall:"];
 
-pub(super) fn of_field(logical: &Logical<'_>, field: &Field, into: &mut Vec<Complaint>) {
+pub(super) fn of_field(logical: &LogicalField<'_>, field: &Field, into: &mut Vec<Complaint>) {
     for member in &logical.members {
         // The browser has something against every empty required field, from the start:
         // that counts only when a person has been there, or the page says so.
@@ -36,7 +36,7 @@ pub(super) fn of_field(logical: &Logical<'_>, field: &Field, into: &mut Vec<Comp
     }
 }
 
-pub(super) fn of_page(sighting: &Sighting, into: &mut Vec<Complaint>) {
+pub(super) fn of_page(sighting: &PageSnapshot, into: &mut Vec<Complaint>) {
     for text in &sighting.alerts {
         let known = into.iter().any(|it| it.text == tidy(text));
         if !known {

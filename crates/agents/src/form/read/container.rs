@@ -3,8 +3,8 @@
 use alloc::{collections::BTreeSet, vec::Vec};
 use core::cmp::Ordering;
 
-use super::{Lexicons, draft::Logical, shape, visible};
-use crate::form::sight::{Place, Press, Seen, Sighting, What};
+use super::{Lexicons, draft::LogicalField, shape, visible};
+use crate::form::snapshot::{Control, ControlKind, EnclosingElement, PageSnapshot, PressEffect};
 
 /// How many elements up from a field its form may be.
 const LEVELS: usize = 8;
@@ -19,12 +19,12 @@ pub(super) struct Container {
 
 impl Container {
     /// Returns whether something at this place is part of the form.
-    pub(super) fn holds(self, sighting: &Sighting, place: Option<usize>) -> bool {
+    pub(super) fn holds(self, sighting: &PageSnapshot, place: Option<usize>) -> bool {
         self.place.is_none_or(|outer| sighting.is_within(place, outer))
     }
 
     /// Returns the place that stands for the form.
-    pub(super) fn form(self, sighting: &Sighting) -> Option<usize> {
+    pub(super) fn form(self, sighting: &PageSnapshot) -> Option<usize> {
         let form = sighting.around(self.place).find(|(_, place)| place.is_form());
         form.map(|(at, _)| at).or(self.place)
     }
@@ -58,11 +58,12 @@ impl Rank {
 
 /// Chooses the form of a page.
 pub(super) fn choose(
-    sighting: &Sighting,
-    logicals: &[Logical<'_>],
+    sighting: &PageSnapshot,
+    logicals: &[LogicalField<'_>],
     lexicons: &Lexicons,
 ) -> Container {
-    let seen: Vec<&Logical<'_>> = logicals.iter().filter(|it| it.is_seen && !it.is_trap).collect();
+    let seen: Vec<&LogicalField<'_>> =
+        logicals.iter().filter(|it| it.is_seen && !it.is_trap).collect();
     let mut candidates: BTreeSet<usize> = BTreeSet::new();
     for logical in &seen {
         let around = sighting.around(logical.place()).take(LEVELS);
@@ -80,18 +81,18 @@ pub(super) fn choose(
     Container { place: part.or_else(|| best(&mut ranks.iter())) }
 }
 
-fn is_page(place: &Place) -> bool {
+fn is_page(place: &EnclosingElement) -> bool {
     matches!(place.tag.as_str(), "html" | "body")
 }
 
 fn rank(
-    sighting: &Sighting,
-    seen: &[&Logical<'_>],
+    sighting: &PageSnapshot,
+    seen: &[&LogicalField<'_>],
     place: usize,
     lexicons: &Lexicons,
 ) -> Option<Rank> {
     let outer = sighting.places.get(place)?;
-    let mine: Vec<&&Logical<'_>> =
+    let mine: Vec<&&LogicalField<'_>> =
         seen.iter().filter(|it| sighting.is_within(it.place(), place)).collect();
     let forms: BTreeSet<usize> = mine.iter().filter_map(|it| sighting.form_of(it.seen)).collect();
     let aside = is_aside(sighting, place, lexicons);
@@ -119,23 +120,30 @@ fn rank(
     })
 }
 
-fn sends_from(sighting: &Sighting, seen: &Seen, place: usize) -> bool {
-    let sends = seen.what == What::Pressed && seen.does == Press::Submit && visible::is_seen(seen);
+fn sends_from(sighting: &PageSnapshot, seen: &Control, place: usize) -> bool {
+    let sends = seen.what == ControlKind::Pressed
+        && seen.does == PressEffect::Submit
+        && visible::is_seen(seen);
     sends && (sighting.is_within(seen.place, place) || seen.form == Some(place))
 }
 
 /// Returns whether a place is, or lies in, a region that is not the page's form: its
 /// head, foot or navigation, its search, its question about cookies.
-fn is_aside(sighting: &Sighting, place: usize, lexicons: &Lexicons) -> bool {
+fn is_aside(sighting: &PageSnapshot, place: usize, lexicons: &Lexicons) -> bool {
     sighting.around(Some(place)).any(|(_, place)| marks_aside(place, lexicons))
 }
 
-fn has_aside_between(sighting: &Sighting, seen: &Seen, outer: usize, lexicons: &Lexicons) -> bool {
+fn has_aside_between(
+    sighting: &PageSnapshot,
+    seen: &Control,
+    outer: usize,
+    lexicons: &Lexicons,
+) -> bool {
     let inner = sighting.around(seen.place).take_while(|(at, _)| *at != outer);
     inner.into_iter().any(|(_, place)| marks_aside(place, lexicons))
 }
 
-fn marks_aside(place: &Place, lexicons: &Lexicons) -> bool {
+fn marks_aside(place: &EnclosingElement, lexicons: &Lexicons) -> bool {
     let by_tag = matches!(place.tag.as_str(), "header" | "nav" | "footer" | "aside" | "search");
     let by_role = matches!(
         place.role.as_str(),
@@ -149,17 +157,17 @@ fn marks_aside(place: &Place, lexicons: &Lexicons) -> bool {
 /// Returns for each field the form that it works in: its own, else the nearest part of
 /// the page in which something is pressed to send it.
 pub(super) fn work_places(
-    sighting: &Sighting,
-    logicals: &[Logical<'_>],
+    sighting: &PageSnapshot,
+    logicals: &[LogicalField<'_>],
     lexicons: &Lexicons,
 ) -> Vec<Option<usize>> {
-    let sends: Vec<&Seen> = sighting
+    let sends: Vec<&Control> = sighting
         .controls
         .iter()
-        .filter(|it| it.what == What::Pressed && it.does != Press::Link)
+        .filter(|it| it.what == ControlKind::Pressed && it.does != PressEffect::Link)
         .filter(|it| lexicons.sends.is_in(&it.label) && !lexicons.unsent.is_in(&it.label))
         .collect();
-    let near = |seen: &Seen| {
+    let near = |seen: &Control| {
         let mut around = sighting.around(seen.place);
         let found = around.find(|(at, place)| {
             !is_page(place) && sends.iter().any(|it| sighting.is_within(it.place, *at))

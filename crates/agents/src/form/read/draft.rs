@@ -7,19 +7,19 @@ use alloc::{
 
 use super::{Lexicons, label, shape, visible};
 use crate::form::{
-    field::{Choice, Shape},
-    sight::{Captcha, Seen, Sighting, What},
+    field::{Choice, FieldShape},
+    snapshot::{Captcha, Control, ControlKind, PageSnapshot},
 };
 
 /// A field, and the controls that it is made of.
 #[derive(Clone, Debug)]
-pub(super) struct Logical<'a> {
+pub(super) struct LogicalField<'a> {
     /// The control that stands for it: the first.
-    pub(super) seen: &'a Seen,
+    pub(super) seen: &'a Control,
     /// All of them.
-    pub(super) members: Vec<&'a Seen>,
+    pub(super) members: Vec<&'a Control>,
     /// What it looks like.
-    pub(super) shape: Shape,
+    pub(super) shape: FieldShape,
     /// What may be chosen.
     pub(super) options: Vec<Choice>,
     /// Whether a person can see any part of it.
@@ -28,7 +28,7 @@ pub(super) struct Logical<'a> {
     pub(super) is_trap: bool,
 }
 
-impl Logical<'_> {
+impl LogicalField<'_> {
     /// Returns the element around it.
     pub(super) fn place(&self) -> Option<usize> {
         self.seen.place
@@ -38,13 +38,13 @@ impl Logical<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn value(&self) -> Option<String> {
         match self.shape {
-            Shape::Password | Shape::File | Shape::Captcha => None,
-            Shape::Checkbox => self.seen.checked.map(|on| on.to_string()),
-            Shape::Radio => {
+            FieldShape::Password | FieldShape::File | FieldShape::Captcha => None,
+            FieldShape::Checkbox => self.seen.checked.map(|on| on.to_string()),
+            FieldShape::Radio => {
                 let on = self.members.iter().position(|member| member.checked == Some(true));
                 on.and_then(|at| self.options.get(at)).map(|choice| choice.value.clone())
             }
-            Shape::Codes => {
+            FieldShape::Codes => {
                 let all: String =
                     self.members.iter().filter_map(|it| it.value.as_deref()).collect();
                 Some(all).filter(|all| !all.is_empty())
@@ -58,16 +58,16 @@ impl Logical<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn holds_value(&self) -> bool {
         match self.shape {
-            Shape::Checkbox => self.seen.checked == Some(true),
-            Shape::Radio => self.members.iter().any(|member| member.checked == Some(true)),
-            Shape::Codes => self.members.iter().any(|member| member.holds_value),
-            Shape::Select => {
+            FieldShape::Checkbox => self.seen.checked == Some(true),
+            FieldShape::Radio => self.members.iter().any(|member| member.checked == Some(true)),
+            FieldShape::Codes => self.members.iter().any(|member| member.holds_value),
+            FieldShape::Select => {
                 let chosen = self.seen.options.iter().position(|option| option.selected);
                 let said = self.seen.attributes.contains_key("data-selected");
                 self.seen.holds_value && (said || chosen.is_some_and(|at| at > 0))
             }
             // Sliders and colours always show something.
-            Shape::Range | Shape::Color => false,
+            FieldShape::Range | FieldShape::Color => false,
             _ => self.seen.holds_value,
         }
     }
@@ -75,9 +75,12 @@ impl Logical<'_> {
 
 /// Makes fields of the controls of a page, in its order.
 #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
-pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<Logical<'a>> {
-    let controls: Vec<&Seen> =
-        sighting.controls.iter().filter(|seen| seen.what == What::Field).collect();
+pub(super) fn logicals<'a>(
+    sighting: &'a PageSnapshot,
+    lexicons: &Lexicons,
+) -> Vec<LogicalField<'a>> {
+    let controls: Vec<&Control> =
+        sighting.controls.iter().filter(|seen| seen.what == ControlKind::Field).collect();
     let mut used: Vec<bool> = controls.iter().map(|_| false).collect();
     let mut logicals = Vec::new();
     for at in 0..controls.len() {
@@ -86,19 +89,22 @@ pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<L
         };
         let shape = shape::of(seen);
         let members: Vec<usize> = match shape {
-            Shape::Radio => radio_group(sighting, &controls, at),
-            Shape::Text | Shape::Number | Shape::Password => code_boxes(sighting, &controls, at),
+            FieldShape::Radio => radio_group(sighting, &controls, at),
+            FieldShape::Text | FieldShape::Number | FieldShape::Password => {
+                code_boxes(sighting, &controls, at)
+            }
             _ => Vec::from([at]),
         };
-        let shape = if shape != Shape::Radio && members.len() > 1 { Shape::Codes } else { shape };
+        let shape =
+            if shape != FieldShape::Radio && members.len() > 1 { FieldShape::Codes } else { shape };
         for member in &members {
             if let Some(flag) = used.get_mut(*member) {
                 *flag = true;
             }
         }
-        let members: Vec<&Seen> =
+        let members: Vec<&Control> =
             members.iter().filter_map(|at| controls.get(*at).copied()).collect();
-        logicals.push(Logical {
+        logicals.push(LogicalField {
             seen,
             shape,
             options: options(shape, &members),
@@ -111,13 +117,13 @@ pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<L
 }
 
 /// Radio buttons are one field if they share name and form, or a group that is no native one.
-fn radio_group(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usize> {
+fn radio_group(sighting: &PageSnapshot, controls: &[&Control], first: usize) -> Vec<usize> {
     let Some(seen) = controls.get(first) else { return Vec::new() };
     let name = seen.attribute("name");
     let group = group_of(sighting, seen);
     let form = sighting.form_of(seen);
-    let same = |other: &&Seen| {
-        if shape::of(other) != Shape::Radio || sighting.form_of(other) != form {
+    let same = |other: &&Control| {
+        if shape::of(other) != FieldShape::Radio || sighting.form_of(other) != form {
             return false;
         }
         if name.is_empty() {
@@ -134,7 +140,7 @@ fn radio_group(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usi
     all
 }
 
-fn group_of(sighting: &Sighting, seen: &Seen) -> Option<usize> {
+fn group_of(sighting: &PageSnapshot, seen: &Control) -> Option<usize> {
     let mut around = sighting.around(seen.place);
     around
         .find(|(_, place)| place.role == "radiogroup" || place.tag == "fieldset")
@@ -142,13 +148,13 @@ fn group_of(sighting: &Sighting, seen: &Seen) -> Option<usize> {
 }
 
 /// Boxes in a row that take one character each are one code.
-fn code_boxes(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usize> {
-    let is_box = |seen: &&Seen| seen.tag == "input" && seen.attribute("maxlength") == "1";
-    let place = |seen: &Seen, up: usize| sighting.around(seen.place).nth(up).map(|(at, _)| at);
+fn code_boxes(sighting: &PageSnapshot, controls: &[&Control], first: usize) -> Vec<usize> {
+    let is_box = |seen: &&Control| seen.tag == "input" && seen.attribute("maxlength") == "1";
+    let place = |seen: &Control, up: usize| sighting.around(seen.place).nth(up).map(|(at, _)| at);
     let Some(seen) = controls.get(first).filter(|seen| is_box(seen)) else {
         return Vec::from([first]);
     };
-    let shared = |other: &Seen| {
+    let shared = |other: &Control| {
         (0..=2)
             .any(|up| place(seen, up).is_some_and(|outer| sighting.is_within(other.place, outer)))
     };
@@ -161,10 +167,10 @@ fn code_boxes(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usiz
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
-fn options(shape: Shape, members: &[&Seen]) -> Vec<Choice> {
+fn options(shape: FieldShape, members: &[&Control]) -> Vec<Choice> {
     match shape {
-        Shape::Radio => members.iter().map(|member| radio(member)).collect(),
-        Shape::Codes => (1_u32..)
+        FieldShape::Radio => members.iter().map(|member| radio(member)).collect(),
+        FieldShape::Codes => (1_u32..)
             .zip(members)
             .map(|(nth, member)| Choice {
                 value: nth.to_string(),
@@ -177,7 +183,7 @@ fn options(shape: Shape, members: &[&Seen]) -> Vec<Choice> {
     }
 }
 
-fn radio(seen: &Seen) -> Choice {
+fn radio(seen: &Control) -> Choice {
     let written = seen.value.clone().unwrap_or_default();
     let label = label::of_choice(seen);
     Choice {
@@ -188,8 +194,8 @@ fn radio(seen: &Seen) -> Choice {
     }
 }
 
-fn listed(seen: &Seen) -> Vec<Choice> {
-    let choice = |option: &crate::form::sight::SeenOption| Choice {
+fn listed(seen: &Control) -> Vec<Choice> {
+    let choice = |option: &crate::form::snapshot::ControlOption| Choice {
         value: option.value.clone(),
         label: option.label.clone(),
         selector: option.selector.clone(),
@@ -199,7 +205,7 @@ fn listed(seen: &Seen) -> Vec<Choice> {
 }
 
 /// Returns the captchas of a page, each once: a frame within its own box is the same one.
-pub(super) fn captchas(sighting: &Sighting) -> impl Iterator<Item = &Captcha> {
+pub(super) fn captchas(sighting: &PageSnapshot) -> impl Iterator<Item = &Captcha> {
     let mut last: Option<&Captcha> = None;
     sighting.captchas.iter().filter(move |captcha| {
         let within = |outer: &Captcha| {

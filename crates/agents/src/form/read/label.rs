@@ -5,10 +5,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::draft::Logical;
+use super::draft::LogicalField;
 use crate::form::{
-    field::Shape,
-    sight::{Seen, Sighting},
+    field::FieldShape,
+    snapshot::{Control, PageSnapshot},
 };
 
 /// What a field is called that nothing names.
@@ -24,22 +24,22 @@ const MOST_CONTEXT: usize = 800;
 /// it is said to be labelled by, the text beside it, its `aria-label`, `name`, `title`,
 /// placeholder. A group of radio buttons is named by the group.
 #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
-pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
+pub(super) fn of(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> String {
     let seen = logical.seen;
-    if logical.shape == Shape::Radio
+    if logical.shape == FieldShape::Radio
         && let Some(legend) = legend(sighting, seen)
     {
         return legend;
     }
     let names = &seen.names;
     let beside = match logical.shape {
-        Shape::Checkbox if names.after_level <= BESIDE => names.after.as_str(),
-        Shape::Checkbox => "",
+        FieldShape::Checkbox if names.after_level <= BESIDE => names.after.as_str(),
+        FieldShape::Checkbox => "",
         _ if names.before_level <= BESIDE => names.before.as_str(),
         _ => names.table.row.as_str(),
     };
     // The labels of a radio button name the choice, not the field.
-    let own = if logical.shape == Shape::Radio {
+    let own = if logical.shape == FieldShape::Radio {
         ["", "", ""]
     } else {
         [names.associated.as_str(), names.wrapping.as_str(), names.labelled_by.as_str()]
@@ -58,7 +58,7 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
 }
 
 /// Returns what is written at a radio button.
-pub(super) fn of_choice(seen: &Seen) -> String {
+pub(super) fn of_choice(seen: &Control) -> String {
     let names = &seen.names;
     let value = seen.value.as_deref().unwrap_or_default();
     let all = [
@@ -74,11 +74,11 @@ pub(super) fn of_choice(seen: &Seen) -> String {
 }
 
 /// Returns the legend of the group around a field, innermost first.
-fn legend(sighting: &Sighting, seen: &Seen) -> Option<String> {
+fn legend(sighting: &PageSnapshot, seen: &Control) -> Option<String> {
     raw_legend(sighting, seen).map(|legend| tidy(&legend))
 }
 
-fn raw_legend(sighting: &Sighting, seen: &Seen) -> Option<String> {
+fn raw_legend(sighting: &PageSnapshot, seen: &Control) -> Option<String> {
     let mut around = sighting.around(seen.place).take(10);
     around.find_map(|(_, place)| {
         let legend = if place.legend.is_empty() { &place.label } else { &place.legend };
@@ -91,7 +91,7 @@ fn raw_legend(sighting: &Sighting, seen: &Seen) -> Option<String> {
 
 /// Returns what stands around a field: the legends of its groups, what describes them and
 /// it, the heads of its row and column.
-pub(super) fn context(sighting: &Sighting, logical: &Logical<'_>) -> String {
+pub(super) fn context(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> String {
     let seen = logical.seen;
     let mut parts: Vec<String> = Vec::new();
     for (_, place) in sighting.around(seen.place).take(10) {
@@ -119,9 +119,9 @@ pub(super) fn context(sighting: &Sighting, logical: &Logical<'_>) -> String {
 }
 
 /// Returns whether the form wants a field.
-pub(super) fn is_required(sighting: &Sighting, logical: &Logical<'_>) -> bool {
+pub(super) fn is_required(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> bool {
     let says_yes = |value: &str| matches!(value, "true" | "1" | "required");
-    let by_make = |seen: &Seen| {
+    let by_make = |seen: &Control| {
         let empty = !seen.holds_value && seen.checked != Some(true);
         seen.required
             || seen.attributes.contains_key("required")
@@ -133,12 +133,12 @@ pub(super) fn is_required(sighting: &Sighting, logical: &Logical<'_>) -> bool {
 }
 
 /// Returns whether a star or a word beside the name says that the form wants the field.
-fn is_starred(sighting: &Sighting, logical: &Logical<'_>) -> bool {
+fn is_starred(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> bool {
     let names = &logical.seen.names;
     let beside = if names.before_level <= BESIDE { names.before.as_str() } else { "" };
     let written = [&names.associated, &names.wrapping, &names.labelled_by];
     let own = written.into_iter().find(|text| !text.is_empty()).map_or(beside, String::as_str);
-    let label = if logical.shape == Shape::Radio {
+    let label = if logical.shape == FieldShape::Radio {
         raw_legend(sighting, logical.seen).unwrap_or_default()
     } else {
         own.to_string()

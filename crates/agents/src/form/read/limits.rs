@@ -5,11 +5,11 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::draft::Logical;
+use super::draft::LogicalField;
 use crate::form::{
     classify::Text,
-    field::{Limits, Shape},
-    sight::Sighting,
+    field::{FieldLimits, FieldShape},
+    snapshot::PageSnapshot,
 };
 
 /// Words for words, as folded text has them, by their beginnings.
@@ -30,34 +30,42 @@ const LEAST: &str = "min, minimum, at least, mindestens, au moins, al menos, min
 
 /// Returns the limits of a field.
 #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
-pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> Limits {
+pub(super) fn of(
+    sighting: &PageSnapshot,
+    logical: &LogicalField<'_>,
+    context: &str,
+) -> FieldLimits {
     let seen = logical.seen;
     let number = |name: &str| seen.attribute(name).trim().parse::<u32>().ok();
     let kept = |name: &str| Some(String::from(seen.attribute(name))).filter(|it| !it.is_empty());
     let takes_words = matches!(
         logical.shape,
-        Shape::Text | Shape::Textarea | Shape::Richtext | Shape::Password | Shape::Combobox
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Richtext
+            | FieldShape::Password
+            | FieldShape::Combobox
     );
-    let mut limits = Limits { multiple: seen.multiple, ..Limits::default() };
+    let mut limits = FieldLimits { multiple: seen.multiple, ..FieldLimits::default() };
     match logical.shape {
         // A slider that is no native one need not tell its steps.
-        Shape::Range if seen.role == "slider" && seen.tag != "input" => {
+        FieldShape::Range if seen.role == "slider" && seen.tag != "input" => {
             limits.min = kept("aria-valuemin");
             limits.max = kept("aria-valuemax");
             limits.step = Some("any".into());
         }
-        Shape::Number
-        | Shape::Range
-        | Shape::Date
-        | Shape::Time
-        | Shape::DatetimeLocal
-        | Shape::Month
-        | Shape::Week => {
+        FieldShape::Number
+        | FieldShape::Range
+        | FieldShape::Date
+        | FieldShape::Time
+        | FieldShape::DatetimeLocal
+        | FieldShape::Month
+        | FieldShape::Week => {
             limits.min = kept("min");
             limits.max = kept("max");
             limits.step = kept("step");
         }
-        Shape::Codes => limits.chars = u32::try_from(logical.members.len()).ok(),
+        FieldShape::Codes => limits.chars = u32::try_from(logical.members.len()).ok(),
         _ if takes_words => {
             limits.chars = number("maxlength");
             limits.min_chars = number("minlength").filter(|least| *least > 0);
@@ -82,14 +90,14 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> L
 }
 
 /// Looks for an attribute that holds a limit, on the field and on the three elements up.
-fn marked(sighting: &Sighting, logical: &Logical<'_>, names: &[&str]) -> Option<u32> {
+fn marked(sighting: &PageSnapshot, logical: &LogicalField<'_>, names: &[&str]) -> Option<u32> {
     let own = names.iter().map(|name| logical.seen.attribute(name));
     let around = sighting.around(logical.seen.place).take(3);
     let outer = around.flat_map(|(_, place)| names.iter().map(|name| place.attribute(name)));
     own.chain(outer).find_map(|value| value.trim().parse().ok())
 }
 
-fn told<'a>(logical: &'a Logical<'_>, context: &'a str) -> Vec<&'a str> {
+fn told<'a>(logical: &'a LogicalField<'_>, context: &'a str) -> Vec<&'a str> {
     let names = &logical.seen.names;
     let mut told = Vec::from([
         names.associated.as_str(),

@@ -2,34 +2,34 @@
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
-use super::{Lexicons, container::Container, draft::Logical, visible};
+use super::{Lexicons, container::Container, draft::LogicalField, visible};
 use crate::form::{
-    forward::{self, Control, Does},
-    sight::{Press, Seen, Sighting, What},
+    navigation::{self, ControlRole, NavigationControl},
+    snapshot::{Control, ControlKind, PageSnapshot, PressEffect},
 };
 
 /// Returns everything in the form that a person can press.
-pub(super) fn controls(sighting: &Sighting, container: &Container) -> Vec<Control> {
+pub(super) fn controls(sighting: &PageSnapshot, container: &Container) -> Vec<NavigationControl> {
     let all = |place| within(sighting, *container, place).into_iter();
     let shown = |place| all(place).filter(|seen| visible::is_seen(seen));
     let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
-    let place = around.find(|place| shown(*place).any(|seen| seen.does != Press::Link));
+    let place = around.find(|place| shown(*place).any(|seen| seen.does != PressEffect::Link));
     shown(place.unwrap_or(container.place)).map(|seen| control(sighting, seen)).collect()
 }
 
 /// Returns the control that sends the form or leads on: the one for which most speaks.
 pub(super) fn choose(
-    sighting: &Sighting,
+    sighting: &PageSnapshot,
     container: &Container,
-    logicals: &[Logical<'_>],
+    logicals: &[LogicalField<'_>],
     lexicons: &Lexicons,
-) -> Option<Control> {
+) -> Option<NavigationControl> {
     let fields = logicals.iter().filter(|it| container.holds(sighting, it.place()) && it.is_seen);
     let last = fields.map(|it| it.seen.order).max();
     // Where the form has nothing that sends, what is around it may.
     let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
     around.find_map(|place| {
-        let mut best: Option<(i32, &Seen)> = None;
+        let mut best: Option<(i32, &Control)> = None;
         for seen in within(sighting, *container, place) {
             let score = score(seen, last, lexicons);
             if score > 0 && best.is_none_or(|(most, _)| score > most) {
@@ -41,23 +41,23 @@ pub(super) fn choose(
 }
 
 /// What can be pressed within a place, and what says that it belongs to the form.
-fn within(sighting: &Sighting, container: Container, place: Option<usize>) -> Vec<&Seen> {
+fn within(sighting: &PageSnapshot, container: Container, place: Option<usize>) -> Vec<&Control> {
     let form = container.form(sighting);
-    let belongs = |seen: &&Seen| {
+    let belongs = |seen: &&Control| {
         let inside = place.is_none_or(|outer| sighting.is_within(seen.place, outer));
         inside || (seen.form.is_some() && (seen.form == form || seen.form == container.place))
     };
-    let pressed = sighting.controls.iter().filter(|seen| seen.what == What::Pressed);
+    let pressed = sighting.controls.iter().filter(|seen| seen.what == ControlKind::Pressed);
     pressed.filter(belongs).collect()
 }
 
 /// How much speaks for a control being the one that sends.
-fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
+fn score(seen: &Control, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
     let made = match seen.does {
-        Press::Submit => 40,
-        Press::Button => 10,
-        Press::Link => -15,
-        Press::Reset => return 0,
+        PressEffect::Submit => 40,
+        PressEffect::Button => 10,
+        PressEffect::Link => -15,
+        PressEffect::Reset => return 0,
     };
     let marks = [
         seen.attribute("id"),
@@ -87,7 +87,7 @@ fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
         .fold(made, |sum: i32, (_, point)| sum.saturating_add(point))
 }
 
-fn control(sighting: &Sighting, seen: &Seen) -> Control {
+fn control(sighting: &PageSnapshot, seen: &Control) -> NavigationControl {
     let form = sighting.form_of(seen).and_then(|at| sighting.places.get(at));
     let form = form.map_or("", |form| form.text.as_str());
     let known = |name: &str| matches!(name, "id" | "name") || name.starts_with("data-");
@@ -97,17 +97,17 @@ fn control(sighting: &Sighting, seen: &Seen) -> Control {
         .filter(|(name, _)| known(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    Control {
+    NavigationControl {
         selector: seen.selector.clone(),
         label: seen.label.clone(),
         does: match seen.does {
-            Press::Submit => Does::Submit,
-            Press::Button | Press::Reset => Does::Button,
-            Press::Link => Does::Link,
+            PressEffect::Submit => ControlRole::Submit,
+            PressEffect::Button | PressEffect::Reset => ControlRole::Button,
+            PressEffect::Link => ControlRole::Link,
         },
         origin: seen.origin.clone(),
         disabled: seen.disabled,
         attributes,
-        costs: forward::costs(&seen.near, form),
+        costs: navigation::costs(&seen.near, form),
     }
 }

@@ -1,7 +1,7 @@
 //! What a person can see, and what is there to catch robots.
 
 use super::Lexicons;
-use crate::form::sight::{Seen, Sighting};
+use crate::form::snapshot::{Control, PageSnapshot};
 
 /// Less than this is nothing that a person could hit or read.
 const LEAST: f64 = 4.0;
@@ -10,7 +10,7 @@ const CLEAR: f64 = 0.1;
 
 /// Returns whether a person can see a control, or the widget or label that is drawn in
 /// its stead.
-pub(super) fn is_seen(seen: &Seen) -> bool {
+pub(super) fn is_seen(seen: &Control) -> bool {
     let sight = &seen.sight;
     if sight.inert {
         return false;
@@ -36,7 +36,7 @@ const BAIT: [&str; 12] = [
 
 /// Returns whether a control is there to catch robots: it says so, or it is kept from the
 /// keyboard and from assistive technology although it has a name to bite on.
-pub(super) fn is_trap(sighting: &Sighting, seen: &Seen, lexicons: &Lexicons) -> bool {
+pub(super) fn is_trap(sighting: &PageSnapshot, seen: &Control, lexicons: &Lexicons) -> bool {
     let names = &seen.names;
     let traps = &lexicons.traps;
     let said = [

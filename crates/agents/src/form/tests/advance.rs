@@ -10,7 +10,10 @@ use pointsman_kernel::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{Control, ControlClass, Does, Ending, Field, Form, Report, SUBMIT_TOOL, Shape, Task},
+    super::{
+        ControlClass, ControlRole, Ending, Field, FieldShape, FormAgent, FormReport, FormTask,
+        NavigationControl, SUBMIT_TOOL,
+    },
     CHART, SITE, at_fill, at_next_page, config, control, controls, field, fill, moved, name,
     settled, with,
 };
@@ -25,15 +28,15 @@ fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Save and continue"), control("Back")]));
     let (page, origin) = ("one".to_string(), SITE.to_string());
-    let press = Task::Press { control: control("Save and continue").into(), page, origin };
+    let press = FormTask::Press { control: control("Save and continue").into(), page, origin };
     assert_eq!(*driver.order(), Order::touching(press, 1));
     driver.report(moved("two"));
     assert_eq!(driver.state(), "observe");
     driver.report(settled("two"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     fill(&mut driver);
     driver.report(controls(vec![control("Next")]));
-    driver.report(Report::Moved {
+    driver.report(FormReport::Moved {
         fingerprint: "two".into(),
         origin: "https://a.test".into(),
         complaint: Some("Enter your date of birth".into()),
@@ -56,7 +59,7 @@ fn twenty_pages_are_turned_and_not_one_more() {
             break;
         }
         driver.report(settled(&page.to_string()));
-        driver.report(Report::Fields(vec![name()]));
+        driver.report(FormReport::Fields(vec![name()]));
         fill(&mut driver);
     }
     assert_eq!(driver.state(), "error");
@@ -68,16 +71,28 @@ fn twenty_pages_are_turned_and_not_one_more() {
 
 #[test]
 fn what_is_not_safe_to_press_is_left_to_the_person() {
-    let elsewhere = Control { origin: Some("https://b.test".into()), ..control("Next") };
-    let stuck = Control { disabled: true, ..control("Next") };
+    let elsewhere = NavigationControl { origin: Some("https://b.test".into()), ..control("Next") };
+    let stuck = NavigationControl { disabled: true, ..control("Next") };
     for (found, why) in [
-        (vec![control("Next"), Control { selector: "2".into(), ..control("Continue") }], "lead on"),
+        (
+            vec![
+                control("Next"),
+                NavigationControl { selector: "2".into(), ..control("Continue") },
+            ],
+            "lead on",
+        ),
         (vec![elsewhere], "another site"),
         (vec![stuck], "no control can be pressed"),
         (vec![control("Delete my account")], "undo or delete"),
         (vec![control("Submit"), control("Apply")], "2 controls"),
-        (vec![Control { does: Does::Button, ..control("Wibble") }], "no control is known"),
-        (vec![Control { does: Does::Link, ..control("Sign up") }], "no control is known"),
+        (
+            vec![NavigationControl { does: ControlRole::Button, ..control("Wibble") }],
+            "no control is known",
+        ),
+        (
+            vec![NavigationControl { does: ControlRole::Link, ..control("Sign up") }],
+            "no control is known",
+        ),
     ] {
         let mut driver = at_next_page();
         driver.report(controls(found.clone()));
@@ -91,7 +106,7 @@ fn what_is_not_safe_to_press_is_left_to_the_person() {
 #[test]
 fn a_required_field_that_is_the_persons_stops_the_way_on() {
     for label in ["Next", "Submit"] {
-        let secret = Field { required: true, ..field("secret", Shape::Password) };
+        let secret = Field { required: true, ..field("secret", FieldShape::Password) };
         let mut driver = at_fill(vec![name(), secret]);
         fill(&mut driver);
         driver.report(controls(vec![control(label)]));
@@ -103,7 +118,7 @@ fn a_required_field_that_is_the_persons_stops_the_way_on() {
 
 #[test]
 fn a_captcha_stops_the_way_on_whether_it_is_required_or_not() {
-    let mut driver = at_fill(vec![name(), field("robot", Shape::Captcha)]);
+    let mut driver = at_fill(vec![name(), field("robot", FieldShape::Captcha)]);
     fill(&mut driver);
     driver.report(controls(vec![control("Next")]));
     assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
@@ -114,7 +129,7 @@ fn a_captcha_stops_the_way_on_whether_it_is_required_or_not() {
 fn a_page_of_another_site_is_not_touched() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Next")]));
-    driver.report(Report::Moved {
+    driver.report(FormReport::Moved {
         fingerprint: "two".into(),
         origin: "https://b.test".into(),
         complaint: None,
@@ -126,13 +141,13 @@ fn a_page_of_another_site_is_not_touched() {
     assert!(said.contains("https://b.test"), "{said}");
 }
 
-pub(super) fn permitted(level: Level, attended: bool) -> Driver<Form> {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+pub(super) fn permitted(level: Level, attended: bool) -> Driver<FormAgent> {
+    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.permissions = Permissions { otherwise: level, attended, ..Permissions::allow_all() };
     driver.begin(config());
     driver.give("activate", json!({}));
     driver.report(settled("one"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     fill(&mut driver);
     driver
 }
@@ -266,10 +281,11 @@ fn with_never_nothing_is_pressed_that_a_page_makes_for_sending() {
     // A button that only turns the page is pressed.
     let mut driver = super::at_fill_with(never(), vec![name()]);
     fill(&mut driver);
-    driver.report(controls(vec![Control { does: Does::Button, ..control("Next") }]));
-    assert!(matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. }));
+    driver
+        .report(controls(vec![NavigationControl { does: ControlRole::Button, ..control("Next") }]));
+    assert!(matches!(driver.order(), Order::Own { task: FormTask::Press { .. }, .. }));
     // What the form wants and has not is still missing.
-    let secret = Field { required: true, ..field("secret", Shape::Password) };
+    let secret = Field { required: true, ..field("secret", FieldShape::Password) };
     let mut driver = super::at_fill_with(never(), vec![name(), secret]);
     fill(&mut driver);
     driver.report(controls(vec![control("Submit")]));
@@ -278,7 +294,7 @@ fn with_never_nothing_is_pressed_that_a_page_makes_for_sending() {
 
 #[test]
 fn a_required_field_is_missed_even_where_there_is_nothing_to_press() {
-    let secret = Field { required: true, ..field("secret", Shape::Password) };
+    let secret = Field { required: true, ..field("secret", FieldShape::Password) };
     let mut driver = at_fill(vec![name(), secret]);
     fill(&mut driver);
     driver.report(controls(vec![]));
@@ -307,9 +323,9 @@ fn paying_and_signing_are_named_as_such() {
 fn a_site_that_is_allowed_is_gone_on_with() {
     let mut driver = super::at_fill_with(with(json!({"sites": ["https://b.test"]})), vec![name()]);
     fill(&mut driver);
-    let there = Control { origin: Some("https://b.test".into()), ..control("Next") };
+    let there = NavigationControl { origin: Some("https://b.test".into()), ..control("Next") };
     driver.report(controls(vec![there]));
-    driver.report(Report::Moved {
+    driver.report(FormReport::Moved {
         fingerprint: "two".into(),
         origin: "https://b.test".into(),
         complaint: None,

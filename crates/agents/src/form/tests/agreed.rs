@@ -6,7 +6,7 @@ use pointsman_kernel::agent::{Agent as _, Answer, Fault, FaultClass, Order};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Control, Field, Form, NOT_PRESSED, Report, Task},
+    super::{Field, FormAgent, FormReport, FormTask, NOT_PRESSED, NavigationControl},
     SITE, at_next_page, control, controls, name, settled,
 };
 use crate::testing::Driver;
@@ -17,15 +17,15 @@ fn not_pressed<R>(what: &str) -> Answer<R> {
 }
 
 /// Returns the arguments of the pending call.
-fn call(driver: &Driver<Form>) -> Value {
+fn call(driver: &Driver<FormAgent>) -> Value {
     let Order::Tool(call) = driver.order() else { panic!("no call: {:?}", driver.order()) };
     serde_json::from_str(call.arguments.get()).expect("JSON")
 }
 
-fn read_again(driver: &mut Driver<Form>, found: Control) {
+fn read_again(driver: &mut Driver<FormAgent>, found: NavigationControl) {
     assert_eq!(driver.state(), "observe");
     driver.report(settled("one"));
-    driver.report(Report::Fields(vec![Field { holds_value: true, ..name() }]));
+    driver.report(FormReport::Fields(vec![Field { holds_value: true, ..name() }]));
     driver.report(controls(vec![found]));
 }
 
@@ -46,7 +46,7 @@ fn what_was_not_pressed_is_read_and_asked_about_again_with_what_has_changed() {
     driver.tool(true, "Thank you");
     assert_eq!(driver.state(), "complete");
     assert_eq!(driver.run.data.page, 1, "it is the page that it was");
-    let told: String = Form::result(&driver.run.data).expect("a report");
+    let told: String = FormAgent::result(&driver.run.data).expect("a report");
     assert!(told.contains("one.png") && told.contains("`Buy`"), "{told}");
 }
 
@@ -56,7 +56,7 @@ fn a_next_that_was_not_pressed_is_looked_for_again() {
     driver.report(controls(vec![control("Next")]));
     driver.answer_last(not_pressed("it shows other fields"));
     read_again(&mut driver, control("Next"));
-    assert!(matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. }));
+    assert!(matches!(driver.order(), Order::Own { task: FormTask::Press { .. }, .. }));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_page_that_changes_for_ever_ends_with_the_budget() {
         driver.answer_last(not_pressed("it shows other fields"));
         if driver.state() == "observe" {
             driver.report(settled("one"));
-            driver.report(Report::Fields(vec![Field { holds_value: true, ..name() }]));
+            driver.report(FormReport::Fields(vec![Field { holds_value: true, ..name() }]));
         }
     }
     panic!("it never ended");
@@ -79,7 +79,7 @@ fn a_page_that_changes_for_ever_ends_with_the_budget() {
 #[test]
 fn where_a_form_goes_is_a_part_of_the_call() {
     let mut driver = at_next_page();
-    let here = Control { origin: Some(SITE.into()), ..control("Send") };
+    let here = NavigationControl { origin: Some(SITE.into()), ..control("Send") };
     driver.report(controls(vec![here]));
     assert_eq!(call(&driver)["target"], Value::Null, "that it stays is no news");
 }

@@ -9,7 +9,7 @@ use alloc::{
 use serde_json::json;
 
 use super::{
-    super::{Config, Field, Report, Shape, Status, Why, plan},
+    super::{Field, FieldShape, FormConfig, FormReport, SkipReason, Status, plan},
     KEPT, at_fill, control, controls, field, fill, name, statuses, with,
 };
 
@@ -19,13 +19,13 @@ fn an_answer_by_selector_is_for_that_field_alone_and_counts_first() {
     let named = "form:nth-of-type(1) > input[name=\"x > y\"]";
     let answers = ["Why us", "#city", second, named, "Billing > City", "#1 choice"];
     let config = with(json!({"profile": {"file": "/p", "answers": answers}}));
-    let config: Config = serde_json::from_value(config).expect("a configuration");
+    let config: FormConfig = serde_json::from_value(config).expect("a configuration");
     let key = |selector: &str, label: &str, context: &str| {
         let field = Field {
             selector: selector.into(),
             label: label.into(),
             context: context.into(),
-            ..field("it", Shape::Text)
+            ..field("it", FieldShape::Text)
         };
         let key = plan::key(&field, &config.profile);
         key.map(|key| key.strip_prefix("answers.").unwrap_or_default().to_string())
@@ -45,13 +45,14 @@ fn an_answer_by_selector_is_for_that_field_alone_and_counts_first() {
 #[test]
 fn a_form_whose_field_was_switched_off_is_not_sent() {
     for required in [true, false] {
-        let off = Field { required, kind: super::Kind::Email, ..field("mail", Shape::Text) };
+        let off =
+            Field { required, kind: super::FieldKind::Email, ..field("mail", FieldShape::Text) };
         let mut driver = at_fill(vec![name(), off]);
         fill(&mut driver);
-        driver.report(Report::SwitchedOff { note: Some("a dialog said \"Hm\"".into()) });
+        driver.report(FormReport::SwitchedOff { note: Some("a dialog said \"Hm\"".into()) });
         driver.report(KEPT);
         assert_eq!(driver.state(), "next_page");
-        assert_eq!(statuses(&driver)[1], Status::Left(Why::SwitchedOff));
+        assert_eq!(statuses(&driver)[1], Status::Left(SkipReason::SwitchedOff));
         driver.report(controls(vec![control("Send")]));
         assert_eq!(driver.state(), "handed_over");
         let why: String = driver.run.data.why_handed_over.clone().unwrap_or_default();

@@ -7,7 +7,7 @@ use pointsman_kernel::agent::{FaultClass, Order};
 use serde_json::json;
 
 use super::{
-    super::{Choice, Field, Form, Report, Shape, Task},
+    super::{Choice, Field, FieldShape, FormAgent, FormReport, FormTask},
     INSERTED, KEPT, PAGE, active_with, control, controls, field, moved, settled, with,
 };
 use crate::testing::{Driver, hostile_texts};
@@ -41,16 +41,16 @@ fn play(profile: bool, text: Option<&str>, complains: bool) -> (Vec<String>, Vec
     let mut orders = Vec::new();
     let option = Choice { value: "1".into(), label: "One".into(), ..Choice::default() };
     let fields = vec![
-        Field { required: true, ..field("a", Shape::Text) },
-        field("b", Shape::Textarea),
-        Field { options: vec![option], ..field("c", Shape::Select) },
-        field("d", Shape::Richtext),
+        Field { required: true, ..field("a", FieldShape::Text) },
+        field("b", FieldShape::Textarea),
+        Field { options: vec![option], ..field("c", FieldShape::Select) },
+        field("d", FieldShape::Richtext),
     ];
     for page in ["one", "two"] {
         keep(&driver, &mut orders);
         driver.report(settled(page));
         keep(&driver, &mut orders);
-        driver.report(Report::Fields(fields.clone()));
+        driver.report(FormReport::Fields(fields.clone()));
         for at in 0..fields.len() {
             let refused = complains && at == 1;
             for again in [true, false].into_iter().filter(|again| refused || !again) {
@@ -64,7 +64,12 @@ fn play(profile: bool, text: Option<&str>, complains: bool) -> (Vec<String>, Vec
                 keep(&driver, &mut orders);
                 // Text that is none of the choices does not fit; that is the host's word.
                 let unfit = (!profile && at == 2).then(|| "none of the choices".into());
-                driver.report(Report::Inserted { digest: None, value: None, unfit, note: None });
+                driver.report(FormReport::Inserted {
+                    digest: None,
+                    value: None,
+                    unfit,
+                    note: None,
+                });
                 keep(&driver, &mut orders);
                 driver.report(super::refused(!again, None));
             }
@@ -82,11 +87,11 @@ fn play(profile: bool, text: Option<&str>, complains: bool) -> (Vec<String>, Vec
     (driver.states().iter().map(|it| String::from(*it)).collect(), orders)
 }
 
-fn keep(driver: &Driver<Form>, orders: &mut Vec<String>) {
+fn keep(driver: &Driver<FormAgent>, orders: &mut Vec<String>) {
     let Some((_, order)) = driver.running().pop() else { return };
     orders.push(match order {
-        Order::Own { task: Task::Insert { field, .. }, .. } => format!("insert {}", field.id),
-        Order::Own { task: Task::Verify { field, .. }, .. } => format!("verify {}", field.id),
+        Order::Own { task: FormTask::Insert { field, .. }, .. } => format!("insert {}", field.id),
+        Order::Own { task: FormTask::Verify { field, .. }, .. } => format!("verify {}", field.id),
         other => format!("{other:?}"),
     });
 }
@@ -106,15 +111,15 @@ fn whatever_the_model_writes_the_route_is_that_of_the_profile() {
 
 #[test]
 fn why_there_was_no_reply_is_told_and_a_provider_that_refuses_is_an_error() {
-    use super::super::{Status, Why};
-    let mut driver = super::at_fill(vec![field("why", Shape::Text)]);
+    use super::super::{SkipReason, Status};
+    let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Invalid, false);
     driver.report(INSERTED);
     driver.report(KEPT);
-    assert_eq!(super::statuses(&driver), [Status::Left(Why::NoText)]);
+    assert_eq!(super::statuses(&driver), [Status::Left(SkipReason::NoText)]);
     assert_eq!(driver.run.data.rows[0].note.as_deref(), Some("the test says so"));
     // A wrong name of a model is the person's to mend, before the form is half empty.
-    let mut driver = super::at_fill(vec![field("why", Shape::Text)]);
+    let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Contract, false);
     assert_eq!(driver.state(), "error");
 }
@@ -122,30 +127,30 @@ fn why_there_was_no_reply_is_told_and_a_provider_that_refuses_is_an_error() {
 #[test]
 fn calls_that_a_model_proposes_are_not_heard() {
     use pointsman_kernel::agent::{Answer, Reply, ToolCall};
-    let mut driver = super::at_fill(vec![field("why", Shape::Text)]);
+    let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     let arguments = crate::testing::raw(&json!({"selector": "Submit"}));
     let call = ToolCall { id: "1".into(), tool: "form.submit".into(), arguments };
     driver.answer_last(Answer::Model(Reply { text: "x".into(), calls: vec![call] }));
-    assert!(matches!(driver.order(), Order::Own { task: Task::Insert { .. }, .. }));
+    assert!(matches!(driver.order(), Order::Own { task: FormTask::Insert { .. }, .. }));
     assert!(driver.verdicts.is_empty(), "nothing was even judged");
 }
 
 #[test]
 fn text_that_does_not_fit_is_no_text_and_the_field_is_left() {
-    use super::super::{Source, Status, Why};
-    let mut driver = super::at_fill(vec![field("c", Shape::Select)]);
+    use super::super::{SkipReason, Source, Status};
+    let mut driver = super::at_fill(vec![field("c", FieldShape::Select)]);
     driver.say("Ignore the choices.");
     driver.report(super::unfit("none"));
-    let Order::Own { task: Task::Verify { from, .. }, .. } = driver.order() else {
+    let Order::Own { task: FormTask::Verify { from, .. }, .. } = driver.order() else {
         panic!("it is looked at")
     };
     assert_eq!(*from, Source::Nothing);
     driver.report(KEPT);
     assert_eq!(driver.state(), "next_page");
-    assert_eq!(super::statuses(&driver), [Status::Left(Why::NoText)]);
-    let mut driver = super::at_fill(vec![field("c", Shape::Text)]);
+    assert_eq!(super::statuses(&driver), [Status::Left(SkipReason::NoText)]);
+    let mut driver = super::at_fill(vec![field("c", FieldShape::Text)]);
     driver.say(" \n ");
     driver.report(INSERTED);
     driver.report(KEPT);
-    assert_eq!(super::statuses(&driver), [Status::Left(Why::NoText)]);
+    assert_eq!(super::statuses(&driver), [Status::Left(SkipReason::NoText)]);
 }

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec, vec::Vec};
 
 use super::{
-    super::{Fact, Field, Profile, Shape},
+    super::{Fact, Field, FieldShape, Profile},
     at_fill, field,
 };
 
@@ -32,7 +32,7 @@ fn a_fact_goes_to_the_field_that_asks_for_it() {
     assert_eq!(told("Quelle langue parlez-vous ?"), "- languages: English, French");
     assert_eq!(told("志望動機をお書きください"), "- 号: 社員");
     // By its identifiers too, however they are written.
-    let field = Field { label: "Tell us".into(), ..field("x", Shape::Textarea) };
+    let field = Field { label: "Tell us".into(), ..field("x", FieldShape::Textarea) };
     let mut field = Field { placeholder: "…".into(), ..field };
     field.attributes.insert("name".into(), "workExperience".into());
     assert_eq!(profile().told(&field.called()), "- experience: Eight years with engines");
@@ -49,7 +49,7 @@ fn a_fact_goes_to_no_other_field() {
 
 #[test]
 fn the_question_says_what_its_field_is_called() {
-    let mut why = Field { label: "Why here?".into(), ..field("q1", Shape::Textarea) };
+    let mut why = Field { label: "Why here?".into(), ..field("q1", FieldShape::Textarea) };
     why.attributes.insert("name".into(), "reason".into());
     let driver = at_fill(vec![why]);
     let private = driver.prompt().private.expect("it has something private");

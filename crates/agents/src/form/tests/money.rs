@@ -5,10 +5,10 @@ use alloc::vec;
 use pointsman_kernel::agent::Order;
 
 use super::{
-    super::{Control, ControlClass, Does, read::tests::page::Page},
+    super::{ControlClass, ControlRole, NavigationControl, read::tests::page::Page},
     at_next_page, control, controls,
 };
-use crate::form::sight::{Press, Seen};
+use crate::form::snapshot::{Control, PressEffect};
 
 fn class(label: &str) -> ControlClass {
     control(label).class()
@@ -77,12 +77,12 @@ fn what_costs_nothing_is_not_taken_for_paying() {
 }
 
 /// Reads the control of a form with these words beside the control and in the whole form.
-fn beside(label: &str, does: Press, near: &str, form_text: &str) -> Control {
+fn beside(label: &str, does: PressEffect, near: &str, form_text: &str) -> NavigationControl {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.sighting.places[form].text = form_text.into();
     page.labelled(form, "City", "");
-    page.pressed(form, does, label, |seen: &mut Seen| seen.near = near.into());
+    page.pressed(form, does, label, |seen: &mut Control| seen.near = near.into());
     page.read().controls.remove(0)
 }
 
@@ -99,28 +99,32 @@ fn prices_and_words_of_paying_beside_a_control_count() {
         "Стоимость 300 руб.",
     ] {
         for label in ["Confirm", "Next", "Send", "Wibble"] {
-            let found = beside(label, Press::Submit, near, "");
+            let found = beside(label, PressEffect::Submit, near, "");
             assert_eq!(found.class(), ControlClass::Pay, "{label}: {near}");
         }
-        assert_eq!(beside("Back", Press::Button, near, "").class(), ControlClass::Aside);
-        let script = beside("Wibble", Press::Button, near, "");
+        assert_eq!(beside("Back", PressEffect::Button, near, "").class(), ControlClass::Aside);
+        let script = beside("Wibble", PressEffect::Button, near, "");
         assert_eq!(script.class(), ControlClass::Unknown, "it may be anything");
     }
     for near in
         ["", "We answer within 3 days.", "Total: £0.00", "J'ai pris connaissance", "Try 3 times."]
     {
         assert_eq!(
-            beside("Confirm", Press::Submit, near, "").class(),
+            beside("Confirm", PressEffect::Submit, near, "").class(),
             ControlClass::Send,
             "{near}"
         );
-        assert_eq!(beside("Next", Press::Submit, near, "").class(), ControlClass::Onward, "{near}");
+        assert_eq!(
+            beside("Next", PressEffect::Submit, near, "").class(),
+            ControlClass::Onward,
+            "{near}"
+        );
     }
 }
 
 #[test]
 fn the_words_of_the_whole_form_count_where_they_name_a_price_and_say_that_it_is_due() {
-    let class = |text: &str| beside("Confirm", Press::Submit, "", text).class();
+    let class = |text: &str| beside("Confirm", PressEffect::Submit, "", text).class();
     assert_eq!(class("Order summary. Total £45.00. City"), ControlClass::Pay);
     assert_eq!(class("Salary now: £30,000. City"), ControlClass::Send);
     assert_eq!(class("Payment of expenses. City"), ControlClass::Send);
@@ -128,10 +132,13 @@ fn the_words_of_the_whole_form_count_where_they_name_a_price_and_say_that_it_is_
 
 #[test]
 fn what_costs_is_asked_for_under_its_class() {
-    for (label, does) in [("Confirm", Does::Submit), ("Next", Does::Button), ("Next", Does::Submit)]
-    {
+    for (label, does) in [
+        ("Confirm", ControlRole::Submit),
+        ("Next", ControlRole::Button),
+        ("Next", ControlRole::Submit),
+    ] {
         let mut driver = at_next_page();
-        driver.report(controls(vec![Control { does, costs: true, ..control(label) }]));
+        driver.report(controls(vec![NavigationControl { does, costs: true, ..control(label) }]));
         let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
         assert!(call.arguments.get().contains("\"class\":\"pay\""), "{call:?}");
     }

@@ -6,7 +6,9 @@ use pointsman_kernel::{agent::Order, chart::Disposition, governor::Level};
 use serde_json::json;
 
 use super::{
-    super::{Control, Does, Field, Kind, Report, Shape, Status, Task},
+    super::{
+        ControlRole, Field, FieldKind, FieldShape, FormReport, FormTask, NavigationControl, Status,
+    },
     advance::{HANDED_OVER, permitted},
     at, at_fill, at_fill_with, at_next_page, control, controls, field, fill, moved, name, settled,
     with, write,
@@ -18,7 +20,7 @@ fn a_page_that_was_seen_before_is_a_bounce_too() {
     driver.report(controls(vec![control("Next")]));
     driver.report(moved("two"));
     driver.report(settled("two"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     fill(&mut driver);
     driver.report(controls(vec![control("Next")]));
     driver.report(moved("one"));
@@ -27,22 +29,25 @@ fn a_page_that_was_seen_before_is_a_bounce_too() {
 
 #[test]
 fn a_page_that_only_shows_the_answers_is_sent_if_that_is_said() {
-    let check = |found: Vec<Control>| {
+    let check = |found: Vec<NavigationControl>| {
         let mut driver = permitted(Level::Allow, false);
         driver.report(controls(vec![control("Next")]));
         driver.report(moved("two"));
         driver.report(settled("two"));
-        driver.report(Report::Fields(vec![]));
+        driver.report(FormReport::Fields(vec![]));
         driver.report(controls(found));
         driver
     };
-    let link = |label: &str| Control { does: Does::Link, ..control(label) };
+    let link = |label: &str| NavigationControl { does: ControlRole::Link, ..control(label) };
     let driver = check(vec![link("Change"), link("Apply again"), control("Send")]);
     let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
     // Nobody knows that it is this form that it sends: `--submit yes` does not cover it.
     assert!(call.arguments.get().contains("\"class\":\"unknown\""), "{call:?}");
     // A way on that is not made for sending is not looked at: it may lead anywhere.
-    let driver = check(vec![link("Next"), Control { does: Does::Button, ..control("Continue") }]);
+    let driver = check(vec![
+        link("Next"),
+        NavigationControl { does: ControlRole::Button, ..control("Continue") },
+    ]);
     assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
     let driver = check(vec![control("Search"), control("Send")]);
     assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
@@ -59,8 +64,8 @@ fn a_page_that_goes_to_another_site_by_itself_is_not_filled() {
     assert!(trouble.contains("went on to `https://b.test`, which is another site"), "{trouble}");
 }
 
-fn surveyed(fingerprint: &str, found: Vec<Control>) -> Report {
-    Report::Controls {
+fn surveyed(fingerprint: &str, found: Vec<NavigationControl>) -> FormReport {
+    FormReport::Controls {
         controls: found,
         shot: None,
         fingerprint: fingerprint.into(),
@@ -71,18 +76,18 @@ fn surveyed(fingerprint: &str, found: Vec<Control>) -> Report {
 
 #[test]
 fn fields_that_come_when_another_is_filled_are_filled_too() {
-    let mail = || Field { kind: Kind::Email, ..field("mail", Shape::Text) };
+    let mail = || Field { kind: FieldKind::Email, ..field("mail", FieldShape::Text) };
     let held = |field: Field| Field { holds_value: true, ..field };
-    let mut driver = at_fill(vec![name(), field("why", Shape::Text)]);
+    let mut driver = at_fill(vec![name(), field("why", FieldShape::Text)]);
     fill(&mut driver);
     write(&mut driver, "Because.");
     driver.report(surveyed("more", vec![control("Send")]));
     assert_eq!(driver.state(), "observe");
     driver.report(settled("more"));
     // What a model wrote is not asked for again, even where the page has lost it.
-    let fields = vec![held(name()), field("why", Shape::Text), mail()];
-    driver.report(Report::Fields(fields));
-    let Order::Own { task: Task::Insert { field: filled, .. }, .. } = driver.order() else {
+    let fields = vec![held(name()), field("why", FieldShape::Text), mail()];
+    driver.report(FormReport::Fields(fields));
+    let Order::Own { task: FormTask::Insert { field: filled, .. }, .. } = driver.order() else {
         panic!("{:?}", driver.order())
     };
     assert_eq!(filled.id, "mail");
@@ -101,7 +106,7 @@ fn a_page_that_is_read_again_and_has_nothing_new_is_gone_on_with() {
     fill(&mut driver);
     driver.report(surveyed("less", vec![control("Next")]));
     driver.report(settled("less"));
-    driver.report(Report::Fields(vec![Field { holds_value: true, ..name() }]));
+    driver.report(FormReport::Fields(vec![Field { holds_value: true, ..name() }]));
     assert_eq!(driver.state(), "next_page");
     driver.report(surveyed("less", vec![control("Next")]));
     driver.report(moved("two"));
@@ -111,6 +116,6 @@ fn a_page_that_is_read_again_and_has_nothing_new_is_gone_on_with() {
     let mut driver = at_next_page();
     driver.report(surveyed("more", vec![control("Next")]));
     driver.report(settled("more"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     assert_eq!(driver.state(), "fill");
 }

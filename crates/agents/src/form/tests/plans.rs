@@ -6,7 +6,9 @@ use pointsman_kernel::{agent::FaultClass, chart::Disposition};
 use serde_json::json;
 
 use super::{
-    super::{Choice, Fill, Kind, Report, Shape, Source, Status, Task, Why},
+    super::{
+        Choice, FieldKind, FieldShape, Fill, FormReport, FormTask, SkipReason, Source, Status,
+    },
     INSERTED, KEPT, active_with, answered, at_fill, at_fill_with, at_next_page, config, control,
     controls, field, fill, moved, name, settled, statuses, with,
 };
@@ -27,7 +29,7 @@ fn a_first_page_without_fields_is_no_form() {
     ] {
         let mut driver = active_with(config());
         driver.report(status.map_or_else(|| settled("one"), |it| answered("one", it)));
-        driver.report(Report::Fields(vec![]));
+        driver.report(FormReport::Fields(vec![]));
         assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
         assert_eq!(driver.run.data.trouble.as_deref(), Some(says));
         let next = driver.run.data.next.as_deref();
@@ -37,7 +39,7 @@ fn a_first_page_without_fields_is_no_form() {
     for (status, state) in [(404, "error"), (500, "error"), (401, "fill"), (403, "fill")] {
         let mut driver = active_with(config());
         driver.report(answered("one", status));
-        driver.report(Report::Fields(vec![name()]));
+        driver.report(FormReport::Fields(vec![name()]));
         assert_eq!(driver.state(), state, "{status}");
     }
 }
@@ -45,36 +47,36 @@ fn a_first_page_without_fields_is_no_form() {
 #[test]
 fn a_first_page_on_which_nothing_is_ours_is_the_persons() {
     let driver = at_fill(vec![
-        field("secret", Shape::Password),
-        field("code", Shape::Codes),
-        Field { kind: Kind::CcNumber, fill: Fill::Never, ..field("card", Shape::Text) },
-        field("cv", Shape::File),
-        field("map", Shape::Unsupported),
-        field("robot", Shape::Captcha),
+        field("secret", FieldShape::Password),
+        field("code", FieldShape::Codes),
+        Field { kind: FieldKind::CcNumber, fill: Fill::Never, ..field("card", FieldShape::Text) },
+        field("cv", FieldShape::File),
+        field("map", FieldShape::Unsupported),
+        field("robot", FieldShape::Captcha),
         Field { holds_value: true, ..name() },
-        Field { fill: Fill::Hidden, ..field("trap", Shape::Text) },
-        Field { disabled: true, ..field("later", Shape::Text) },
-        Field { kind: Kind::Tel, ..field("tel", Shape::Text) },
-        Field { label: "I agree to the terms".into(), ..field("terms", Shape::Checkbox) },
-        field("wants", Shape::Checkbox),
-        field("age", Shape::Number),
+        Field { fill: Fill::Hidden, ..field("trap", FieldShape::Text) },
+        Field { disabled: true, ..field("later", FieldShape::Text) },
+        Field { kind: FieldKind::Tel, ..field("tel", FieldShape::Text) },
+        Field { label: "I agree to the terms".into(), ..field("terms", FieldShape::Checkbox) },
+        field("wants", FieldShape::Checkbox),
+        field("age", FieldShape::Number),
     ]);
     assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "plan", "handed_over"]);
     assert_eq!(driver.ended(), Some(Disposition::Denied));
     assert!(driver.run.data.why_handed_over.is_some() && driver.run.data.next.is_some());
     let left = [
-        Why::NeverFilled,
-        Why::NeverFilled,
-        Why::NeverFilled,
-        Why::NeverFilled,
-        Why::Unsupported,
-        Why::Captcha,
-        Why::HoldsValue,
-        Why::Disabled,
-        Why::NotInProfile,
-        Why::Consent,
-        Why::NotInProfile,
-        Why::NotInProfile,
+        SkipReason::NeverFilled,
+        SkipReason::NeverFilled,
+        SkipReason::NeverFilled,
+        SkipReason::NeverFilled,
+        SkipReason::Unsupported,
+        SkipReason::Captcha,
+        SkipReason::HoldsValue,
+        SkipReason::Disabled,
+        SkipReason::NotInProfile,
+        SkipReason::Consent,
+        SkipReason::NotInProfile,
+        SkipReason::NotInProfile,
     ];
     // What nobody sees is not counted.
     assert_eq!(statuses(&driver), left.map(Status::Left));
@@ -84,20 +86,23 @@ fn a_first_page_on_which_nothing_is_ours_is_the_persons() {
 fn a_page_that_needs_nothing_of_us_is_passed() {
     // Somebody has filled the first page.
     let held = || Field { holds_value: true, required: true, ..name() };
-    let driver = at_fill(vec![held(), Field { disabled: true, ..field("id", Shape::Text) }]);
+    let driver = at_fill(vec![held(), Field { disabled: true, ..field("id", FieldShape::Text) }]);
     assert_eq!(driver.state(), "next_page");
     // One field that is left is enough for it not to be ours.
-    let driver = at_fill(vec![held(), Field { kind: Kind::Tel, ..field("tel", Shape::Text) }]);
+    let driver =
+        at_fill(vec![held(), Field { kind: FieldKind::Tel, ..field("tel", FieldShape::Text) }]);
     assert_eq!(driver.state(), "handed_over");
     // A later page has fields, but none for us; or it has none at all.
-    for fields in
-        [vec![held()], vec![Field { kind: Kind::Tel, ..field("tel", Shape::Text) }], vec![]]
-    {
+    for fields in [
+        vec![held()],
+        vec![Field { kind: FieldKind::Tel, ..field("tel", FieldShape::Text) }],
+        vec![],
+    ] {
         let mut driver = at_next_page();
         driver.report(controls(vec![control("Next")]));
         driver.report(moved("two"));
         driver.report(settled("two"));
-        driver.report(Report::Fields(fields));
+        driver.report(FormReport::Fields(fields));
         assert_eq!(driver.state(), "next_page");
     }
     // A later page that its server refuses is none.
@@ -105,7 +110,7 @@ fn a_page_that_needs_nothing_of_us_is_passed() {
     driver.report(controls(vec![control("Next")]));
     driver.report(moved("two"));
     driver.report(answered("two", 400));
-    driver.report(Report::Fields(vec![]));
+    driver.report(FormReport::Fields(vec![]));
     assert_eq!(driver.state(), "error");
 }
 
@@ -118,27 +123,34 @@ fn the_model_agrees_to_nothing() {
         ..field("x", shape)
     };
     for field in [
-        asks("Do you agree to the terms?", Shape::Radio, &["Yes", "No"]),
-        asks("Our rules", Shape::Radio, &["I accept", "I do not"]),
-        asks("Terms and conditions", Shape::Select, &["", "Yes"]),
-        asks("Newsletter", Shape::Combobox, &["Daily", "Never"]),
-        asks("Privacy policy", Shape::Listbox, &["Yes", "No"]),
-        asks("I agree", Shape::Checkbox, &[]),
+        asks("Do you agree to the terms?", FieldShape::Radio, &["Yes", "No"]),
+        asks("Our rules", FieldShape::Radio, &["I accept", "I do not"]),
+        asks("Terms and conditions", FieldShape::Select, &["", "Yes"]),
+        asks("Newsletter", FieldShape::Combobox, &["Daily", "Never"]),
+        asks("Privacy policy", FieldShape::Listbox, &["Yes", "No"]),
+        asks("I agree", FieldShape::Checkbox, &[]),
     ] {
-        assert_eq!(lefts(vec![field.clone()], config()), [Status::Left(Why::Consent)], "{field:?}");
+        assert_eq!(
+            lefts(vec![field.clone()], config()),
+            [Status::Left(SkipReason::Consent)],
+            "{field:?}"
+        );
     }
-    let heard = asks("How did you hear of us?", Shape::Radio, &["A friend", "The newsletter"]);
+    let heard = asks("How did you hear of us?", FieldShape::Radio, &["A friend", "The newsletter"]);
     assert_eq!(at_fill(vec![heard]).state(), "fill");
 }
 
 #[test]
 fn a_class_is_filled_only_if_the_profile_allows_it_and_has_the_value() {
-    let secret =
-        || Field { kind: Kind::NewPassword, fill: Fill::Never, ..field("secret", Shape::Password) };
+    let secret = || Field {
+        kind: FieldKind::NewPassword,
+        fill: Fill::Never,
+        ..field("secret", FieldShape::Password)
+    };
     let profile = |kinds: &[&str], allow: &[&str]| {
         with(json!({"profile": {"file": "/p", "kinds": kinds, "allow": allow}}))
     };
-    let never = [Status::Left(Why::NeverFilled)];
+    let never = [Status::Left(SkipReason::NeverFilled)];
     assert_eq!(lefts(vec![secret()], profile(&["new-password"], &[])), never);
     assert_eq!(lefts(vec![secret()], profile(&[], &["password"])), never);
     assert_eq!(lefts(vec![secret()], profile(&["new-password"], &["card"])), never);
@@ -146,9 +158,9 @@ fn a_class_is_filled_only_if_the_profile_allows_it_and_has_the_value() {
     assert_eq!(driver.state(), "fill");
     // A captcha is in no class that could be allowed.
     let all = ["password", "one-time-code", "card", "file"];
-    let robot = Field { label: "Why us".into(), ..field("robot", Shape::Captcha) };
+    let robot = Field { label: "Why us".into(), ..field("robot", FieldShape::Captcha) };
     let answers = json!({"profile": {"file": "/p", "answers": ["Why us"], "allow": all}});
-    assert_eq!(lefts(vec![robot], with(answers)), [Status::Left(Why::Captcha)]);
+    assert_eq!(lefts(vec![robot], with(answers)), [Status::Left(SkipReason::Captcha)]);
 }
 
 #[test]
@@ -163,7 +175,7 @@ fn hidden_fields_are_never_filled_whatever_is_allowed() {
 #[test]
 fn what_a_field_holds_is_kept_unless_it_is_to_be_overwritten() {
     let held = || Field { holds_value: true, ..name() };
-    assert_eq!(lefts(vec![held()], config()), [Status::Left(Why::HoldsValue)]);
+    assert_eq!(lefts(vec![held()], config()), [Status::Left(SkipReason::HoldsValue)]);
     let driver = at_fill_with(with(json!({"overwrite": true})), vec![held()]);
     assert_eq!(driver.state(), "fill");
 }
@@ -176,13 +188,13 @@ fn an_answer_is_found_by_label_placeholder_name_or_section() {
     let key = |field: Field| {
         let driver = at_fill_with(config(), vec![field]);
         match driver.running().last()?.1 {
-            Order::Own { task: Task::Insert { from: Source::Profile { key, .. }, .. }, .. } => {
-                Some(key.clone())
-            }
+            Order::Own {
+                task: FormTask::Insert { from: Source::Profile { key, .. }, .. }, ..
+            } => Some(key.clone()),
             _ => None,
         }
     };
-    let labelled = |label: &str| Field { label: label.into(), ..field("x", Shape::Text) };
+    let labelled = |label: &str| Field { label: label.into(), ..field("x", FieldShape::Text) };
     assert_eq!(key(labelled("Why us?")).as_deref(), Some("answers.Why us"));
     assert_eq!(key(labelled("why us (optional)")).as_deref(), Some("answers.Why us"));
     assert_eq!(key(labelled("Why them")), None);
@@ -195,34 +207,36 @@ fn an_answer_is_found_by_label_placeholder_name_or_section() {
     assert_eq!(key(city("Billing address")).as_deref(), Some("answers.Billing > City"));
     assert_eq!(key(city("Delivery address")), None);
     // What is said of a label counts before what is known of a kind.
-    let mail = Field { kind: Kind::Email, ..labelled("Why us") };
+    let mail = Field { kind: FieldKind::Email, ..labelled("Why us") };
     assert_eq!(key(mail).as_deref(), Some("answers.Why us"));
     // An answer also agrees, where the person gave one.
     let config = with(json!({"profile": {"file": "/p", "answers": ["I agree"]}}));
-    let agree = Field { label: "I agree".into(), ..field("x", Shape::Checkbox) };
+    let agree = Field { label: "I agree".into(), ..field("x", FieldShape::Checkbox) };
     assert_eq!(at_fill_with(config, vec![agree]).state(), "fill");
 }
 
 #[test]
 fn a_list_that_waits_for_another_field_is_filled_in_its_turn() {
-    let late = Field { disabled: true, kind: Kind::Email, ..field("late", Shape::Select) };
+    let late =
+        Field { disabled: true, kind: FieldKind::Email, ..field("late", FieldShape::Select) };
     assert_eq!(at_fill(vec![late.clone()]).state(), "fill");
     // One that nothing is known for, or that is no list, is left.
-    let unknown = Field { kind: Kind::Tel, ..late };
-    assert_eq!(lefts(vec![unknown], config()), [Status::Left(Why::Disabled)]);
+    let unknown = Field { kind: FieldKind::Tel, ..late };
+    assert_eq!(lefts(vec![unknown], config()), [Status::Left(SkipReason::Disabled)]);
 }
 
 #[test]
 fn without_a_model_only_the_profile_fills() {
     let config = with(json!({"writes": false}));
-    let why = field("why", Shape::Textarea);
-    assert_eq!(lefts(vec![why], config), [Status::Left(Why::NotInProfile)]);
+    let why = field("why", FieldShape::Textarea);
+    assert_eq!(lefts(vec![why], config), [Status::Left(SkipReason::NotInProfile)]);
 }
 
 #[test]
 fn the_order_is_that_of_the_page_and_does_not_change() {
-    let fields: Vec<Field> =
-        ["c", "a", "b"].map(|id| Field { kind: Kind::Email, ..field(id, Shape::Text) }).into();
+    let fields: Vec<Field> = ["c", "a", "b"]
+        .map(|id| Field { kind: FieldKind::Email, ..field(id, FieldShape::Text) })
+        .into();
     let mut driver = at_fill(fields);
     let order = driver.run.data.order.clone();
     let mut filled = Vec::new();
@@ -237,10 +251,11 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
 #[test]
 fn an_optional_field_that_cannot_be_filled_is_skipped_and_said_so() {
     let unfit = || super::unfit("none of the choices is the value");
-    let mut driver = at_fill(vec![name(), Field { kind: Kind::Email, ..field("m", Shape::Text) }]);
+    let mut driver =
+        at_fill(vec![name(), Field { kind: FieldKind::Email, ..field("m", FieldShape::Text) }]);
     driver.report(unfit());
     let origin = super::SITE.into();
-    let verify = Task::Verify { field: name().into(), from: Source::Nothing, origin };
+    let verify = FormTask::Verify { field: name().into(), from: Source::Nothing, origin };
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     assert_eq!(driver.state(), "fill");
@@ -282,7 +297,7 @@ fn values_are_told_only_where_nothing_is_redacted() {
     let told = |redact: bool| {
         let mut driver = at_fill_with(with(json!({"redact": redact})), vec![name()]);
         let value = Some("Ada".into());
-        driver.report(Report::Inserted { digest: None, value, unfit: None, note: None });
+        driver.report(FormReport::Inserted { digest: None, value, unfit: None, note: None });
         driver.report(KEPT);
         driver.run.data.rows[0].value.clone()
     };

@@ -10,7 +10,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{
-    super::{CHART, Control, Does, Field, Form, Kind, Report, SUBMIT_TOOL, Shape, Task},
+    super::{
+        CHART, ControlRole, Field, FieldKind, FieldShape, FormAgent, FormReport, FormTask,
+        NavigationControl, SUBMIT_TOOL,
+    },
     INSERTED, KEPT, SITE, active_with, config, control, field, fill, name, with,
 };
 use crate::testing::Driver;
@@ -18,41 +21,41 @@ use crate::testing::Driver;
 const LOOK: &str = "Look there before you send it again.";
 
 fn mail() -> Field {
-    Field { kind: Kind::Email, ..field("mail", Shape::Text) }
+    Field { kind: FieldKind::Email, ..field("mail", FieldShape::Text) }
 }
 
-fn script(label: &str) -> Control {
-    Control { does: Does::Button, ..control(label) }
+fn script(label: &str) -> NavigationControl {
+    NavigationControl { does: ControlRole::Button, ..control(label) }
 }
 
-fn settled(page: &str, document: &str) -> Report {
+fn settled(page: &str, document: &str) -> FormReport {
     let (fingerprint, origin, title) = (page.into(), SITE.into(), String::new());
-    Report::Settled { fingerprint, origin, title, status: Some(200), document: document.into() }
+    FormReport::Settled { fingerprint, origin, title, status: Some(200), document: document.into() }
 }
 
-fn surveyed(page: &str, document: &str, controls: Vec<Control>) -> Report {
+fn surveyed(page: &str, document: &str, controls: Vec<NavigationControl>) -> FormReport {
     let (fingerprint, document) = (page.into(), document.into());
-    Report::Controls { controls, shot: None, fingerprint, document, note: None }
+    FormReport::Controls { controls, shot: None, fingerprint, document, note: None }
 }
 
-fn moved(page: &str, document: &str) -> Report {
+fn moved(page: &str, document: &str) -> FormReport {
     let (fingerprint, origin, document) = (page.into(), SITE.into(), document.into());
-    Report::Moved { fingerprint, origin, complaint: None, shot: None, document }
+    FormReport::Moved { fingerprint, origin, complaint: None, shot: None, document }
 }
 
 /// Fills the two fields of the first page, with or without `sends`.
-fn filled(sends: bool) -> Driver<Form> {
+fn filled(sends: bool) -> Driver<FormAgent> {
     let mut driver = active_with(with(json!({"sends": sends})));
     driver.report(settled("one", "d1"));
-    driver.report(Report::Fields(vec![name(), mail()]));
+    driver.report(FormReport::Fields(vec![name(), mail()]));
     fill(&mut driver);
     fill(&mut driver);
     driver
 }
 
 /// Returns the last paragraph of the report.
-fn end(driver: &Driver<Form>) -> String {
-    let told = Form::result(&driver.run.data).expect("a report");
+fn end(driver: &Driver<FormAgent>) -> String {
+    let told = FormAgent::result(&driver.run.data).expect("a report");
     told.rsplit_once("\n\n").map(|(_, end)| end.into()).expect("an end")
 }
 
@@ -65,7 +68,7 @@ fn a_next_that_sent_the_form_is_told_as_pressed() {
         driver.report(surveyed("one", "d1", vec![next]));
         driver.report(moved("thanks", "d2"));
         driver.report(settled("thanks", "d2"));
-        driver.report(Report::Fields(vec![]));
+        driver.report(FormReport::Fields(vec![]));
         driver.report(surveyed("thanks", "d2", vec![]));
         assert_eq!(driver.state(), "complete");
         let wanted = format!(
@@ -73,7 +76,7 @@ fn a_next_that_sent_the_form_is_told_as_pressed() {
              `Next` was pressed: the site may have what was filled in before. {LOOK}"
         );
         assert_eq!(end(&driver), wanted);
-        let report = Form::report(&driver.run.data).expect("a report");
+        let report = FormAgent::report(&driver.run.data).expect("a report");
         assert_eq!((&report["pressed"], &report["by_itself"]), (&json!(["Next"]), &json!(false)));
     }
 }
@@ -97,7 +100,7 @@ fn a_page_that_went_on_by_itself_is_told() {
     let mut driver = filled(false);
     driver.report(surveyed("thanks", "d2", vec![]));
     driver.report(settled("thanks", "d2"));
-    driver.report(Report::Fields(vec![]));
+    driver.report(FormReport::Fields(vec![]));
     assert_eq!(driver.state(), "error");
     let wanted = "Stopped at page 1: the page went on by itself, and shows no form any more.";
     assert_eq!(end(&driver), format!("{by_itself}\n{wanted}"));
@@ -116,7 +119,7 @@ fn a_page_that_went_on_by_itself_is_told() {
     let mut driver = filled(true);
     driver.report(surveyed("more", "d1", vec![control("Next")]));
     driver.report(settled("more", "d1"));
-    driver.report(Report::Fields(vec![Field { holds_value: true, ..name() }]));
+    driver.report(FormReport::Fields(vec![Field { holds_value: true, ..name() }]));
     driver.report(surveyed("more", "d1", vec![control("Next")]));
     driver.report(moved("two", "d2"));
     driver.report(settled("two", "d3"));
@@ -132,7 +135,7 @@ fn a_press_of_which_nothing_is_known_is_told_as_that() {
     let pressing = || {
         let mut driver = filled(true);
         driver.report(surveyed("one", "d1", vec![script("Next")]));
-        assert!(matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. }));
+        assert!(matches!(driver.order(), Order::Own { task: FormTask::Press { .. }, .. }));
         driver
     };
     let mut driver = pressing();
@@ -159,7 +162,7 @@ fn a_form_that_the_page_refused_may_be_there_all_the_same() {
 }
 
 /// What may be answered to whatever the agent has asked for.
-fn answers() -> impl Strategy<Value = Answer<Report>> {
+fn answers() -> impl Strategy<Value = Answer<FormReport>> {
     let page = || prop_oneof![Just("one"), Just("two"), Just("three")];
     let document = || prop_oneof![Just(""), Just("d1"), Just("d2")];
     let label =
@@ -175,7 +178,7 @@ fn answers() -> impl Strategy<Value = Answer<Report>> {
     prop_oneof![
         4 => (page(), document()).prop_map(|(page, at)| Answer::Own(settled(page, at))),
         4 => prop_oneof![Just(vec![]), Just(vec![name()]), Just(vec![name(), mail()])]
-            .prop_map(|fields| Answer::Own(Report::Fields(fields))),
+            .prop_map(|fields| Answer::Own(FormReport::Fields(fields))),
         6 => Just(Answer::Own(INSERTED)),
         6 => Just(Answer::Own(KEPT)),
         6 => (page(), document(), prop::collection::vec(found, 0..3))
@@ -189,17 +192,17 @@ fn answers() -> impl Strategy<Value = Answer<Report>> {
 }
 
 /// Whether an answer is one to what was asked for.
-fn fits(order: &Order<Task>, answer: &Answer<Report>) -> bool {
+fn fits(order: &Order<FormTask>, answer: &Answer<FormReport>) -> bool {
     let Order::Own { task, .. } = order else { return false };
     let Answer::Own(report) = answer else { return true };
     matches!(
         (task, report),
-        (Task::Settle { .. }, Report::Settled { .. })
-            | (Task::Extract, Report::Fields(_))
-            | (Task::Insert { .. }, Report::Inserted { .. })
-            | (Task::Verify { .. }, Report::Verified { .. })
-            | (Task::Survey, Report::Controls { .. })
-            | (Task::Press { .. }, Report::Moved { .. })
+        (FormTask::Settle { .. }, FormReport::Settled { .. })
+            | (FormTask::Extract, FormReport::Fields(_))
+            | (FormTask::Insert { .. }, FormReport::Inserted { .. })
+            | (FormTask::Verify { .. }, FormReport::Verified { .. })
+            | (FormTask::Survey, FormReport::Controls { .. })
+            | (FormTask::Press { .. }, FormReport::Moved { .. })
     )
 }
 
@@ -211,7 +214,7 @@ proptest! {
         taken in any::<bool>(),
         level in prop_oneof![Just(Level::Allow), Just(Level::Refuse)],
     ) {
-        let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+        let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
         driver.permissions =
             Permissions { otherwise: level, attended: false, ..Permissions::allow_all() };
         driver.begin(config());
@@ -229,12 +232,12 @@ proptest! {
             if fits(driver.order(), &answer) {
                 let forbidden =
                     matches!(&answer, Answer::Fault(it) if it.class == FaultClass::Forbidden);
-                let press = matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. });
+                let press = matches!(driver.order(), Order::Own { task: FormTask::Press { .. }, .. });
                 pressed |= press && !forbidden;
                 driver.answer_last(answer);
             }
         }
-        let told = Form::result(&driver.run.data).expect("a report").to_lowercase();
+        let told = FormAgent::result(&driver.run.data).expect("a report").to_lowercase();
         for lie in ["not sent", "unsent", "nothing was pressed", "nothing was sent", "not taken"] {
             prop_assert!(!told.contains(lie), "{told}");
         }

@@ -12,38 +12,46 @@ use pointsman_kernel::{
 use serde_json::json;
 
 use super::{
-    super::{CHART, Field, Fill, Form, Kind, Report, SUBMIT_TOOL, Shape},
+    super::{CHART, Field, FieldKind, FieldShape, Fill, FormAgent, FormReport, SUBMIT_TOOL},
     INSERTED, config, control, field, fill, name, settled, write,
 };
 use crate::testing::Driver;
 
-fn filled(level: Level) -> Driver<Form> {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+fn filled(level: Level) -> Driver<FormAgent> {
+    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.permissions =
         Permissions { otherwise: level, attended: false, ..Permissions::allow_all() };
     driver.begin(config());
     driver.give("activate", json!({}));
     driver.report(settled("one"));
     let labelled = |label: &str, field: Field| Field { label: label.into(), ..field };
-    driver.report(Report::Fields(vec![
+    driver.report(FormReport::Fields(vec![
         labelled("Full name", Field { required: true, ..name() }),
-        labelled("E-mail", Field { kind: Kind::Email, ..field("mail", Shape::Text) }),
-        labelled("Why do you want to come?", field("why", Shape::Textarea)),
+        labelled("E-mail", Field { kind: FieldKind::Email, ..field("mail", FieldShape::Text) }),
+        labelled("Why do you want to come?", field("why", FieldShape::Textarea)),
         labelled(
             "Password",
-            Field { fill: Fill::Never, kind: Kind::NewPassword, ..field("pw", Shape::Password) },
+            Field {
+                fill: Fill::Never,
+                kind: FieldKind::NewPassword,
+                ..field("pw", FieldShape::Password)
+            },
         ),
-        labelled("I accept the terms", field("terms", Shape::Checkbox)),
+        labelled("I accept the terms", field("terms", FieldShape::Checkbox)),
         labelled(
             "Town",
-            Field { holds_value: true, kind: Kind::AddressLevel2, ..field("town", Shape::Text) },
+            Field {
+                holds_value: true,
+                kind: FieldKind::AddressLevel2,
+                ..field("town", FieldShape::Text)
+            },
         ),
     ]));
     fill(&mut driver);
     driver.report(super::unfit("the field takes 5 characters at most"));
     driver.report(super::KEPT);
     write(&mut driver, "Because.");
-    driver.report(Report::Controls {
+    driver.report(FormReport::Controls {
         controls: vec![control("Back"), control("Send application")],
         shot: Some("page-1.png".into()),
         fingerprint: "one".into(),
@@ -57,8 +65,8 @@ fn filled(level: Level) -> Driver<Form> {
 fn a_form_that_was_sent_is_reported() {
     let mut driver = filled(Level::Allow);
     driver.tool(true, "Thank you. We have your application.\n[screenshot page-2.png]");
-    assert_snapshot!(Form::result(&driver.run.data).expect("a report"));
-    let report = Form::report(&driver.run.data).expect("a report");
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
+    let report = FormAgent::report(&driver.run.data).expect("a report");
     assert_eq!(report["filled"], 2);
     assert_eq!(report["fields"][2]["source"], "model");
     assert_eq!(report["fields"][0]["key"], "name");
@@ -69,7 +77,7 @@ fn a_form_that_was_sent_is_reported() {
 #[test]
 fn a_form_that_was_left_to_the_person_is_reported() {
     let driver = filled(Level::Refuse);
-    assert_snapshot!(Form::result(&driver.run.data).expect("a report"));
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
 }
 
 #[test]
@@ -77,7 +85,7 @@ fn a_form_that_failed_is_reported_with_the_field_and_the_reason() {
     let mut driver = super::at_fill(vec![Field { required: true, ..name() }]);
     driver.report(INSERTED);
     driver.fault(FaultClass::Gone, false);
-    assert_snapshot!(Form::result(&driver.run.data).expect("a report"));
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
 }
 
 #[test]
@@ -86,10 +94,10 @@ fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
     let mut driver = filled(Level::Allow);
     driver.wake();
     assert_eq!(driver.state(), "error");
-    let told = Form::result(&driver.run.data).expect("a report");
+    let told = FormAgent::result(&driver.run.data).expect("a report");
     let (_, end) = told.split_once("page-1.png\n\n").expect("an end");
     assert_snapshot!(end);
-    assert_eq!(Form::report(&driver.run.data).expect("a report")["sent"]["ok"], json!(null));
+    assert_eq!(FormAgent::report(&driver.run.data).expect("a report")["sent"]["ok"], json!(null));
     // A host that was turned away by another site has pressed nothing.
     let mut driver = filled(Level::Allow);
     driver.fault(FaultClass::Forbidden, false);
@@ -98,26 +106,26 @@ fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
 
 #[test]
 fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     let permissions = Permissions { otherwise: Level::Ask, ..Permissions::allow_all() };
     driver.permissions = Permissions { attended: true, ..permissions };
     driver.begin(config());
     driver.give("activate", json!({}));
     driver.report(settled("one"));
-    driver.report(Report::Fields(vec![name()]));
+    driver.report(FormReport::Fields(vec![name()]));
     fill(&mut driver);
     driver.report(super::controls(vec![control("Send")]));
     driver.cancel(Scope::Run);
     assert_eq!(driver.ended(), Some(Disposition::Cancelled));
     assert_eq!(driver.run.data.sent, None);
-    let told = Form::result(&driver.run.data).expect("a report");
+    let told = FormAgent::result(&driver.run.data).expect("a report");
     assert!(told.contains("`Send` was not pressed: a person stopped it."), "{told}");
 }
 
 #[test]
 fn what_was_not_sent_is_told_with_what_to_do_next() {
-    let end = |driver: &Driver<Form>| {
-        let told = Form::result(&driver.run.data).expect("a report");
+    let end = |driver: &Driver<FormAgent>| {
+        let told = FormAgent::result(&driver.run.data).expect("a report");
         told.rsplit_once("\n\n").map(|(_, end)| alloc::string::String::from(end))
     };
     // Nothing was to be sent.
@@ -128,7 +136,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     let unsent = "`Send` was not pressed, as you asked.";
     assert_eq!(end(&driver).as_deref(), Some(unsent));
     // Something is the person's.
-    let agree = Field { required: true, ..field("I agree", Shape::Checkbox) };
+    let agree = Field { required: true, ..field("I agree", FieldShape::Checkbox) };
     let mut driver = super::at_fill(vec![name(), agree]);
     fill(&mut driver);
     driver.report(super::controls(vec![control("Send")]));
@@ -144,7 +152,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     // There is no form.
     let mut driver = super::active_with(config());
     driver.report(super::answered("one", 404));
-    driver.report(Report::Fields(vec![]));
+    driver.report(FormReport::Fields(vec![]));
     let none = "Stopped at page 1: the page shows no form (HTTP 404).\n\
                 Next: `pointsman fields https://a.test/apply`.";
     assert_eq!(end(&driver).as_deref(), Some(none));
@@ -152,11 +160,16 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
 
 #[test]
 fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
-    let mut driver = super::at_fill(vec![name(), field("why", Shape::Text)]);
+    let mut driver = super::at_fill(vec![name(), field("why", FieldShape::Text)]);
     let said = |words: &str| Some(words.into());
     let note = said("a dialog said \"Hello\"");
-    driver.report(Report::Inserted { digest: None, value: None, unfit: None, note: note.clone() });
-    driver.report(Report::Verified { kept: true, complaint: None, note });
+    driver.report(FormReport::Inserted {
+        digest: None,
+        value: None,
+        unfit: None,
+        note: note.clone(),
+    });
+    driver.report(FormReport::Verified { kept: true, complaint: None, note });
     driver.say("Because.");
     driver.report(super::unfit("the field takes 5 characters at most"));
     driver.report(super::KEPT);
@@ -164,7 +177,7 @@ fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
     let unfit = "the field takes 5 characters at most";
     assert_eq!(notes, [Some("a dialog said \"Hello\""), Some(unfit)]);
     driver.report(super::controls(vec![]));
-    let told = Form::result(&driver.run.data).expect("a report");
+    let told = FormAgent::result(&driver.run.data).expect("a report");
     assert!(told.contains("filled: a dialog said \"Hello\""), "{told}");
     assert!(told.contains("no text could be used: the field takes 5"), "{told}");
 }
@@ -185,20 +198,20 @@ fn a_picture_of_what_went_wrong_is_among_the_pictures() {
 
 #[test]
 fn progress_names_the_page_and_the_field() {
-    let mut driver = super::at_fill(vec![name(), field("why", Shape::Text)]);
-    assert_eq!(Form::stage(&driver.run.data).as_deref(), Some("page 1, field 1 of 2: NAME"));
+    let mut driver = super::at_fill(vec![name(), field("why", FieldShape::Text)]);
+    assert_eq!(FormAgent::stage(&driver.run.data).as_deref(), Some("page 1, field 1 of 2: NAME"));
     fill(&mut driver);
-    assert_eq!(Form::stage(&driver.run.data).as_deref(), Some("page 1, field 2 of 2: WHY"));
+    assert_eq!(FormAgent::stage(&driver.run.data).as_deref(), Some("page 1, field 2 of 2: WHY"));
 }
 
 #[test]
 fn a_run_that_reaches_its_limit_ends_as_budget_and_names_it() {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.begin(config());
     driver.give("activate", json!({}));
     driver.report(settled("one"));
-    let many = (0..150).map(|at| field(&format!("f{at}"), Shape::Text)).collect();
-    driver.report(Report::Fields(many));
+    let many = (0..150).map(|at| field(&format!("f{at}"), FieldShape::Text)).collect();
+    driver.report(FormReport::Fields(many));
     for _ in 0..100 {
         write(&mut driver, "x");
     }

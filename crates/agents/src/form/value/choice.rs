@@ -2,16 +2,16 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{Unfit, date, number, place, word};
+use super::{UnfitValue, date, number, place, word};
 use crate::form::{
     field::{Choice, Field},
-    kind::Kind,
+    kind::FieldKind,
     text,
 };
 
 /// Returns the option that a value means, by what names it uniquely; for lists of which
 /// several can be chosen, one per line.
-pub(super) fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit> {
+pub(super) fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitValue> {
     if let Some(choice) = find(field, raw, kind) {
         return Ok(name_of(field, choice));
     }
@@ -24,7 +24,7 @@ pub(super) fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit>
         }
     }
     let count = usable(field).count();
-    Err(Unfit(format!("none of the {count} choices is the value")))
+    Err(UnfitValue(format!("none of the {count} choices is the value")))
 }
 
 fn usable(field: &Field) -> impl Iterator<Item = &Choice> {
@@ -37,7 +37,7 @@ fn name_of(field: &Field, choice: &Choice) -> String {
     if choice.value.is_empty() || alike > 1 { choice.label.clone() } else { choice.value.clone() }
 }
 
-fn find<'a>(field: &'a Field, raw: &str, kind: Kind) -> Option<&'a Choice> {
+fn find<'a>(field: &'a Field, raw: &str, kind: FieldKind) -> Option<&'a Choice> {
     let exact = |name: &str| {
         let by_label = usable(field).find(|it| it.label.trim() == name);
         by_label.or_else(|| usable(field).find(|it| it.value == name))
@@ -47,7 +47,7 @@ fn find<'a>(field: &'a Field, raw: &str, kind: Kind) -> Option<&'a Choice> {
         by_label.or_else(|| usable(field).find(|it| text::same(&it.value, name)))
     };
     // Codes are short and mean other things elsewhere: the value's own kind comes first.
-    let kind = if field.kind == Kind::None { kind } else { field.kind };
+    let kind = if field.kind == FieldKind::None { kind } else { field.kind };
     let words = words(kind, raw);
     exact(raw.trim())
         .or_else(|| alike(raw))
@@ -69,34 +69,34 @@ fn begins(label: &str, raw: &str) -> bool {
 }
 
 /// Returns what a value can be called in a list, by what it is.
-fn words(kind: Kind, raw: &str) -> Vec<String> {
+fn words(kind: FieldKind, raw: &str) -> Vec<String> {
     let owned = |words: Vec<&'static str>| words.into_iter().map(String::from).collect();
-    if matches!(kind, Kind::Country | Kind::CountryName) {
+    if matches!(kind, FieldKind::Country | FieldKind::CountryName) {
         owned(place::country_words(raw))
-    } else if kind == Kind::AddressLevel1 {
+    } else if kind == FieldKind::AddressLevel1 {
         owned(place::state_words(raw))
-    } else if matches!(kind, Kind::BdayMonth | Kind::CcExpMonth) {
+    } else if matches!(kind, FieldKind::BdayMonth | FieldKind::CcExpMonth) {
         let month = raw.trim().parse().ok().or_else(|| word::month(raw));
         month.map(word::months).unwrap_or_default()
-    } else if kind == Kind::BdayDay {
+    } else if kind == FieldKind::BdayDay {
         raw.trim().parse().ok().map(word::numbers).unwrap_or_default()
-    } else if matches!(kind, Kind::BdayYear | Kind::CcExpYear) {
+    } else if matches!(kind, FieldKind::BdayYear | FieldKind::CcExpYear) {
         years(raw)
-    } else if kind == Kind::CcExp {
+    } else if kind == FieldKind::CcExp {
         let read = date::expiry(raw).map(|(month, year)| {
             let short = year.wrapping_rem(100);
             Vec::from([format!("{month:02}/{short:02}"), format!("{month:02}/{year}")])
         });
         read.unwrap_or_default()
-    } else if kind == Kind::HonorificPrefix {
+    } else if kind == FieldKind::HonorificPrefix {
         owned(word::titles(raw))
-    } else if kind == Kind::Sex {
+    } else if kind == FieldKind::Sex {
         owned(word::sexes(raw))
-    } else if kind == Kind::Language {
+    } else if kind == FieldKind::Language {
         owned(word::languages(raw))
-    } else if kind == Kind::CcType {
+    } else if kind == FieldKind::CcType {
         owned(word::cards(raw))
-    } else if kind == Kind::TelCountryCode {
+    } else if kind == FieldKind::TelCountryCode {
         calling(raw)
     } else {
         plain(raw)
@@ -142,8 +142,8 @@ fn calling(raw: &str) -> Vec<String> {
 }
 
 /// Finds the only option that has one of the words in it: `Germany (+49)`, `05 - May`.
-fn within<'a>(field: &'a Field, words: &[String], kind: Kind) -> Option<&'a Choice> {
-    if kind == Kind::TelCountryCode {
+fn within<'a>(field: &'a Field, words: &[String], kind: FieldKind) -> Option<&'a Choice> {
+    if kind == FieldKind::TelCountryCode {
         let code = words.first()?;
         let has = |it: &&Choice| {
             let rest = it.label.split_once(code.as_str()).map(|(_, rest)| rest);

@@ -8,10 +8,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Unfit, word};
+use super::{UnfitValue, word};
 pub(super) use style::{is_hint, lines};
 
-use crate::form::field::{Field, Shape};
+use crate::form::field::{Field, FieldShape};
 
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -138,14 +138,14 @@ fn named(text: &str) -> Option<Day> {
 }
 
 /// Returns the value of a native field, as HTML writes it.
-pub(super) fn native(field: &Field, raw: &str) -> Result<String, Unfit> {
-    let unfit = |wants: &str| Unfit(format!("the field takes {wants}"));
-    let value = if field.shape == Shape::Date {
+pub(super) fn native(field: &Field, raw: &str) -> Result<String, UnfitValue> {
+    let unfit = |wants: &str| UnfitValue(format!("the field takes {wants}"));
+    let value = if field.shape == FieldShape::Date {
         let day = Day::read(raw).ok_or_else(|| unfit("a day; write it as YYYY-MM-DD"))?;
         day.iso()
-    } else if field.shape == Shape::Month {
+    } else if field.shape == FieldShape::Month {
         month_of(raw).ok_or_else(|| unfit("a month; write it as YYYY-MM"))?
-    } else if field.shape == Shape::Week {
+    } else if field.shape == FieldShape::Week {
         let written = raw.trim().to_uppercase();
         let week = written.split_once("-W").filter(|(year, week)| {
             year.parse::<u16>().is_ok() && week.parse::<u8>().is_ok_and(|it| (1..=53).contains(&it))
@@ -153,7 +153,7 @@ pub(super) fn native(field: &Field, raw: &str) -> Result<String, Unfit> {
         let week = week.map(|(year, week)| format!("{year}-W{week:0>2}"));
         let week = week.or_else(|| Day::read(raw)?.week());
         week.ok_or_else(|| unfit("a week; write it as YYYY-Www, or a day as YYYY-MM-DD"))?
-    } else if field.shape == Shape::Time {
+    } else if field.shape == FieldShape::Time {
         time(raw).ok_or_else(|| unfit("a time; write it as HH:MM"))?
     } else {
         let (day, rest) = raw.trim().split_once(['T', ' ']).unwrap_or((raw, ""));
@@ -166,14 +166,16 @@ pub(super) fn native(field: &Field, raw: &str) -> Result<String, Unfit> {
 }
 
 /// These are written so that their order is that of their letters.
-fn within(field: &Field, value: &str) -> Result<(), Unfit> {
+fn within(field: &Field, value: &str) -> Result<(), UnfitValue> {
     let (min, max) = (field.limits.min.as_deref(), field.limits.max.as_deref());
     let comparable = |limit: &&str| limit.len() == value.len();
     match (min.filter(comparable), max.filter(comparable)) {
         (Some(min), _) if value < min => {
-            Err(Unfit(format!("the field takes nothing before {min}")))
+            Err(UnfitValue(format!("the field takes nothing before {min}")))
         }
-        (_, Some(max)) if value > max => Err(Unfit(format!("the field takes nothing after {max}"))),
+        (_, Some(max)) if value > max => {
+            Err(UnfitValue(format!("the field takes nothing after {max}")))
+        }
         _ => Ok(()),
     }
 }

@@ -7,21 +7,21 @@ use alloc::{
 };
 
 use super::{
-    Unfit, date,
+    UnfitValue, date,
     date::Day,
     pattern,
     place::{self, Phone},
 };
 use crate::form::{
-    field::{Field, Shape},
-    kind::Kind,
+    field::{Field, FieldShape},
+    kind::FieldKind,
     text,
 };
 
 /// Returns the value as it is typed: of the ways to write it the first that the field's
 /// pattern and limits take. Text that means nothing else is cut; a value is not.
-pub(super) fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit> {
-    let many = matches!(field.shape, Shape::Textarea | Shape::Richtext);
+pub(super) fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitValue> {
+    let many = matches!(field.shape, FieldShape::Textarea | FieldShape::Richtext);
     let raw = if many { String::from(raw) } else { one_line(raw, kind) };
     let ways = ways(field, &raw, kind);
     if let Some(way) = ways.iter().find(|way| takes(field, way)) {
@@ -31,59 +31,62 @@ pub(super) fn fit(field: &Field, raw: &str, kind: Kind) -> Result<String, Unfit>
     if let Some(way) = cases.into_iter().find(|way| takes(field, way)) {
         return Ok(way);
     }
-    if kind == Kind::None {
+    if kind == FieldKind::None {
         return cut(field, &raw);
     }
     Err(why(field, &ways))
 }
 
 /// The lines of an address stand beside each other where there is one line for them.
-fn one_line(raw: &str, kind: Kind) -> String {
-    let between = if matches!(kind, Kind::StreetAddress) { ", " } else { " " };
+fn one_line(raw: &str, kind: FieldKind) -> String {
+    let between = if matches!(kind, FieldKind::StreetAddress) { ", " } else { " " };
     let lines = raw.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(between)
 }
 
 /// Returns the ways of writing a value, the likeliest first.
-fn ways(field: &Field, raw: &str, kind: Kind) -> Vec<String> {
-    let wanted = if field.kind == Kind::None { kind } else { field.kind };
+fn ways(field: &Field, raw: &str, kind: FieldKind) -> Vec<String> {
+    let wanted = if field.kind == FieldKind::None { kind } else { field.kind };
     let plain = || Vec::from([raw.to_string()]);
-    if kind == Kind::None {
+    if kind == FieldKind::None {
         // A person's answer is typed as it is, but for days where the field says how.
         let hinted = [&field.placeholder, &field.label, &field.context];
         let hinted = hinted.into_iter().any(|hint| date::is_hint(hint));
         let day = Day::read(raw).filter(|_| hinted);
         return day.map_or_else(plain, |day| date::lines(field, day));
     }
-    if matches!(wanted, Kind::Tel | Kind::TelNational | Kind::TelLocal) {
+    if matches!(wanted, FieldKind::Tel | FieldKind::TelNational | FieldKind::TelLocal) {
         Phone::read(raw).map_or_else(plain, |phone| phone.lines(field, raw))
-    } else if wanted == Kind::TelCountryCode {
+    } else if wanted == FieldKind::TelCountryCode {
         let digits: String = raw.chars().filter(char::is_ascii_digit).collect();
         Vec::from([format!("+{digits}"), digits.clone(), format!("00{digits}")])
-    } else if wanted == Kind::Bday {
+    } else if wanted == FieldKind::Bday {
         Day::read(raw).map_or_else(plain, |day| date::lines(field, day))
-    } else if matches!(wanted, Kind::BdayDay | Kind::BdayMonth | Kind::CcExpMonth) {
+    } else if matches!(wanted, FieldKind::BdayDay | FieldKind::BdayMonth | FieldKind::CcExpMonth) {
         numbers(field, raw, wanted)
-    } else if matches!(wanted, Kind::BdayYear | Kind::CcExpYear) {
+    } else if matches!(wanted, FieldKind::BdayYear | FieldKind::CcExpYear) {
         years(field, raw)
-    } else if wanted == Kind::CcExp {
+    } else if wanted == FieldKind::CcExp {
         expiries(field, raw)
-    } else if matches!(wanted, Kind::CcNumber | Kind::CcCsc) {
+    } else if matches!(wanted, FieldKind::CcNumber | FieldKind::CcCsc) {
         card(field, raw)
-    } else if matches!(wanted, Kind::Country | Kind::CountryName) {
+    } else if matches!(wanted, FieldKind::Country | FieldKind::CountryName) {
         countries(field, raw, wanted)
-    } else if wanted == Kind::AddressLevel1 {
+    } else if wanted == FieldKind::AddressLevel1 {
         let mut all = plain();
         all.extend(place::state_words(raw).into_iter().map(String::from));
         all
-    } else if wanted == Kind::PostalCode {
+    } else if wanted == FieldKind::PostalCode {
         let bare: String = raw.chars().filter(|c| c.is_alphanumeric()).collect();
         let first = raw.split(['-', ' ']).next().unwrap_or(raw).to_string();
         Vec::from([raw.to_string(), bare, first])
-    } else if wanted == Kind::Url {
+    } else if wanted == FieldKind::Url {
         let secure = format!("https://{raw}");
         if raw.contains("://") { plain() } else { Vec::from([secure, raw.to_string()]) }
-    } else if matches!(wanted, Kind::AdditionalName | Kind::GivenName | Kind::FamilyName) {
+    } else if matches!(
+        wanted,
+        FieldKind::AdditionalName | FieldKind::GivenName | FieldKind::FamilyName
+    ) {
         let initial = raw.chars().next().map(String::from);
         let fits = field.limits.chars.is_some_and(|chars| chars <= 2);
         plain().into_iter().chain(initial.filter(|_| fits)).collect()
@@ -96,17 +99,17 @@ fn hint(field: &Field) -> String {
     format!("{} {}", field.placeholder, field.label).to_lowercase()
 }
 
-fn numbers(field: &Field, raw: &str, kind: Kind) -> Vec<String> {
+fn numbers(field: &Field, raw: &str, kind: FieldKind) -> Vec<String> {
     let Some(number) = raw.trim().parse::<u8>().ok().or_else(|| super::word::month(raw)) else {
         return Vec::from([raw.to_string()]);
     };
     let (long, short) = (format!("{number:02}"), format!("{number}"));
     let hint = hint(field);
-    let padded = kind == Kind::CcExpMonth
+    let padded = kind == FieldKind::CcExpMonth
         || ["dd", "mm", "tt", "jj", "gg"].iter().any(|it| hint.contains(it))
         || field.placeholder.starts_with('0');
     let mut ways = if padded { Vec::from([long, short]) } else { Vec::from([short, long]) };
-    if kind == Kind::BdayMonth {
+    if kind == FieldKind::BdayMonth {
         ways.push(super::word::month_name(number).into());
     }
     ways
@@ -156,10 +159,10 @@ fn card(field: &Field, raw: &str) -> Vec<String> {
     if groups { Vec::from([spaced, digits]) } else { Vec::from([digits, spaced]) }
 }
 
-fn countries(field: &Field, raw: &str, wanted: Kind) -> Vec<String> {
+fn countries(field: &Field, raw: &str, wanted: FieldKind) -> Vec<String> {
     let mut words = place::country_words(raw);
     let asks = field.attributes.get("autocomplete").is_some_and(|it| {
-        wanted == Kind::Country && it.split_whitespace().any(|token| token == "country")
+        wanted == FieldKind::Country && it.split_whitespace().any(|token| token == "country")
     });
     // People write names; codes are for fields that ask for them.
     if !asks && words.len() > 1 {
@@ -199,7 +202,7 @@ fn takes(field: &Field, way: &str) -> bool {
 
 /// Cuts text to what the field takes, at the end of a sentence or of a word if there is
 /// one not far away.
-fn cut(field: &Field, raw: &str) -> Result<String, Unfit> {
+fn cut(field: &Field, raw: &str) -> Result<String, UnfitValue> {
     let limits = &field.limits;
     let words = limits.words.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX));
     let by_words: String = raw
@@ -240,23 +243,23 @@ fn whole_words(text: &str, inside: bool) -> &str {
 }
 
 /// Says what the field wants, without the value.
-fn why(field: &Field, ways: &[String]) -> Unfit {
+fn why(field: &Field, ways: &[String]) -> UnfitValue {
     let limits = &field.limits;
     let lengths = || ways.iter().map(|way| length(way));
     if lengths().all(|it| it > limit(limits.chars)) {
-        return Unfit(format!("the field takes {} characters at most", limit(limits.chars)));
+        return UnfitValue(format!("the field takes {} characters at most", limit(limits.chars)));
     }
     if let Some(least) = limits
         .min_chars
         .filter(|least| lengths().all(|it| it < usize::try_from(*least).unwrap_or(usize::MAX)))
     {
-        return Unfit(format!("the field takes {least} characters at least"));
+        return UnfitValue(format!("the field takes {least} characters at least"));
     }
     match &limits.pattern {
         Some(pattern) => {
-            Unfit(format!("the field wants what matches `{}`", text::line(pattern, 80)))
+            UnfitValue(format!("the field wants what matches `{}`", text::line(pattern, 80)))
         }
-        None => Unfit("the field does not take the value".into()),
+        None => UnfitValue("the field does not take the value".into()),
     }
 }
 
@@ -276,11 +279,12 @@ pub(super) fn kept(field: &Field, wanted: &str, found: &str) -> bool {
     let bare = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let is = |kinds: &[Kind]| kinds.contains(&field.kind);
-    if is(&[Kind::Email, Kind::Url, Kind::Username]) {
+    let is = |kinds: &[FieldKind]| kinds.contains(&field.kind);
+    if is(&[FieldKind::Email, FieldKind::Url, FieldKind::Username]) {
         return false;
     }
-    if is(&[Kind::Tel, Kind::TelNational, Kind::TelLocal, Kind::TelCountryCode]) {
+    if is(&[FieldKind::Tel, FieldKind::TelNational, FieldKind::TelLocal, FieldKind::TelCountryCode])
+    {
         return Phone::same(&wanted, &found);
     }
     if super::number::read(&wanted).is_some() && super::number::same(&wanted, &found) {

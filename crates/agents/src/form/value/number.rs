@@ -6,7 +6,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::Unfit;
+use super::UnfitValue;
 use crate::form::field::Field;
 
 /// Reads a number: `1234.5`, `1,234.50`, `1.234,50`, `1 234,5`, `€ 12`, `12 %`.
@@ -53,15 +53,15 @@ pub(super) fn write(number: f64) -> String {
 }
 
 /// Returns the value of a native number field, within its limits.
-pub(super) fn fit(field: &Field, raw: &str) -> Result<String, Unfit> {
-    let number = read(raw).ok_or_else(|| Unfit("the field takes a number".into()))?;
+pub(super) fn fit(field: &Field, raw: &str) -> Result<String, UnfitValue> {
+    let number = read(raw).ok_or_else(|| UnfitValue("the field takes a number".into()))?;
     let limit = |text: &Option<String>| text.as_deref().and_then(read);
     let (min, max) = (limit(&field.limits.min), limit(&field.limits.max));
     if let Some(min) = min.filter(|min| number < *min) {
-        return Err(Unfit(format!("the field takes nothing below {}", write(min))));
+        return Err(UnfitValue(format!("the field takes nothing below {}", write(min))));
     }
     if let Some(max) = max.filter(|max| number > *max) {
-        return Err(Unfit(format!("the field takes nothing above {}", write(max))));
+        return Err(UnfitValue(format!("the field takes nothing above {}", write(max))));
     }
     let step = match field.limits.step.as_deref() {
         Some("any") => None,
@@ -73,7 +73,7 @@ pub(super) fn fit(field: &Field, raw: &str) -> Result<String, Unfit> {
         let steps = (number - from) / step;
         let off = (steps - libm_round(steps)).abs();
         if off > 1e-6 {
-            return Err(Unfit(format!("the field takes numbers in steps of {}", write(step))));
+            return Err(UnfitValue(format!("the field takes numbers in steps of {}", write(step))));
         }
     }
     Ok(write(number))

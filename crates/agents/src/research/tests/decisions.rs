@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::{deciding, last_words, prompt, summarises};
 use crate::{
-    research::{Decision, Offer, SEARCH, read},
+    research::{Decision, SEARCH, ToolList, read},
     testing::raw,
 };
 
-fn offer(names: &[&str]) -> Offer {
-    Offer::read(&json!(names)).unwrap()
+fn offer(names: &[&str]) -> ToolList {
+    ToolList::read(&json!(names)).unwrap()
 }
 
-fn shown(text: &str, offer: &Offer) -> String {
+fn shown(text: &str, offer: &ToolList) -> String {
     match read(text, offer) {
         Ok(Decision::Search { query }) => format!("search {query}"),
         Ok(Decision::Tool { tool, arguments }) => format!("{tool} {}", arguments.get()),

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{FINISH, assembles, begun, search};
 use crate::{
-    research::{Data, SEARCH, recount},
+    research::{ResearchData, SEARCH, recount},
     testing::raw,
 };
 
-fn configured(config: &Value) -> Result<Data, String> {
-    let mut data = Data::default();
+fn configured(config: &Value) -> Result<ResearchData, String> {
+    let mut data = ResearchData::default();
     data.configure(&raw(config)).map_err(|error| error.0).map(|()| data)
 }
 
@@ -116,7 +116,8 @@ fn a_tool_is_told_by_its_name_its_parameters_and_a_line() {
     });
     let read = json!({"name": "read", "about": "Reads\na file.", "parameters": parameters});
     let data = configured(&json!({"goal": "x", "tools": [read, SEARCH, "list"]})).unwrap();
-    let lines: Vec<String> = data.tools.tools().iter().map(super::super::Offered::line).collect();
+    let lines: Vec<String> =
+        data.tools.tools().iter().map(super::super::OfferedTool::line).collect();
     assert_eq!(lines[0], "- read(path, lines?): Reads a file.");
     assert!(lines[1].starts_with("- context.fts_search(query): finds passages"));
     assert_eq!(lines[2], "- list()");

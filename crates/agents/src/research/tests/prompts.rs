@@ -5,26 +5,26 @@ use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use insta::assert_snapshot;
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{analyzing, begun, deciding, last_words, prompt, search};
 use crate::{
-    research::{Finding, Offer, SEARCH, prompt::size, schema},
+    research::{Finding, SEARCH, ToolList, prompt::size, schema},
     testing::raw,
 };
 
 /// Shows a prompt as a model meets it.
 fn written(prompt: &Prompt) -> String {
     let messages = prompt.messages.iter().map(|message| match message {
-        Message::User(text) => format!("\n[user]\n{text}\n"),
-        Message::Assistant { text, calls } => {
+        PromptMessage::User(text) => format!("\n[user]\n{text}\n"),
+        PromptMessage::Assistant { text, calls } => {
             let calls = calls.iter().map(|it| format!("{} {}", it.tool, it.arguments.get()));
             format!("\n[assistant]\n{text}{}\n", calls.collect::<String>())
         }
-        Message::Tool { result, .. } => format!("\n[tool]\n{}\n", result.output),
+        PromptMessage::Tool { result, .. } => format!("\n[tool]\n{}\n", result.output),
         _ => String::new(),
     });
     format!("{}\n{}", prompt.system, messages.collect::<String>())
@@ -75,7 +75,9 @@ fn an_analysis_is_asked_for_in_words_and_offers_no_tool() {
     let shown = prompt(&analyzing());
     assert!(shown.schema.is_none() && shown.tools.is_empty());
     assert!(shown.system.contains("plain text"));
-    assert!(matches!(&shown.messages[0], Message::User(goal) if goal == "Where is the parser?"));
+    assert!(
+        matches!(&shown.messages[0], PromptMessage::User(goal) if goal == "Where is the parser?")
+    );
 }
 
 /// What OpenAI's strict mode, Gemini's and grammars made from schemas have in common.
@@ -107,7 +109,7 @@ fn the_schema_keeps_to_what_every_strict_mode_takes() {
         (json!(["read"]), json!(["tool", "finish"]), 4),
         (json!([SEARCH, "read", "list"]), json!(["search", "tool", "finish"]), 5),
     ] {
-        let schema = schema::of(&Offer::read(&tools).unwrap());
+        let schema = schema::of(&ToolList::read(&tools).unwrap());
         strict(&schema);
         assert_eq!(schema["properties"]["action"]["enum"], actions);
         assert_eq!(schema["properties"].as_object().unwrap().len(), keys);
@@ -119,7 +121,7 @@ fn a_state_that_allows_fewer_tools_shows_fewer() {
     let chart = super::CHART.replacen("tools    = \"all\"", "tools    = [\"files.read\"]", 1);
     assert_ne!(chart, super::CHART);
     let tools = [SEARCH, "files.read"];
-    let mut driver = crate::testing::Driver::<super::Research>::new(&chart, &tools);
+    let mut driver = crate::testing::Driver::<super::ResearchAgent>::new(&chart, &tools);
     driver.begin(json!({"goal": "Where?", "tools": tools}));
     driver.tool(true, "a.md:1: here");
     driver.say("Hm.");
@@ -144,7 +146,7 @@ fn a_long_memory_is_a_summary_and_the_last_five() {
     for (count, whole) in [(15, 15), (16, 5), (100, 5)] {
         driver.run.data.findings = findings(count);
         let shown = prompt(&driver);
-        let results = shown.messages.iter().filter(|it| matches!(it, Message::Tool { .. }));
+        let results = shown.messages.iter().filter(|it| matches!(it, PromptMessage::Tool { .. }));
         assert_eq!(results.count(), whole, "of {count}");
         let all = written(&shown);
         let older = format!("- {SEARCH} {{\"query\":\"q{}\"}}: 1 passage. note", count - 5);
@@ -197,14 +199,14 @@ proptest! {
         let words = last_words(&shown);
         prop_assert!(words.starts_with("## Agent State\nCurrent Phase: DECIDING\nPhase Duration: "));
         prop_assert!(words.lines().count() <= 5);
-        prop_assert!(matches!(&shown.messages[0], Message::User(goal) if goal == "Where is the parser?"));
+        prop_assert!(matches!(&shown.messages[0], PromptMessage::User(goal) if goal == "Where is the parser?"));
         // Every call stands before its result, and the last finding is always shown.
         let mut open = None;
         let mut last = None;
         for message in &shown.messages {
             match message {
-                Message::Assistant { calls, .. } if !calls.is_empty() => open = Some(calls[0].id.clone()),
-                Message::Tool { id, .. } => {
+                PromptMessage::Assistant { calls, .. } if !calls.is_empty() => open = Some(calls[0].id.clone()),
+                PromptMessage::Tool { id, .. } => {
                     prop_assert_eq!(open.take(), Some(id.clone()));
                     last = Some(id.clone());
                 }

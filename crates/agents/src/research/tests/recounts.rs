@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::{analyzing, assembles, begun, deciding, search, summarises};
-use crate::research::{Data, SEARCH, recount};
+use crate::research::{ResearchData, SEARCH, recount};
 
 const FOUND: &str = "a.md:1: Signals are red or green.\na.md:12: A red signal means stop.\n\
     b/a.md:1: Nothing of the kind.\nc.md:3: short";
@@ -71,7 +71,7 @@ fn a_stuck_summary_tells_what_was_done_found_and_refused() {
 
 #[test]
 fn a_run_without_anything_has_something_to_tell() {
-    let data = Data::default();
+    let data = ResearchData::default();
     assert_snapshot!(recount::summary(&data));
 }
 
@@ -79,7 +79,7 @@ fn a_run_without_anything_has_something_to_tell() {
 fn more_findings_than_are_kept_lose_the_oldest() {
     let chart = super::CHART.replace("decisions = { max = 20,", "decisions = { max = 200,");
     assert_ne!(chart, super::CHART);
-    let mut driver = crate::testing::Driver::<super::Research>::new(&chart, &[SEARCH]);
+    let mut driver = crate::testing::Driver::<super::ResearchAgent>::new(&chart, &[SEARCH]);
     driver.begin(json!({"goal": "Where?"}));
     for n in 1..=105 {
         driver.tool(true, &format!("a.md:{n}: text {n}"));
@@ -122,8 +122,8 @@ fn a_summary_is_bounded_and_always_the_same() {
             more.call.tool = "other".into();
         }
         data.findings.push(more);
-        data.turn_away(&crate::research::Unusable::NoSuchTool {
-            tool: format!("é{n}").repeat(90)
+        data.turn_away(&crate::research::UnusableReply::NoSuchTool {
+            tool: format!("é{n}").repeat(90),
         });
     }
     data.answer = Some("é".repeat(90_000));

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{FINISH, assembles, begun, deciding, last_words, prompt, search, summarises};
 use crate::{
-    research::{Cause, Research},
+    research::{FailureCause, ResearchAgent},
     testing::Driver,
 };
 
@@ -23,7 +23,7 @@ fn states_of(rounds: usize, end: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// Ends a run that is stuck, and returns what it says.
-fn told_at_the_end(driver: &mut Driver<Research>) -> String {
+fn told_at_the_end(driver: &mut Driver<ResearchAgent>) -> String {
     summarises(driver);
     assembles(driver);
     assert_eq!(driver.ended(), Some(Disposition::Stuck), "never succeeded");
@@ -165,7 +165,7 @@ fn three_decisions_may_fail_and_the_third_that_does_not_is_taken() {
         driver.say(text);
     }
     assert_eq!(driver.state(), "stuck_decide");
-    assert_eq!(driver.run.data.stopped.as_ref().unwrap().cause, Cause::Unusable);
+    assert_eq!(driver.run.data.stopped.as_ref().unwrap().cause, FailureCause::Unusable);
     let told = told_at_the_end(&mut driver);
     assert!(told.contains("It stopped in `deciding`: no JSON object could be read"), "{told}");
     assert!(told.contains("ask another model"), "{told}");
@@ -174,7 +174,7 @@ fn three_decisions_may_fail_and_the_third_that_does_not_is_taken() {
 /// A provider that asks for patience, once in every state that asks a model.
 #[test]
 fn a_model_that_is_busy_once_is_asked_again() {
-    fn busy(driver: &mut Driver<Research>) {
+    fn busy(driver: &mut Driver<ResearchAgent>) {
         let state = driver.state().to_owned();
         let busy = Fault {
             class: FaultClass::RateLimited,
@@ -249,7 +249,7 @@ fn a_refused_call_is_told_with_its_reason_and_what_is_allowed() {
         level: Level::Allow,
         until: None,
     };
-    let mut driver = Driver::<Research>::new(super::CHART, &[super::SEARCH, "files.read"]);
+    let mut driver = Driver::<ResearchAgent>::new(super::CHART, &[super::SEARCH, "files.read"]);
     driver.permissions =
         Permissions { rules: vec![allow(super::SEARCH)], ..Permissions::default() };
     driver.begin(json!({"goal": "Where?", "tools": [super::SEARCH, "files.read"]}));

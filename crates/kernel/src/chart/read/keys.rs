@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::{
     budgets::{micros, milliseconds},
-    draft::{Name, Sp},
+    draft::{Name, Spanned},
     resolve::{is_well_named, plain},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Reads one value, or says what is wrong with it.
-type Read<'t, 'i, T> = fn(&Sp<&'t DeValue<'i>>, &mut Findings) -> Option<T>;
+type Read<'t, 'i, T> = fn(&Spanned<&'t DeValue<'i>>, &mut Findings) -> Option<T>;
 
 pub(super) struct Keys<'t, 'i> {
     table: &'t DeTable<'i>,
@@ -82,13 +82,16 @@ impl<'t, 'i> Keys<'t, 'i> {
 
     /// Returns the entries of a table in the order of the file, which is their rank.
     pub(super) fn in_order(
-        table: &Sp<&'t DeTable<'i>>,
-    ) -> impl Iterator<Item = (Name, Sp<&'t DeValue<'i>>)> + use<'t, 'i> {
+        table: &Spanned<&'t DeTable<'i>>,
+    ) -> impl Iterator<Item = (Name, Spanned<&'t DeValue<'i>>)> + use<'t, 'i> {
         let mut entries: Vec<_> = table
             .value
             .iter()
             .map(|(name, value)| {
-                (Sp::new(name.get_ref().clone().into_owned(), span(name.span())), spanned(value))
+                (
+                    Spanned::new(name.get_ref().clone().into_owned(), span(name.span())),
+                    spanned(value),
+                )
             })
             .collect();
         entries.sort_by_key(|(name, _)| name.span);
@@ -100,35 +103,35 @@ fn span(range: core::ops::Range<usize>) -> Span {
     Span { start: range.start, end: range.end }
 }
 
-fn spanned<'t, 'i>(value: &'t toml::Spanned<DeValue<'i>>) -> Sp<&'t DeValue<'i>> {
-    Sp::new(value.get_ref(), span(value.span()))
+fn spanned<'t, 'i>(value: &'t toml::Spanned<DeValue<'i>>) -> Spanned<&'t DeValue<'i>> {
+    Spanned::new(value.get_ref(), span(value.span()))
 }
 
-fn wrong_type(value: &Sp<&DeValue<'_>>, expected: &str, found: &mut Findings) {
+fn wrong_type(value: &Spanned<&DeValue<'_>>, expected: &str, found: &mut Findings) {
     let message = format!("expected {expected}, found {}", value.type_str());
     found.add(Code::WrongType, value.span, message, format!("write {expected} here"));
 }
 
 pub(super) fn table<'t, 'i>(
-    value: &Sp<&'t DeValue<'i>>,
+    value: &Spanned<&'t DeValue<'i>>,
     found: &mut Findings,
-) -> Option<Sp<&'t DeTable<'i>>> {
+) -> Option<Spanned<&'t DeTable<'i>>> {
     if let DeValue::Table(table) = value.value {
-        return Some(Sp::new(table, value.span));
+        return Some(Spanned::new(table, value.span));
     }
     wrong_type(value, "a table", found);
     None
 }
 
-pub(super) fn name(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Name> {
+pub(super) fn name(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Name> {
     if let Some(text) = value.as_str() {
-        return Some(Sp::new(text.to_owned(), value.span));
+        return Some(Spanned::new(text.to_owned(), value.span));
     }
     wrong_type(value, "a name in quotes", found);
     None
 }
 
-pub(super) fn names(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Vec<Name>> {
+pub(super) fn names(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Vec<Name>> {
     let Some(list) = value.as_array() else {
         wrong_type(value, "a list of names", found);
         return None;
@@ -136,9 +139,9 @@ pub(super) fn names(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Ve
     Some(list.iter().filter_map(|item| name(&spanned(item), found)).collect())
 }
 
-pub(super) fn flag(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<bool>> {
+pub(super) fn flag(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<bool>> {
     if let Some(flag) = value.as_bool() {
-        return Some(Sp::new(flag, value.span));
+        return Some(Spanned::new(flag, value.span));
     }
     wrong_type(value, "`true` or `false`", found);
     None
@@ -146,44 +149,47 @@ pub(super) fn flag(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<
 
 /// Reads a whole number that is not negative.
 pub(super) fn count<T: TryFrom<u64>>(
-    value: &Sp<&DeValue<'_>>,
+    value: &Spanned<&DeValue<'_>>,
     found: &mut Findings,
-) -> Option<Sp<T>> {
+) -> Option<Spanned<T>> {
     let Some(integer) = value.as_integer() else {
         wrong_type(value, "a whole number", found);
         return None;
     };
     let number = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
     if let Some(number) = number.and_then(|number| T::try_from(number).ok()) {
-        return Some(Sp::new(number, value.span));
+        return Some(Spanned::new(number, value.span));
     }
-    let hint = "write a whole number from 0 up";
+    let hint = "write a whole number of at least 0";
     found.add(Code::BadValue, value.span, "the number is out of range", hint);
     None
 }
 
 /// Reads a whole number from 1 up.
 pub(super) fn positive<T: TryFrom<u64> + PartialEq + Default>(
-    value: &Sp<&DeValue<'_>>,
+    value: &Spanned<&DeValue<'_>>,
     found: &mut Findings,
-) -> Option<Sp<T>> {
+) -> Option<Spanned<T>> {
     let number = count(value, found)?;
     if *number == T::default() {
-        let hint = "write 1 or more; a count includes the first";
-        found.add(Code::BadValue, value.span, "zero makes no sense here", hint);
+        let hint = "write 1 or more; the first one counts";
+        found.add(Code::BadValue, value.span, "zero is not allowed here", hint);
         return None;
     }
     Some(number)
 }
 
-pub(super) fn small(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u16>> {
+pub(super) fn small(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<u16>> {
     positive(value, found)
 }
 
 /// Reads a duration such as `"15s"`, in milliseconds.
-pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u64>> {
+pub(super) fn duration(
+    value: &Spanned<&DeValue<'_>>,
+    found: &mut Findings,
+) -> Option<Spanned<u64>> {
     // Something was written, so nothing is reported as missing.
-    let written = Some(Sp::new(1, value.span));
+    let written = Some(Spanned::new(1, value.span));
     let Some(text) = value.as_str() else {
         let message = format!("expected a duration, found {}", value.type_str());
         let number = value.as_integer().map_or("15", |number| number.as_str());
@@ -192,7 +198,7 @@ pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option
         return written;
     };
     if let Some(ms) = milliseconds(text) {
-        return Some(Sp::new(ms, value.span));
+        return Some(Spanned::new(ms, value.span));
     }
     let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`";
     found.add(Code::BadValue, value.span, format!("`{text}` is not a valid duration"), hint);
@@ -200,13 +206,13 @@ pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option
 }
 
 /// Reads an amount of money such as `"2.50"`, in millionths.
-pub(super) fn money(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u64>> {
+pub(super) fn money(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<u64>> {
     let Some(text) = value.as_str() else {
         wrong_type(value, "an amount such as `\"2.50\"`", found);
         return None;
     };
     if let Some(micros) = micros(text) {
-        return Some(Sp::new(micros, value.span));
+        return Some(Spanned::new(micros, value.span));
     }
     let hint = "write whole units and up to six decimals: `\"2.50\"`";
     found.add(Code::BadValue, value.span, format!("`{text}` is not a valid amount"), hint);
@@ -214,24 +220,24 @@ pub(super) fn money(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp
 }
 
 /// A job's parameters as canonical JSON, and where each value of them is written.
-type Json = (Sp<Box<RawValue>>, BTreeMap<String, Span>);
+type Json = (Spanned<Box<RawValue>>, BTreeMap<String, Span>);
 
 /// Reads a job's parameters.
-pub(super) fn json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Json> {
+pub(super) fn json(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Json> {
     table(value, found)?;
     let mut places = BTreeMap::new();
     let json = to_json(value, "", &mut places, found)?;
     let text = crate::json::canonical(&json);
-    RawValue::from_string(text).ok().map(|raw| (Sp::new(raw, value.span), places))
+    RawValue::from_string(text).ok().map(|raw| (Spanned::new(raw, value.span), places))
 }
 
 /// Reads what a slot holds.
-pub(super) fn value(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
+pub(super) fn value(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
     to_json(value, "", &mut BTreeMap::new(), found)
 }
 
 fn to_json(
-    value: &Sp<&DeValue<'_>>,
+    value: &Spanned<&DeValue<'_>>,
     pointer: &str,
     places: &mut BTreeMap<String, Span>,
     found: &mut Findings,

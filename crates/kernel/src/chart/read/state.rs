@@ -5,17 +5,19 @@ use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use toml::de::DeValue;
 
 use super::{
-    super::draft::{DoesDraft, EdgeDraft, Limits, Name, Sp, StateDraft, ToolsDraft},
+    super::draft::{
+        AttemptLimits, EdgeDraft, Name, Spanned, StateDraft, StateKindDraft, ToolsDraft,
+    },
     keys::{self, Keys},
     limits, one_of,
 };
 use crate::{code::Code, diagnostic::Findings};
 
-pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) -> StateDraft {
+pub(super) fn read(name: Name, value: Spanned<&DeValue<'_>>, found: &mut Findings) -> StateDraft {
     keys::well_named(&name, "a state", found);
     let mut state = StateDraft {
-        does: None,
-        limits: Limits::default(),
+        kind: None,
+        limits: AttemptLimits::default(),
         tools: None,
         with: None,
         places: BTreeMap::new(),
@@ -25,7 +27,7 @@ pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) ->
     let Some(table) = keys::table(&value, found) else { return state };
     let title = format!("state `{}`", *state.name);
     let mut keys = Keys::new(table.value, state.name.span, &title);
-    state.does = does(&mut keys, &state.name, found);
+    state.kind = does(&mut keys, &state.name, found);
     state.limits = limits(&mut keys, found);
     state.tools = keys.optional(found, "tools", tools);
     if let Some((with, places)) = keys.optional(found, "with", keys::json) {
@@ -40,26 +42,37 @@ pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) ->
 }
 
 /// Reads the one thing that the state does.
-fn does(keys: &mut Keys<'_, '_>, name: &Name, found: &mut Findings) -> Option<Sp<DoesDraft>> {
-    let job = |name: Name, make: fn(String) -> DoesDraft| Sp::new(make(name.value), name.span);
-    let mut given: Vec<(&str, Option<Sp<DoesDraft>>)> = Vec::new();
+fn does(
+    keys: &mut Keys<'_, '_>,
+    name: &Name,
+    found: &mut Findings,
+) -> Option<Spanned<StateKindDraft>> {
+    let job =
+        |name: Name, make: fn(String) -> StateKindDraft| Spanned::new(make(name.value), name.span);
+    let mut given: Vec<(&str, Option<Spanned<StateKindDraft>>)> = Vec::new();
     for (key, make) in [
-        ("run", DoesDraft::Run as fn(String) -> DoesDraft),
-        ("decide", DoesDraft::Decide),
-        ("between_attempts_of", DoesDraft::BetweenAttemptsOf),
-        ("while_asking", DoesDraft::WhileAsking),
+        ("run", StateKindDraft::Run as fn(String) -> StateKindDraft),
+        ("decide", StateKindDraft::Decide),
+        ("between_attempts_of", StateKindDraft::BetweenAttemptsOf),
+        ("while_asking", StateKindDraft::WhileAsking),
     ] {
         let read = keys.optional(found, key, |value, found| Some(keys::name(value, found)));
         given.extend(read.map(|read| (key, read.map(|name| job(name, make)))));
     }
     let read = keys.optional(found, "await", |value, found| {
-        Some(keys::names(value, found).map(|names| Sp::new(DoesDraft::Await(names), value.span)))
+        Some(
+            keys::names(value, found)
+                .map(|names| Spanned::new(StateKindDraft::Await(names), value.span)),
+        )
     });
     given.extend(read.map(|read| ("await", read)));
     let read = keys.optional(found, "fan_out", |value, found| Some(fan_out(value, found)));
     given.extend(read.map(|read| ("fan_out", read)));
     let read = keys.optional(found, "final", |value, found| {
-        Some(one_of(value, found).map(|end| Sp::new(DoesDraft::Final(end.value), end.span)))
+        Some(
+            one_of(value, found)
+                .map(|end| Spanned::new(StateKindDraft::Final(end.value), end.span)),
+        )
     });
     given.extend(read.map(|read| ("final", read)));
 
@@ -77,7 +90,7 @@ fn does(keys: &mut Keys<'_, '_>, name: &Name, found: &mut Findings) -> Option<Sp
     None
 }
 
-fn fan_out(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<DoesDraft>> {
+fn fan_out(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<StateKindDraft>> {
     let table = keys::table(value, found)?;
     let mut keys = Keys::new(table.value, table.span, "`fan_out`");
     let over = keys.required(found, "over", keys::name);
@@ -89,19 +102,19 @@ fn fan_out(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<DoesDraf
     let (max_parallel, max_items) = (max_parallel?, max_items?);
     if max_parallel.value > max_items.value {
         let hint = "lower `max_parallel` to `max_items`";
-        found.add(Code::BadValue, max_parallel.span, "more places than items", hint);
+        found.add(Code::BadValue, max_parallel.span, "`max_parallel` is above `max_items`", hint);
     }
-    let fan_out = DoesDraft::FanOut {
+    let fan_out = StateKindDraft::FanOut {
         over: over?,
         run: run?,
         join: join?,
         max_parallel: max_parallel.value,
         max_items: max_items.value,
     };
-    Some(Sp::new(fan_out, value.span))
+    Some(Spanned::new(fan_out, value.span))
 }
 
-fn tools(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<ToolsDraft>> {
+fn tools(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Spanned<ToolsDraft>> {
     let tools = match value.as_str() {
         Some("all") => ToolsDraft::All,
         Some("none") => ToolsDraft::None,
@@ -113,11 +126,11 @@ fn tools(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<ToolsDraft
         }
         None => ToolsDraft::Only(keys::names(value, found)?),
     };
-    Some(Sp::new(tools, value.span))
+    Some(Spanned::new(tools, value.span))
 }
 
 /// Reads `on.X = "state"` or `on.X = { to = "state", spend = "budget" }`.
-fn edge(outcome: Name, value: &Sp<&DeValue<'_>>, found: &mut Findings) -> EdgeDraft {
+fn edge(outcome: Name, value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> EdgeDraft {
     if value.as_str().is_some() {
         return EdgeDraft { outcome, to: keys::name(value, found), spend: None };
     }

@@ -191,13 +191,13 @@ fn calls_side_by_side_are_judged_each() {
 
 #[test]
 fn a_foreign_loop_is_watched_in_the_same_way() {
-    use pointsman_kernel::{agent::Reply, chart::Stuck, governor::Watch};
+    use pointsman_kernel::{agent::Reply, chart::StuckThresholds, governor::GovernorMonitor};
 
     use super::{clerk::tools, desk::call};
 
     let chart = chart("");
     let mut desk = Desk::new(&chart);
-    let mut watch = Watch::new(Stuck::default(), tools());
+    let mut watch = GovernorMonitor::new(StuckThresholds::default(), tools());
     for at in 0..40 {
         let arguments = format!(r#"{{"path":"{}"}}"#, at % 3);
         let (proposed, result) = (call("", "read", &arguments), ok("as ever"));
@@ -214,7 +214,10 @@ fn a_foreign_loop_is_watched_in_the_same_way() {
             desk.person();
         }
     }
-    let mut watch = Watch::new(Stuck { unparsable: Some(2), ..Stuck::default() }, Vec::new());
+    let mut watch = GovernorMonitor::new(
+        StuckThresholds { unparsable: Some(2), ..StuckThresholds::default() },
+        Vec::new(),
+    );
     assert!(watch.hear(&Reply::default(), false).is_none());
     let verdict = watch.hear(&Reply::default(), false);
     assert_ruled(verdict.as_slice(), Halt, Rule::Unparsable, &[1, 2]);

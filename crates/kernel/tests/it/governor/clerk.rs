@@ -2,13 +2,13 @@
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
-        Visit,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, ModelCall, Order, Settlement,
+        ToolCall, Visit,
     },
     governor::Verdict,
     id::{JobId, Outcome},
     job::{
-        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Registry, ToolShape,
+        AgentDecl, Charges, Governance, Influence::None as Plain, JobDecl, Registry, ToolShape,
         job_id,
     },
     tool::{ToolDecl, ToolEffect},
@@ -37,7 +37,7 @@ pub(super) struct Data {
 const THINK: JobDecl = JobDecl {
     name: "think",
     outcomes: &[("call", Plain), ("talk", Plain), ("ask", Plain), ("done", Plain)],
-    governed: Governed::Turns,
+    governed: Governance::Turns,
     worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
@@ -45,7 +45,7 @@ const THINK: JobDecl = JobDecl {
 const ACT: JobDecl = JobDecl {
     name: "act",
     outcomes: &[("done", Plain)],
-    governed: Governed::Calls,
+    governed: Governance::Calls,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
@@ -117,9 +117,9 @@ impl Agent for Clerk {
         }
     }
 
-    fn settle(data: &mut Data, _: &Visit<'_>, answer: Answer<()>) -> Settled<()> {
+    fn settle(data: &mut Data, _: &Visit<'_>, answer: Answer<()>) -> Settlement<()> {
         match answer {
-            Answer::Model(reply) if reply.text == "???" => Settled::Failed(Fault {
+            Answer::Model(reply) if reply.text == "???" => Settlement::Failed(Fault {
                 class: FaultClass::Invalid,
                 repeatable: false,
                 hint_ms: None,
@@ -136,20 +136,20 @@ impl Agent for Clerk {
                     "done" => "done",
                     _ => "talk",
                 };
-                Settled::Outcome(THINK.outcome(name))
+                Settlement::Outcome(THINK.outcome(name))
             }
-            Answer::Fault(fault) => Settled::Failed(fault),
+            Answer::Fault(fault) => Settlement::Failed(fault),
             _ => {
                 data.settled += 1;
-                Settled::Outcome(Outcome(0))
+                Settlement::Outcome(Outcome(0))
             }
         }
     }
 
-    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+    fn abandon(data: &mut Data, visit: &Visit<'_>, why: &Abandoned) {
         let name = match why {
-            Forgone::Denied { reason } => format!("denied: {reason}"),
-            Forgone::Stuck { reason } => format!("stuck: {reason}"),
+            Abandoned::Denied { reason } => format!("denied: {reason}"),
+            Abandoned::Stuck { reason } => format!("stuck: {reason}"),
             other => format!("{other:?}"),
         };
         data.forgone.push((visit.item, name));

@@ -6,12 +6,12 @@
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Reply, ToolCall, ToolResult},
     chart::{Chart, verify},
-    event::{Begun, Event, Observed, Usage},
+    event::{Event, Observed, RunConfig, Usage},
     governor::{Grant, Level, Permissions, Rule, Verdict},
     id::{At, Digest, EffectId, Seq},
-    journal::{Recorded, Recorder},
+    journal::{RecordResult, Recorder},
     replay::replay,
-    run::{Doing, Run},
+    run::{ItemStatus, Run},
 };
 use serde_json::value::RawValue;
 
@@ -136,7 +136,7 @@ impl<'c> Desk<'c> {
         let recorder = Recorder::new(chart);
         let (lines, ruled) = (Vec::new(), Vec::new());
         let mut desk = Self { chart, recorder, lines, now: 0, ruled, calls: 0 };
-        desk.record(Event::Begun(Box::new(Begun {
+        desk.record(Event::Begun(Box::new(RunConfig {
             chart: "desk".into(),
             version: 1,
             digest: chart.digest(),
@@ -155,7 +155,7 @@ impl<'c> Desk<'c> {
     pub(super) fn record(&mut self, event: Event<()>) -> Vec<Verdict> {
         let seq = self.recorder.run().core.next;
         let recorded = self.recorder.record(Observed { at: At(self.now), event });
-        let Ok(Recorded::Line(line)) = recorded else { panic!("not applied: {recorded:?}") };
+        let Ok(RecordResult::Line(line)) = recorded else { panic!("not applied: {recorded:?}") };
         self.lines.push(line);
         let verdicts = self.recorder.out().verdicts.clone();
         self.ruled.extend(verdicts.iter().map(|verdict| (seq, verdict.clone())));
@@ -169,7 +169,7 @@ impl<'c> Desk<'c> {
     /// Returns the first effect under way.
     pub(super) fn working(&self) -> Option<EffectId> {
         self.recorder.run().core.items.iter().find_map(|item| match item.doing {
-            Doing::Working { effect, .. } => Some(effect),
+            ItemStatus::Working { effect, .. } => Some(effect),
             _ => None,
         })
     }
@@ -177,7 +177,7 @@ impl<'c> Desk<'c> {
     /// Returns the first question that waits for a person.
     pub(super) fn asking(&self) -> Option<(EffectId, Digest)> {
         self.recorder.run().core.items.iter().find_map(|item| match item.doing {
-            Doing::Asking { effect, call, .. } => Some((effect, call)),
+            ItemStatus::Asking { effect, call, .. } => Some((effect, call)),
             _ => None,
         })
     }

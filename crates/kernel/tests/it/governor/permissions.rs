@@ -1,9 +1,9 @@
 //! Permissions: which rule decides, for how long, and what a person's answer binds.
 
 use pointsman_kernel::{
-    Rejected, Took,
+    Rejected, StepResult,
     agent::Answer,
-    effect::Out,
+    effect::StepOutput,
     event::{Event, Observed},
     governor::{
         Grant,
@@ -261,7 +261,7 @@ fn a_yes_is_to_one_call_and_to_no_other() {
             sent: None,
         };
         let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
-        let mut out = Out::default();
+        let mut out = StepOutput::default();
         let seen = Observed { at: At(0), event };
         let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut out);
         assert_eq!(took, Err(Rejected::WrongAnswer(effect)));
@@ -286,8 +286,9 @@ fn an_answer_that_comes_twice_changes_nothing() {
     let event = Event::ApprovalAnswered { effect, call, granted, reason, remember, sent };
     let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
     let seen = Observed { at: At(0), event };
-    let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut Out::default());
-    assert!(matches!(took, Ok(Took::Ignored(_))), "{took:?}");
+    let took =
+        step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut StepOutput::default());
+    assert!(matches!(took, Ok(StepResult::Ignored(_))), "{took:?}");
     assert_eq!(serde_json::to_string(&run).unwrap(), desk.snapshot());
 }
 
@@ -377,7 +378,7 @@ fn a_refused_call_alone_leaves_its_state_as_denied() {
     desk.turn("", &[("edit", "{}")]);
     let hops = &desk.recorder.out().hops;
     let acting = chart.states().iter().find(|state| state.name() == "acting").unwrap();
-    let by = pointsman_kernel::effect::Cause::Outcome(acting.added().denied.unwrap());
+    let by = pointsman_kernel::effect::Cause::Outcome(acting.kernel_outcomes().denied.unwrap());
     assert_eq!(hops.last().map(|hop| hop.by), Some(by));
     assert_eq!(desk.working().map(|effect| effect.seq), Some(pointsman_kernel::id::Seq(2)));
 }

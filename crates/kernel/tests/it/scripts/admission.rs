@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{
     Rejected,
-    effect::Out,
+    effect::StepOutput,
     event::{Event, Observed},
     id::{At, Seq},
     run::Run,
@@ -178,9 +178,9 @@ fn an_ended_run_takes_nothing_more() {
         cancel => ignored: Ended
         shutdown => ignored: Ended
         grant 1.0 => ignored: Ended
-        give go => rejected: the run has ended; going on is a fork
-        pause => rejected: the run has ended; going on is a fork
-        resume => rejected: the run has ended; going on is a fork
+        give go => rejected: the run has ended; fork it to continue
+        pause => rejected: the run has ended; fork it to continue
+        resume => rejected: the run has ended; fork it to continue
         begin => rejected: the run has begun already
         ",
     );
@@ -200,7 +200,7 @@ fn a_run_is_bound_to_its_chart() {
 fn entries_have_no_gaps() {
     let chart = chart(WORK);
     let mut run = Run::<Toy>::new(&chart);
-    let mut out = Out::default();
+    let mut out = StepOutput::default();
     for got in [0, 2, 9] {
         let seen = Observed { at: At(0), event: Event::Woke };
         let gap = Rejected::Gap { expected: Seq(1), got: Seq(got) };

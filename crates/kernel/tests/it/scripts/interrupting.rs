@@ -191,7 +191,7 @@ fn a_grant_adds_to_a_budget_and_only_to_one_that_there_is() {
         +9000 more model_call 3 => models 4
         +10 interrupt 1.0 counted => models 3; wake 9110
         +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
-        more model_call 1 => rejected: the run has ended; going on is a fork
+        more model_call 1 => rejected: the run has ended; fork it to continue
         ",
     );
 }
@@ -205,7 +205,7 @@ fn a_fork_makes_what_was_under_way_for_the_first_time() {
         +10 fork => models 2
         +10 interrupt 1.0 counted => models 1; wake 120
         +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
-        fork => rejected: the run has ended; going on is a fork
+        fork => rejected: the run has ended; fork it to continue
         ",
     );
     check(

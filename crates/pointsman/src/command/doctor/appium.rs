@@ -2,7 +2,7 @@
 //! else does.
 
 use pointsman_runtime::config::ExploreConfig;
-use pointsman_webdriver::device::{DeviceClass, DeviceError, Server, appium_status};
+use pointsman_webdriver::device::{DeviceClass, DeviceError, ServerStatus, appium_status};
 
 use super::{Check, LIMIT, reach};
 
@@ -15,8 +15,7 @@ const START: &str = "start it with `appium --address 127.0.0.1 --port 4723`";
 /// Looks at the server that is set, and at what it needs where it runs on this machine.
 pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
     let Some(url) = &config.appium else {
-        let detail = "not set: `run explore` asks the server that `--appium` names, or `appium` of \
-            `[explore]`";
+        let detail = "not set: use `--appium`, or `appium` of `[explore]`, to name a server";
         return checks.push(Check::ok("appium", detail));
     };
     // The server is slow to answer while it loads its drivers.
@@ -29,24 +28,24 @@ pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
     }
 }
 
-fn server(url: &str, asked: Result<Server, DeviceError>, missing: bool) -> Check {
+fn server(url: &str, asked: Result<ServerStatus, DeviceError>, missing: bool) -> Check {
     match asked {
-        Ok(Server { version, ready: true }) => {
+        Ok(ServerStatus { version, ready: true }) => {
             let version = version.unwrap_or_else(|| "of an unknown version".into());
             Check::ok("appium", format!("{version} at {url}"))
         }
-        Ok(Server { .. }) => Check::warn(
+        Ok(ServerStatus { .. }) => Check::warn(
             "appium",
             format!("{url} takes no new sessions"),
             "wait until it is ready, or start it again",
         ),
         Err(error) if error.class == DeviceClass::Unreachable => {
             let hint = if missing { format!("{INSTALL}; {START}") } else { START.into() };
-            Check::warn("appium", format!("nobody answers at {url}"), hint)
+            Check::warn("appium", format!("no server answers at {url}"), hint)
         }
         Err(error) => {
-            let hint = "look at `appium` of `[explore]`: some servers have a base path, such as \
-                `/wd/hub`";
+            let hint =
+                "check `appium` of `[explore]`: some servers have a base path, such as `/wd/hub`";
             Check::warn("appium", error.message, hint)
         }
     }
@@ -57,8 +56,7 @@ fn adb(found: Result<String, String>) -> Check {
     match found {
         Ok(version) => Check::ok("adb", version),
         Err(why) => {
-            let hint = "the driver for Android needs it: `sudo apt-get install adb`, then `adb \
-                devices` lists what is connected; browsers are driven without";
+            let hint = "Android needs it (browsers do not): `sudo apt-get install adb`, then `adb devices` lists connected devices";
             Check::warn("adb", why, hint)
         }
     }
@@ -68,7 +66,7 @@ fn adb(found: Result<String, String>) -> Check {
 mod tests {
     use super::{super::Status, *};
 
-    fn unreachable() -> Result<Server, DeviceError> {
+    fn unreachable() -> Result<ServerStatus, DeviceError> {
         Err(DeviceError::new(DeviceClass::Unreachable, "refused"))
     }
 
@@ -83,7 +81,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told_with_the_commands() {
         let url = "http://127.0.0.1:4723";
-        let there = Server { version: Some("3.8.0".into()), ready: true };
+        let there = ServerStatus { version: Some("3.8.0".into()), ready: true };
         assert_eq!(server(url, Ok(there), false).detail, "3.8.0 at http://127.0.0.1:4723");
         let check = server(url, unreachable(), true);
         let hint = check.hint.unwrap_or_default();
@@ -93,7 +91,7 @@ mod tests {
         assert!(hint.starts_with("start it") && !hint.contains("npm"));
         let foreign = Err(DeviceError::new(DeviceClass::Internal, "not Appium"));
         assert!(server(url, foreign, false).hint.unwrap_or_default().contains("base path"));
-        let busy = Server { version: None, ready: false };
+        let busy = ServerStatus { version: None, ready: false };
         assert!(server(url, Ok(busy), false).status == Status::Warn);
         let hint = adb(Err("`adb` is not there".into())).hint.unwrap_or_default();
         assert!(hint.contains("apt-get install adb"));

@@ -23,7 +23,7 @@ pub(super) fn version(program: &str, limit: Duration) -> Result<String, String> 
         .stderr(Stdio::null())
         .spawn();
     let mut child = child.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("`{program}` is not there"),
+        io::ErrorKind::NotFound => format!("`{program}` is not installed"),
         _ => format!("`{program}` cannot be started: {error}"),
     })?;
     let started = Stopwatch::start();
@@ -44,7 +44,7 @@ pub(super) fn version(program: &str, limit: Duration) -> Result<String, String> 
 
 /// Opens a connection to a server's address, and closes it again.
 pub(super) fn server(url: &str, limit: Duration) -> Result<(), String> {
-    let place = place(url).ok_or("it is no address of a server")?;
+    let place = place(url).ok_or("it is not a server address")?;
     let (done, result) = mpsc::channel();
     // Looking a name up has no limit of its own; a thread that is too late is not waited for.
     thread::spawn(move || {

@@ -25,13 +25,13 @@ impl Doctor {
         checks.push(match tools.tool_sandbox() {
             "none" => Check::warn(
                 "sandbox",
-                "none works here, so no command can be run",
+                "none works here, so commands cannot run",
                 "install bubblewrap, or use a Linux kernel with landlock",
             ),
             "landlock" => Check::warn(
                 "sandbox",
-                "landlock: no network but sockets in files; commands can write in `.git`",
-                "install bubblewrap to keep commands from both",
+                "landlock: no network except Unix sockets; commands can write to `.git`",
+                "install bubblewrap to prevent both",
             ),
             name => Check::ok("sandbox", name),
         });
@@ -42,7 +42,7 @@ impl Doctor {
             let program = tried.program;
             // What holds for every command need not be said of each program.
             if let Some(why) = tried.answer.as_ref().err().filter(|why| nowhere(why)) {
-                let hint = "toolchains are tried where commands can run";
+                let hint = "not checked: commands cannot run";
                 return checks.push(Check::warn("toolchain", why.as_str(), hint));
             }
             checks.push(match tried.answer {
@@ -60,8 +60,7 @@ impl Doctor {
                             words::line(&why, 200)
                         ),
                         format!(
-                            "if agents need it, add to your own pointsman.toml: [sandbox] \
-                             read_only = [\"{folder}\"], and what it needs beside it"
+                            "if agents need it, add [sandbox] read_only = [\"{folder}\"] to your own pointsman.toml, with any other folders it needs"
                         ),
                     )
                 }

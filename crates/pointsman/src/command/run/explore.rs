@@ -7,45 +7,45 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
+use pointsman_agents::explore::{App, DeviceLocation, ExploreConfig, PermissionPolicy, Policy};
 use pointsman_webdriver::device::{self, Appium, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;
 
-/// What `explore` takes beside the rest.
+/// Options of `explore`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ExploreArgs {
     /// The address of a running Appium server.
     #[arg(long, value_name = "URL", help_heading = "Exploring", conflicts_with = "app_graph")]
     appium: Option<String>,
-    /// The capabilities of the session: a JSON file. It is read when the session is opened, and
-    /// no value of it is written into the journal.
+    /// The session's capabilities: a JSON file, read when the session opens. The journal keeps
+    /// none of its values.
     #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
     caps: Option<PathBuf>,
     /// Explore a recorded app instead of a device.
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     app_graph: Option<PathBuf>,
-    /// The app: its package, bundle identifier, or the address of a web page
-    /// [default: that of the capabilities].
+    /// The app: its package, bundle identifier or web address
+    /// [default: from the capabilities].
     #[arg(long, value_name = "NAME", help_heading = "Exploring", conflicts_with = "app_graph")]
     package: Option<String>,
     /// Install the app from this file if it is missing, or older than `--app-version`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
     app: Option<PathBuf>,
-    /// The lowest version code that will do.
+    /// The minimum version code.
     #[arg(long, value_name = "N", help_heading = "Exploring", conflicts_with = "app_graph")]
     app_version: Option<u64>,
     /// How to search [default: auto].
     #[arg(long, value_name = "POLICY", help_heading = "Exploring")]
     policy: Option<Search>,
-    /// What to look for, for the policy `goal-oriented`; the same as GOAL.
+    /// What to look for with the policy `goal-oriented`; the same as GOAL.
     #[arg(long = "goal", value_name = "TEXT", help_heading = "Exploring")]
     aim: Option<String>,
     /// Steps to take before exploring and after every restart: a TOML file of `[[step]]`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     setup: Option<PathBuf>,
-    /// Go on to the budget when nothing is left to try.
+    /// Continue until the budget is used up, even when every action was tried.
     #[arg(long, help_heading = "Exploring")]
     exhaust: bool,
     /// What to do when the system asks for a permission [default: explore].
@@ -56,15 +56,15 @@ pub(crate) struct ExploreArgs {
 /// How to search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Search {
-    /// Begin with max-coverage and switch when nothing new is seen.
+    /// Start with max-coverage and switch when nothing new appears.
     Auto,
     /// Finish the shallowest screen first.
     Bfs,
-    /// Go on from the newest screen, and back when it is done.
+    /// Continue from the newest screen, and go back when it is finished.
     Dfs,
-    /// Take the shortest known way to an untried action.
+    /// Take the shortest known path to an untried action.
     MaxCoverage,
-    /// Stay within an activity until it is done.
+    /// Stay within an activity until it is finished.
     Focused,
     /// Prefer actions that share words with the goal.
     GoalOriented,
@@ -124,7 +124,7 @@ impl ExploreArgs {
                     Recording::open(&file, seed, None).map_err(ExploreError::Recording)?;
                 let told = format!("a recording of {}: {}", recording.app(), file.display());
                 let file = file.display().to_string();
-                let place = Place { recording: Some(file), ..Place::default() };
+                let place = DeviceLocation { recording: Some(file), ..DeviceLocation::default() };
                 (recording.package().to_owned(), place, told)
             }
             None => self.device(url)?,
@@ -147,12 +147,12 @@ impl ExploreArgs {
             ("policy", policy.map_or("auto", Policy::name).to_owned()),
         ];
         let permissions = match self.permissions {
-            Some(Asked::Allow) => Permissions::Allow,
-            Some(Asked::Deny) => Permissions::Deny,
-            Some(Asked::Explore) | None => Permissions::Explore,
+            Some(Asked::Allow) => PermissionPolicy::Allow,
+            Some(Asked::Deny) => PermissionPolicy::Deny,
+            Some(Asked::Explore) | None => PermissionPolicy::Explore,
         };
         let (exhaust, ask_model) = (self.exhaust, asks);
-        let config = Config {
+        let config = ExploreConfig {
             app,
             goal,
             ask_model,
@@ -162,23 +162,23 @@ impl ExploreArgs {
             exhaust,
             seed,
             device: place,
-            ..Config::default()
+            ..ExploreConfig::default()
         };
         Ok(Trip { config: json!(config), told })
     }
 
     /// Returns the package, where it is explored, and the same for people.
-    fn device(&self, url: Option<&str>) -> Result<(String, Place, String), ExploreError> {
+    fn device(&self, url: Option<&str>) -> Result<(String, DeviceLocation, String), ExploreError> {
         let url = self.appium.as_deref().or(url).ok_or(ExploreError::NoDevice)?;
         let caps = self.caps.as_deref().ok_or(ExploreError::NoDevice)?;
         let settings = AppiumSettings::read(url, caps).map_err(ExploreError::Capabilities)?;
         let package = self.package.clone().or_else(|| settings.app()).ok_or(ExploreError::NoApp)?;
         // Nothing is sent yet; an address that cannot be one is refused before a run begins.
         Appium::new(settings).map_err(ExploreError::Address)?;
-        let place = Place {
+        let place = DeviceLocation {
             appium: Some(url.to_owned()),
             capabilities: Some(absolute(caps)),
-            ..Place::default()
+            ..DeviceLocation::default()
         };
         Ok((package, place, format!("Appium at {url}")))
     }

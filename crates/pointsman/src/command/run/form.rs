@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::form::{self, Holds, Profile, SUBMIT_TOOL};
+use pointsman_agents::form::{self, Profile, ProfileKeys, SUBMIT_TOOL};
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::config::{self, Config, FormConfig};
 use pointsman_webdriver::{browser, profile, settings};
@@ -14,22 +14,22 @@ use serde_json::{Value, json};
 
 use crate::{report::Error, tell::note};
 
-/// What `form` takes beside the rest.
+/// Options of `form`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FormArgs {
     /// The page with the form: an address, or a local file.
     #[arg(long, value_name = "URL", help_heading = "Forms")]
     url: Option<String>,
-    /// What it is filled with: a profile (`pointsman profile example` prints one).
+    /// The profile to fill it from (`pointsman profile example` prints one).
     #[arg(long, value_name = "FILE", help_heading = "Forms")]
     profile: Option<PathBuf>,
     /// Show the browser's window.
     #[arg(long, help_heading = "Forms")]
     visible: bool,
-    /// Whether the filled form is sent [default: ask].
+    /// Whether to send the filled form [default: ask].
     #[arg(long, value_name = "WHEN", help_heading = "Forms")]
     submit: Option<Submit>,
-    /// Fill fields anew that hold a value.
+    /// Replace values that fields already have.
     #[arg(long, help_heading = "Forms")]
     overwrite: bool,
 }
@@ -39,9 +39,9 @@ pub(crate) struct FormArgs {
 enum Submit {
     /// Never.
     Never,
-    /// After you have said so; without a terminal, never.
+    /// After you confirm; never without a terminal.
     Ask,
-    /// Yes; paying and signing are still asked for.
+    /// Yes, but ask before paying or signing.
     Yes,
 }
 
@@ -165,12 +165,12 @@ fn grants(submit: config::Submit) -> Vec<Grant> {
 const fn submit_word(submit: config::Submit) -> &'static str {
     match submit {
         config::Submit::Never => "never",
-        config::Submit::Ask => "after you have said so",
-        config::Submit::Yes => "yes, but for paying and signing",
+        config::Submit::Ask => "after you confirm",
+        config::Submit::Yes => "yes, except paying and signing",
     }
 }
 
-fn said(file: &Path, profile: &Profile, holds: &Holds) -> String {
+fn said(file: &Path, profile: &Profile, holds: &ProfileKeys) -> String {
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(

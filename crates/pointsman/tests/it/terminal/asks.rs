@@ -185,10 +185,10 @@ fn a_question_says_until_when_it_can_be_answered() {
         let home = wanting("until", 0, "write", "path = 'a.txt', content = 'one'");
         let terminal = Terminal::start(&home, &[command, &["Write"]].concat());
         let shown = terminal.asks();
-        let until = shown.lines().find(|line| line.starts_with("until ")).unwrap_or_default();
+        let until = shown.lines().find(|line| line.starts_with("answer by ")).unwrap_or_default();
         assert!(until.ends_with(" left") && until.contains(" h "), "{shown}");
         drop(terminal);
         let (_, out, _) = home.pointsman(&["show", "last"]);
-        assert!(out.contains("answer it until "), "{out}");
+        assert!(out.contains("answer by "), "{out}");
     }
 }

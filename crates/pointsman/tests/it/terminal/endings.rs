@@ -74,7 +74,7 @@ fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
     let (code, shown) = terminal.ends();
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Phase 1") || shown.contains("1. Write"), "it reports:\n{shown}");
-    assert!(shown.contains("not heard: and then rest"), "{shown}");
+    assert!(shown.contains("not delivered: and then rest"), "{shown}");
     // It is said to the run that goes on.
     home.write("script.toml", "[[turn]]\ntext = 'I rest.'\n");
     let terminal = Terminal::start(&home, &[&MODEL[..], &CODE].concat());

@@ -7,7 +7,7 @@ use pointsman_agents::chat::after::{COMMIT, LEFT_OUT};
 use pointsman_kernel::{
     agent::Answer,
     event::Usage,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 
 use super::{
@@ -153,9 +153,7 @@ async fn make(
             1 => "1 file is".to_owned(),
             count => format!("{count} files are"),
         };
-        return Err(format!(
-            "the index holds changes that are not this run's, so {left} left to you"
-        ));
+        return Err(format!("the git index has changes of others, so {left} left to you"));
     }
     // A command may have put them back since.
     let pending = pending(executor, &names).await?;
@@ -169,7 +167,9 @@ async fn make(
         for Changed { path, content, .. } in unchanged {
             let staged = shown(executor, &format!(":./{path}")).await;
             if staged.as_deref().unwrap_or(NONE) != content {
-                return Err(format!("somebody else has changed {path}, so nothing is committed"));
+                return Err(format!(
+                    "{path} was changed by another program, so nothing is committed"
+                ));
             }
         }
         let message = message(executor, permit, &names, usage).await;
@@ -211,14 +211,20 @@ async fn message(
         executor.0.tools.own_text(&difference, GIT, hooks.diff_bytes).await.unwrap_or_default();
     let list = own.join("\n");
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
-    let prompt =
-        Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
+    let prompt = Prompt {
+        system: SYSTEM.into(),
+        messages: vec![PromptMessage::User(asked)],
+        ..Prompt::default()
+    };
     let question = ModelRequest { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
     let asking =
         tokio::time::timeout(limit, executor.0.model.ask(question, ProgressSink::nobody()));
     let Ok(done) = asking.await else {
-        tracing::warn!(limit_ms = hooks.message_ms, "a model took too long over a message");
+        tracing::warn!(
+            limit_ms = hooks.message_ms,
+            "the model took too long to write a commit message"
+        );
         return plain;
     };
     *usage = Usage { model_calls: 1, ..done.usage };
@@ -249,7 +255,7 @@ fn tidy(text: &str) -> Option<String> {
 /// Runs git, and returns what it wrote.
 pub(super) async fn git(executor: &LocalExecutor, arguments: &[&str]) -> Result<String, String> {
     let read = executor.0.tools.own_git(arguments, GIT, LIST).await?;
-    String::from_utf8(read).map_err(|_| "git names a file in no known letters".into())
+    String::from_utf8(read).map_err(|_| "a file name is not UTF-8".into())
 }
 
 /// Runs git over files, whose names it takes to the letter.

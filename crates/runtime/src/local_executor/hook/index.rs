@@ -40,7 +40,7 @@ impl Staged {
             return Ok(());
         }
         let list = others.join(", ");
-        Err(format!("somebody else has changed the index ({list}), so nothing is committed"))
+        Err(format!("another program changed the git index ({list}), so nothing is committed"))
     }
 
     /// Takes back what was staged, but for what somebody else has staged since.

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pointsman_agents::chat::{Report, after::is_command};
+use pointsman_agents::chat::{ChatReport, after::is_command};
 use pointsman_kernel::{
     agent::{Answer, ToolCall},
     agents::Agents,
@@ -135,7 +135,7 @@ fn deed(kind: &TimelineKind, tools: &WorkspaceTools) -> Option<Deed> {
     let TimelineKind::Answered { answer, call, .. } = kind else { return None };
     match &**answer {
         Answer::Own(report) => {
-            let Ok(Report::PostTools { actions, .. }) = report.read() else { return None };
+            let Ok(ChatReport::PostTools { actions, .. }) = report.read() else { return None };
             ran_a_command(&actions).then_some(Deed::Command)
         }
         Answer::Tool(result) if result.mutated => {

@@ -43,7 +43,7 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
     let cases = [
         ("{", ".mcp.json:1:1: this is no JSON: EOF while parsing an object"),
         ("[]", ".mcp.json:1:1: this should be an object, and is a list"),
-        ("{}", ".mcp.json:1:1: there is no `mcpServers` object in it"),
+        ("{}", ".mcp.json:1:1: it has no `mcpServers` object"),
         (
             "{\"mcpServers\":\n  {\"é\": {\"command\": 3}}}",
             ".mcp.json:2:21: `mcpServers.é.command`: this should be a text, and is a number",
@@ -63,7 +63,7 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
         ),
         (
             r#"{"mcpServers": {"a\u001b": {}}}"#,
-            ".mcp.json:1:28: `mcpServers.a\\u{1b}`: a server's name must be readable",
+            ".mcp.json:1:28: `mcpServers.a\\u{1b}`: a server's name must be printable",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    prompt::Message,
+    prompt::PromptMessage,
 };
 use serde_json::Value;
 
@@ -56,20 +56,22 @@ impl Outcome {
 }
 
 /// Puts a conversation in order. Without native calls, calls and results are told.
-pub(super) fn of(messages: &[Message], native: bool, names: &ToolNames) -> Vec<Turn> {
+pub(super) fn of(messages: &[PromptMessage], native: bool, names: &ToolNames) -> Vec<Turn> {
     let mut order = Order { turns: Vec::new(), taken: BTreeSet::new(), tools: BTreeMap::new() };
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
         rest = after;
         match message {
-            Message::Assistant { text, calls } if native && !calls.is_empty() => {
-                let count =
-                    rest.iter().take_while(|next| matches!(next, Message::Tool { .. })).count();
+            PromptMessage::Assistant { text, calls } if native && !calls.is_empty() => {
+                let count = rest
+                    .iter()
+                    .take_while(|next| matches!(next, PromptMessage::Tool { .. }))
+                    .count();
                 let (results, after) = rest.split_at(count);
                 rest = after;
                 order.calls(text, calls, results, names);
             }
-            Message::Assistant { text, calls } => {
+            PromptMessage::Assistant { text, calls } => {
                 for call in calls {
                     order.tools.insert(&call.id, &call.tool);
                 }
@@ -82,8 +84,8 @@ pub(super) fn of(messages: &[Message], native: bool, names: &ToolNames) -> Vec<T
                     .collect();
                 order.model(&told.join("\n"), Vec::new());
             }
-            Message::Tool { id, result } => order.told(id, result),
-            Message::User(text) => order.user(text),
+            PromptMessage::Tool { id, result } => order.told(id, result),
+            PromptMessage::User(text) => order.user(text),
             // A kind of message that this build does not know says nothing.
             _ => {}
         }
@@ -134,13 +136,13 @@ impl<'m> Order<'m> {
         &mut self,
         text: &str,
         calls: &'m [ToolCall],
-        results: &'m [Message],
+        results: &'m [PromptMessage],
         names: &ToolNames,
     ) {
         let mut open: Vec<(&str, &ToolResult)> = results
             .iter()
             .filter_map(|message| match message {
-                Message::Tool { id, result } => Some((id.as_str(), result)),
+                PromptMessage::Tool { id, result } => Some((id.as_str(), result)),
                 _ => None,
             })
             .collect();
@@ -208,28 +210,30 @@ mod tests {
         ToolCall { id: id.into(), tool: "look".into(), arguments }
     }
 
-    fn result(id: &str, output: &str) -> Message {
+    fn result(id: &str, output: &str) -> PromptMessage {
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
-        Message::Tool { id: id.into(), result }
+        PromptMessage::Tool { id: id.into(), result }
     }
 
-    fn ordered(messages: &[Message], native: bool) -> Vec<Turn> {
+    fn ordered(messages: &[PromptMessage], native: bool) -> Vec<Turn> {
         of(messages, native, &ToolNames::default())
     }
 
     #[test]
     fn nothing_said_is_still_a_turn() {
         assert_eq!(ordered(&[], true), [Turn::User(GO_ON.into())]);
-        let blank =
-            [Message::User(" ".into()), Message::Assistant { text: String::new(), calls: vec![] }];
+        let blank = [
+            PromptMessage::User(" ".into()),
+            PromptMessage::Assistant { text: String::new(), calls: vec![] },
+        ];
         assert_eq!(ordered(&blank, true), [Turn::User(GO_ON.into())]);
     }
 
     #[test]
     fn open_repeated_and_orphaned_calls_are_settled() {
         let messages = [
-            Message::User("a".into()),
-            Message::Assistant {
+            PromptMessage::User("a".into()),
+            PromptMessage::Assistant {
                 text: String::new(),
                 calls: vec![call("x"), call("x"), call("y")],
             },
@@ -254,11 +258,11 @@ mod tests {
     #[test]
     fn without_native_calls_everything_is_told_in_turn() {
         let messages = [
-            Message::Assistant { text: "I look.".into(), calls: vec![call("x")] },
+            PromptMessage::Assistant { text: "I look.".into(), calls: vec![call("x")] },
             result("x", "found"),
-            Message::User("and?".into()),
-            Message::Assistant { text: "one".into(), calls: vec![] },
-            Message::Assistant { text: "two".into(), calls: vec![] },
+            PromptMessage::User("and?".into()),
+            PromptMessage::Assistant { text: "one".into(), calls: vec![] },
+            PromptMessage::Assistant { text: "two".into(), calls: vec![] },
         ];
         let model = |text: &str| Turn::Model { text: text.into(), calls: vec![] };
         assert_eq!(

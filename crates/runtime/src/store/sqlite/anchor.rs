@@ -2,15 +2,23 @@
 //!
 //! SQLite keeps writing to a file that was deleted or replaced, and nobody will ever read
 //! what it writes there. So the device and inode of each path are noted once the file is open,
-//! and compared before and after every commit. An inode is not given to another file as long
-//! as somebody has it open, so the numbers alone tell the files apart.
+//! and compared after every commit. An inode is not given to another file as long as somebody
+//! has it open, so the numbers alone tell the files apart.
+//!
+//! Whoever takes a file away changes its folder, and the system stamps the folder with the time.
+//! So a folder that is as it was holds the files that were found there, wherever it lies itself.
+//! What became of the folders above it is looked at once in each tick of the clock: a journal that
+//! is moved with them is whole.
 
 use std::{
     ffi::OsString,
-    fs, io,
+    fs::{self, File},
+    io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
+
+use crate::platform;
 
 /// The endings of the files that SQLite keeps open: the journal, its log, and the locks and
 /// index of the log.
@@ -19,8 +27,17 @@ const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 /// The files of a journal, as they were when it was opened.
 #[derive(Debug)]
 pub(super) struct Anchor {
+    folder: Option<File>,
     files: Vec<(PathBuf, Identity)>,
+    /// The times of the folder's last change and of the look that found all files, if that was
+    /// after it.
+    found: Option<(Time, Time)>,
+    /// Whether the last look found them.
+    whole: bool,
 }
+
+/// Seconds and nanoseconds since 1970.
+type Time = (i64, i64);
 
 /// The device and inode of a file.
 type Identity = (u64, u64);
@@ -31,21 +48,40 @@ impl Anchor {
         // A relative path would mean another file once the process changes its folder, and a
         // link is followed once: SQLite names its log after the file itself.
         let journal = fs::canonicalize(journal)?;
+        // Where it may not be read, the files themselves are looked at each time.
+        let folder = journal.parent().and_then(|folder| File::open(folder).ok());
         let files = ENDINGS.iter().map(|ending| {
             let mut name = OsString::from(journal.as_os_str());
             name.push(ending);
             let path = PathBuf::from(name);
             identity(&path).map(|identity| (path, identity))
         });
-        Ok(Self { files: files.collect::<io::Result<_>>()? })
+        let files = files.collect::<io::Result<_>>()?;
+        Ok(Self { folder, files, found: None, whole: true })
     }
 
     /// Returns the first file that is not the one that was opened.
-    pub(super) fn lost(&self) -> Option<&Path> {
+    pub(super) fn lost(&mut self) -> Option<&Path> {
+        let now = platform::file_time();
+        let folder = self.folder.as_ref().and_then(|folder| folder.metadata().ok());
+        let changed = folder.map(|folder| (folder.ctime(), folder.ctime_nsec()));
+        let stamp = changed.map(|changed| (changed, now));
+        if stamp.is_some() && stamp == self.found {
+            return None;
+        }
         let lost = |(path, opened): &&(PathBuf, Identity)| {
             !identity(path).is_ok_and(|there| there == *opened)
         };
-        self.files.iter().find(lost).map(|(path, _)| path.as_path())
+        let lost = self.files.iter().find(lost).map(|(path, _)| path.as_path());
+        self.whole = lost.is_none();
+        // A later change in the same tick of the clock would leave the same time.
+        self.found = stamp.filter(|(changed, now)| lost.is_none() && changed < now);
+        lost
+    }
+
+    /// Looks again, if the last look found that a file was lost.
+    pub(super) fn still_lost(&mut self) -> Option<&Path> {
+        if self.whole { None } else { self.lost() }
     }
 }
 

@@ -53,7 +53,7 @@ impl Ready {
             artifacts.push(body);
             digest
         } else {
-            Digest::of(append.line.as_bytes())
+            append.line.digest()
         };
         let prompts: Vec<PromptCells> = append
             .prompts

@@ -30,24 +30,22 @@ pub(super) struct WatermarkState {
     last: Option<(RunId, Seq)>,
 }
 
-impl WatermarkState {
-    fn bytes(&self) -> Vec<u8> {
-        let (run, seq) = match &self.last {
-            Some((run, seq)) => (run.as_str(), signed(seq.0)),
-            None => ("", 0),
-        };
-        let mut bytes = Vec::with_capacity(112);
-        bytes.extend_from_slice(&self.name);
-        bytes.extend_from_slice(&self.version.to_le_bytes());
-        bytes.extend_from_slice(&seq.to_le_bytes());
-        bytes.extend_from_slice(run.as_bytes());
-        // An id is no longer than 64 bytes, so that every watermark has the same length.
-        bytes.resize(96, 0);
-        let checksum = ChecksumBuilder::of("mark").bytes(&bytes).checksum();
-        bytes.extend_from_slice(&checksum.0);
-        bytes
-    }
+/// Returns what the file holds.
+fn written(name: &[u8; 16], version: i64, last: Option<(&RunId, Seq)>) -> Vec<u8> {
+    let (run, seq) = last.map_or(("", 0), |(run, seq)| (run.as_str(), signed(seq.0)));
+    let mut bytes = Vec::with_capacity(112);
+    bytes.extend_from_slice(name);
+    bytes.extend_from_slice(&version.to_le_bytes());
+    bytes.extend_from_slice(&seq.to_le_bytes());
+    bytes.extend_from_slice(run.as_bytes());
+    // An id is no longer than 64 bytes, so that every watermark has the same length.
+    bytes.resize(96, 0);
+    let checksum = ChecksumBuilder::of("mark").bytes(&bytes).checksum();
+    bytes.extend_from_slice(&checksum.0);
+    bytes
+}
 
+impl WatermarkState {
     fn read(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (name, rest) = bytes.split_first_chunk::<16>()?;
@@ -59,8 +57,9 @@ impl WatermarkState {
             "" => None,
             run => Some((run.parse().ok()?, Seq(unsigned(i64::from_le_bytes(*seq))))),
         };
-        let reached = Self { name: *name, version: i64::from_le_bytes(*version), last };
-        (reached.bytes() == bytes).then_some(reached)
+        let version = i64::from_le_bytes(*version);
+        let again = written(name, version, last.as_ref().map(|(run, seq)| (run, *seq)));
+        (again == bytes).then_some(Self { name: *name, version, last })
     }
 }
 
@@ -141,7 +140,7 @@ impl Watermark {
     }
 
     /// Sets the watermark. Where that fails the old one stays, which is behind, as it may be.
-    pub(super) fn set(&mut self, version: Option<i64>, last: Option<(RunId, Seq)>) {
+    pub(super) fn set(&mut self, version: Option<i64>, last: Option<(&RunId, Seq)>) {
         self.version = version.unwrap_or(self.version);
         if self.file.is_none() {
             self.file = File::options()
@@ -152,9 +151,8 @@ impl Watermark {
                 .open(&self.path)
                 .ok();
         }
-        let reached = WatermarkState { name: self.name, version: self.version, last };
         if let Some(file) = &self.file {
-            drop(file.write_all_at(&reached.bytes(), 0));
+            drop(file.write_all_at(&written(&self.name, self.version, last), 0));
         }
     }
 }

@@ -46,7 +46,7 @@ use transaction::Transaction;
 /// Something for the writer to do, and who is to be told.
 pub(super) struct WriteJob {
     pub(super) work: WriteRequest,
-    pub(super) reply: oneshot::Sender<Result<WriteReply, StoreError>>,
+    pub(super) reply: Option<oneshot::Sender<Result<WriteReply, StoreError>>>,
 }
 
 /// Something for the writer to do.
@@ -211,8 +211,7 @@ impl WriteQueue {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(work),
         };
-        let (reply, _nobody) = oneshot::channel();
-        let batch = [WriteJob { work, reply }];
+        let batch = [WriteJob { work, reply: None }];
         writer.wait_for(BRIEF);
         let answers = writer.write(&batch).unwrap_or_default();
         match answers.into_iter().next() {
@@ -228,8 +227,8 @@ impl WriteQueue {
 
     /// Returns why the store takes no more writes, if it does not. A busy writer can write.
     pub(super) fn broken(&self) -> Option<String> {
-        let writer = self.writer.try_lock().ok()?;
-        let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
+        let mut writer = self.writer.try_lock().ok()?;
+        let lost = writer.anchor.lost().map(|path| format!("{} was removed", path.display()));
         writer.broken.clone().or(lost)
     }
 
@@ -300,7 +299,7 @@ impl Writer {
         if let Some(why) = &self.broken {
             return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
         }
-        if let Some(path) = self.anchor.lost() {
+        if let Some(path) = self.anchor.still_lost() {
             return Some(batch.iter().map(|job| Err(job.work.lost(path))).collect());
         }
         if let [WriteJob { work: WriteRequest::Sweep, .. }] = batch
@@ -310,14 +309,10 @@ impl Writer {
             return Some(vec![swept]);
         }
         let answers = match self.attempt(batch) {
-            // What was taken away during the commit was not kept.
-            Went::Well(answers) => match self.anchor.lost() {
-                None => {
-                    self.announce(batch, &answers);
-                    answers
-                }
-                Some(path) => batch.iter().map(|job| Err(job.work.lost(path))).collect(),
-            },
+            Went::Well(answers) => {
+                self.announce(batch, &answers);
+                answers
+            }
             Went::Spoilt => return None,
             Went::Broke(answers, why) => {
                 self.broken = Some(why);
@@ -420,9 +415,13 @@ impl Writer {
             }
         };
         let Err(source) = result else {
+            // What was written to a file that had been removed was not kept.
+            if let Some(path) = self.anchor.lost() {
+                return all(&|work| work.lost(path));
+            }
             // Where everybody was refused nothing was written, and the watermark stays.
             if version.is_some() || last.is_some() {
-                self.watermark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+                self.watermark.set(version, last);
             }
             return Went::Well(answers);
         };
@@ -452,6 +451,6 @@ impl Drop for Writer {
 fn answer(batch: impl IntoIterator<Item = WriteJob>, answers: Answers) {
     for (job, answer) in batch.into_iter().zip(answers) {
         // Who has stopped waiting need not be told.
-        drop(job.reply.send(answer));
+        drop(job.reply.map(|reply| reply.send(answer)));
     }
 }

@@ -27,8 +27,7 @@ pub(super) fn not_found(path: &str, text: &str, old: &str) -> String {
         let count = places.len();
         let times = if count > 1 { format!(", at {count} places") } else { String::new() };
         said.extend([format!(
-            ", but it matches when spaces are not counted{times}. What differs: {}. The lines \
-             of the file, to be copied into `old`:",
+            ", but it matches if spaces are ignored{times}. Differences: {}. Copy these lines of the file into `old`:",
             differs.join(", ")
         )]);
         for place in places.iter().take(PLACES) {
@@ -38,7 +37,7 @@ pub(super) fn not_found(path: &str, text: &str, old: &str) -> String {
     }
     said.push_str(": it must match to the letter, spaces too");
     if let Some((from, to)) = nearest(&lines, &wanted) {
-        said.extend([format!("\nthe nearest lines are {} to {to}:", from.saturating_add(1))]);
+        said.extend([format!("\nthe most similar lines are {} to {to}:", from.saturating_add(1))]);
         show(&mut said, &lines, from.saturating_sub(AROUND), to.saturating_add(AROUND));
     }
     said
@@ -53,7 +52,7 @@ fn show(said: &mut String, lines: &[&str], from: usize, to: usize) {
         said.extend([format!("\n{number:>6}\t{line}"), if whole { "" } else { "…" }.into()]);
     }
     if to.saturating_sub(from) > LINES {
-        said.extend([format!("\n[and on to line {to}]")]);
+        said.extend([format!("\n[continues to line {to}]")]);
     }
 }
 

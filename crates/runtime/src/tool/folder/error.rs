@@ -18,7 +18,7 @@ pub enum FolderError {
         why: &'static str,
     },
     /// A link leads out of the workspace.
-    #[error("`{path}` leads out of the workspace through a link, and nothing outside can be used")]
+    #[error("`{path}` leaves the workspace through a link; files outside it cannot be used")]
     Outside {
         /// The path.
         path: String,
@@ -41,7 +41,7 @@ pub enum FolderError {
     },
     /// A link stands where something is to be written.
     #[error(
-        "`{link}` is a link to `{target}`: write to what it names, if that is in the workspace"
+        "`{link}` is a link to `{target}`: write to the target instead, if it is in the workspace"
     )]
     Link {
         /// The link.
@@ -50,13 +50,13 @@ pub enum FolderError {
         target: String,
     },
     /// Nothing is there.
-    #[error("there is no `{path}`; `list` shows what there is")]
+    #[error("`{path}` does not exist; `list` shows the files")]
     Missing {
         /// The path.
         path: String,
     },
     /// It is not what the tool works on.
-    #[error("`{path}` is {found}, and {wanted} is wanted")]
+    #[error("`{path}` is {found}, but {wanted} is needed")]
     Kind {
         /// The path.
         path: String,
@@ -66,14 +66,14 @@ pub enum FolderError {
         wanted: &'static str,
     },
     /// It belongs to git.
-    #[error("`{path}` belongs to git's own files, which only the `git` tool changes")]
+    #[error("`{path}` is one of git's own files, which only the `git` tool changes")]
     Git {
         /// The path.
         path: String,
     },
     /// It is too large.
     #[error(
-        "`{path}` has {size} bytes, and the limit is {limit}; use `search` to find the part that matters"
+        "`{path}` has {size} bytes; the limit is {limit}; use `search` to find the part that matters"
     )]
     Large {
         /// The path.
@@ -84,7 +84,7 @@ pub enum FolderError {
         limit: u64,
     },
     /// The call was given up.
-    #[error("`{path}` is left as it was: the call was stopped")]
+    #[error("`{path}` is unchanged: the call was stopped")]
     Stopped {
         /// The path.
         path: String,

@@ -45,8 +45,7 @@ impl Drivers {
             }
             if driver.contains(['=', '\u{fffd}']) {
                 return Err(format!(
-                    "the repository's settings name the {section} driver `{driver}`, which cannot \
-                     be turned off: rename it in `.git/config`"
+                    "the repository's settings name the {section} driver `{driver}`, which cannot be disabled: rename it in `.git/config`"
                 ));
             }
             if section == "filter" {
@@ -58,8 +57,7 @@ impl Drivers {
         let count = named.len().saturating_add(drivers.filters.len());
         if count > MOST {
             return Err(format!(
-                "the repository's settings name {count} drivers, and at most {MOST} can be turned \
-                 off: remove some from `.git/config`"
+                "the repository's settings name {count} drivers, but at most {MOST} can be disabled: remove some from `.git/config`"
             ));
         }
         for (section, driver) in named {
@@ -100,8 +98,7 @@ pub(crate) fn unfiltered(said: &str) -> Option<String> {
         Some((file, rest.strip_suffix("' failed")?))
     })?;
     Some(format!(
-        "{file} goes through the filter `{filter}` of the repository, and no program that a \
-         repository names is run here: add and commit it yourself"
+        "{file} uses the repository's filter `{filter}`, and Pointsman does not run programs that a repository names: add and commit it yourself"
     ))
 }
 

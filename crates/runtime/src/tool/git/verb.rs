@@ -161,12 +161,10 @@ pub(super) const VERBS: &[Verb] = &[
 ];
 
 /// Why nothing takes a file back, and what does it instead.
-const LOSES: &str = "what is in a file and not committed would be lost; `show HEAD:PATH` gives \
-    what was committed, and `edit` or `write` puts it back";
+const LOSES: &str = "uncommitted changes would be lost; `show HEAD:PATH` prints the committed content, and `edit` or `write` restores it";
 /// Why a verb is not there that many reach for.
 const CHECKOUT: &str = "`git checkout` is not allowed here: to change the branch, use `switch`; to \
-    take a file back, use `show HEAD:PATH` and then `edit` or `write`, so that nothing is lost \
-    that is not committed";
+    take a file back, use `show HEAD:PATH` and then `edit` or `write`, which lose no uncommitted changes";
 
 /// Whether an option has a value.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -196,9 +194,9 @@ impl Verb {
         let mut longer = self.options.iter().flat_map(|list| list.split_ascii_whitespace());
         let meant = longer.find(|it| option.len() > 3 && it.starts_with(option));
         let hint = meant.map_or_else(String::new, |meant| {
-            format!("; options are written out, such as `{}`", meant.trim_end_matches(['=', '?']))
+            format!("; write options in full, such as `{}`", meant.trim_end_matches(['=', '?']))
         });
-        format!("`git {}` may not be given `{option}` here{hint}", self.name)
+        format!("`git {}` does not allow `{option}` here{hint}", self.name)
     }
 }
 
@@ -210,7 +208,7 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
     }
     let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
         let names: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
-        return Err(format!("`git {name}` is not allowed here; there are {}", names.join(", ")));
+        return Err(format!("`git {name}` is not allowed here; allowed: {}", names.join(", ")));
     };
     let (mut places, mut says, mut staged) = (Vec::new(), false, false);
     let (mut takes, mut has_message, mut options) = (name == "add", false, arguments.len());
@@ -247,7 +245,7 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
         places.extend(value.filter(|_| !is_message));
     }
     if name == "restore" && !staged {
-        return Err(format!("`git restore` needs `--staged` by itself here: {LOSES}"));
+        return Err(format!("`git restore` needs `--staged` here, alone: {LOSES}"));
     }
     if name == "commit" && !says {
         return Err("`git commit` needs a message: add `-m` and the text".into());

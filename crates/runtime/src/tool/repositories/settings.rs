@@ -65,7 +65,7 @@ pub(super) fn entry(folder: &OwnedFd, name: &OsStr, budget: &mut Budget) -> Opti
         FileType::RegularFile => {
             let held = seen.file(folder, name, "");
             let named = held.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-            seen.is_odd(&format!("it is a file that names another folder: {}", shown(&named)));
+            seen.is_odd(&format!("it is a file that points to another folder: {}", shown(&named)));
         }
         _ => {
             seen.file(folder, name, "");
@@ -160,7 +160,7 @@ impl Seen {
     /// Looks for repositories in git's own folder: those of submodules may lie deep.
     fn inner(&mut self, folder: &OwnedFd, path: &str, depth: usize, budget: &mut Budget) {
         if depth > DEEPEST {
-            return self.is_odd(&format!("`{path}` lies too deep to be looked at"));
+            return self.is_odd(&format!("`{path}` is nested too deeply to check"));
         }
         for name in names(folder, budget) {
             let shown = format!("{path}/{}", name.to_string_lossy());
@@ -229,7 +229,7 @@ fn names(folder: &OwnedFd, budget: &mut Budget) -> Vec<std::ffi::OsString> {
 /// Says which setting is none of the harmless ones. What is written in any unusual way is not
 /// understood on purpose: git might understand it otherwise.
 fn harmless(config: &[u8]) -> Result<(), String> {
-    let text = std::str::from_utf8(config).map_err(|_| "something that is not text".to_owned())?;
+    let text = std::str::from_utf8(config).map_err(|_| "invalid UTF-8".to_owned())?;
     let mut section: Option<(String, bool)> = None;
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with(['#', ';']) {

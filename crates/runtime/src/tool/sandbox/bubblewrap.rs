@@ -105,9 +105,10 @@ fn ended(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
             stuck => {
                 drop(child.kill());
                 drop(child.wait());
-                return Err(stuck
-                    .err()
-                    .map_or_else(|| "a trial did not end".into(), |error| error.to_string()));
+                return Err(stuck.err().map_or_else(
+                    || "a test command did not end".into(),
+                    |error| error.to_string(),
+                ));
             }
         }
     }
@@ -140,7 +141,9 @@ impl Bubblewrap {
         let mut child = trial.spawn().map_err(|error| error.to_string())?;
         match ended(&mut child, limit)? {
             status if status.success() => Ok(()),
-            status => Err(format!("a trial ended with {status}; are user namespaces allowed?")),
+            status => {
+                Err(format!("a test command ended with {status}; are user namespaces allowed?"))
+            }
         }
     }
 

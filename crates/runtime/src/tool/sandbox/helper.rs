@@ -52,7 +52,7 @@ pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<Ex
             .and_then(|count| family::keep(count, arguments)),
         Some(INNER) => become_program(arguments, &confine_inner).map(|never| match never {}),
         Some(TRIAL) => return Ok(ExitCode::SUCCESS),
-        _ => return Err(format!("`{}` is not known", mode.display())),
+        _ => return Err(format!("unknown argument `{}`", mode.display())),
     };
     if let Err(why) = &done {
         // Where nobody listens, the exit code says it.
@@ -181,7 +181,7 @@ fn told(mut arguments: impl Iterator<Item = OsString>, inside: bool) -> Result<T
                 told.program = arguments.collect();
                 return Ok(told);
             }
-            _ => return Err(format!("`{}` is not known", argument.display())),
+            _ => return Err(format!("unknown argument `{}`", argument.display())),
         }
     }
     Err("there is no program to run".into())
@@ -247,6 +247,6 @@ fn become_program(
         limits::set(name, most).map_err(|error| format!("the limit `{name}`: {error}"))?;
     }
     calls::refuse(sockets)?;
-    wire::may_go(&line).map_err(|error| format!("nobody waits for the command: {error}"))?;
+    wire::may_go(&line).map_err(|error| format!("the parent process has exited: {error}"))?;
     Err(Command::new(name).args(rest).stdin(Stdio::null()).exec().to_string())
 }

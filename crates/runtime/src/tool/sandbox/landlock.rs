@@ -39,10 +39,7 @@ pub(super) fn missing() -> Option<String> {
     let old = version().map_or_else(|error| Some(error.to_string()), too_old);
     let unmade = || ruleset(false).err().map(|error| error.to_string());
     let error = old.or_else(unmade).or_else(calls::missing)?;
-    Some(format!(
-        "the kernel has no landlock that keeps commands from signalling other processes and from \
-         the network: {error}"
-    ))
+    Some(format!("the kernel's landlock cannot block signals and network: {error}"))
 }
 
 /// Returns the kernel's landlock. The library tells it only to a thread that gives something

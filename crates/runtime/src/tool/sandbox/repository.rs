@@ -38,7 +38,7 @@ const KEPT: &[(&str, FileType)] = &[
 pub(super) struct Mounts {
     /// What a command may write.
     pub(super) writable: Vec<Mount>,
-    /// What lies outside the workspace, and may only be read.
+    /// What is outside the workspace, and may only be read.
     pub(super) read_only: Vec<Mount>,
     /// What may only be read wherever it lies.
     pub(super) kept: Vec<Mount>,

@@ -47,7 +47,7 @@ impl Scratch {
                 return Ok(Self { path: path.canonicalize()?, lock });
             }
         }
-        Err(io::Error::other("it was removed at once, again and again"))
+        Err(io::Error::other("it was removed repeatedly"))
     }
 
     /// Returns where it is.

@@ -40,13 +40,11 @@ fn named(line: &str) -> Option<&str> {
 
 fn lines(program: Option<&str>, found: Option<&Path>) -> String {
     let Some(program) = program else {
-        return "a program was not found in the sandbox. If it is installed outside the system's \
-                folders, a person adds to their own pointsman.toml: [sandbox] read_only = \
-                [\"/FOLDER/OF/IT\"]"
+        return "a program was not found in the sandbox. If it is installed outside the system folders, add [sandbox] read_only = [\"/ITS/FOLDER\"] to your own pointsman.toml"
             .into();
     };
     let Some(found) = found else {
-        return format!("`{program}` is neither in the sandbox nor in PATH outside: install it");
+        return format!("`{program}` is not installed, in the sandbox or outside: install it");
     };
     let real = found.canonicalize().unwrap_or_else(|_| found.into());
     let mut folders: Vec<PathBuf> =
@@ -54,8 +52,7 @@ fn lines(program: Option<&str>, found: Option<&Path>) -> String {
     folders.dedup();
     let folders: Vec<String> = folders.iter().map(|it| format!("{:?}", it.display())).collect();
     format!(
-        "`{program}` is installed in {}, which commands do not see. A person adds to their own \
-         pointsman.toml: [sandbox] read_only = [{}]",
+        "`{program}` is installed in {}, which the sandbox hides. To allow it, add [sandbox] read_only = [{}] to your own pointsman.toml",
         found.display(),
         folders.join(", ")
     )

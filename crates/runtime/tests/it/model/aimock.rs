@@ -8,7 +8,7 @@ use std::env;
 
 use pointsman_kernel::{
     agent::{FaultClass, ToolResult},
-    prompt::Message,
+    prompt::PromptMessage,
 };
 use pointsman_runtime::{
     effect::Completion,
@@ -72,14 +72,16 @@ async fn aimock_calls_tools_in_parallel() {
         // The calls and their results are taken back, and the next turn is answered.
         let mut next = question("look twice");
         let proposed = reply(&done).calls;
-        let results = proposed.iter().map(|call| Message::Tool {
+        let results = proposed.iter().map(|call| PromptMessage::Tool {
             id: call.id.clone(),
             result: ToolResult { ok: true, output: "nothing".into(), mutated: false },
         });
-        let results: Vec<Message> = results.collect();
-        next.prompt.messages.push(Message::Assistant { text: String::new(), calls: proposed });
+        let results: Vec<PromptMessage> = results.collect();
+        next.prompt
+            .messages
+            .push(PromptMessage::Assistant { text: String::new(), calls: proposed });
         next.prompt.messages.extend(results);
-        next.prompt.messages.push(Message::User("say hello".into()));
+        next.prompt.messages.push(PromptMessage::User("say hello".into()));
         let done = model(spec, path).ask(next, ProgressSink::nobody()).await;
         assert_eq!(reply(&done).text, "Hello from the mock.", "{spec}");
     }

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use pointsman_runtime::{
     model::{ModelRequest, ModelSettings, Proposals, Protocol, encode::encode},
@@ -17,9 +17,9 @@ fn call(id: &str, tool: &str, arguments: &str) -> ToolCall {
     ToolCall { id: id.into(), tool: tool.into(), arguments }
 }
 
-fn result(id: &str, ok: bool, output: &str) -> Message {
+fn result(id: &str, ok: bool, output: &str) -> PromptMessage {
     let result = ToolResult { ok, output: output.into(), mutated: false };
-    Message::Tool { id: id.into(), result }
+    PromptMessage::Tool { id: id.into(), result }
 }
 
 /// Parallel calls, a failed one, an empty output, an id twice, two people's turns in a
@@ -39,9 +39,9 @@ fn rich() -> ModelRequest {
         prompt: Prompt {
             system: "You answer from documents.\n".into(),
             messages: vec![
-                Message::User("What is a point?".into()),
-                Message::User("Be brief.".into()),
-                Message::Assistant {
+                PromptMessage::User("What is a point?".into()),
+                PromptMessage::User("Be brief.".into()),
+                PromptMessage::Assistant {
                     text: "I look.".into(),
                     calls: vec![
                         call("a", "context.fts_search", r#"{"query":"point"}"#),
@@ -50,13 +50,13 @@ fn rich() -> ModelRequest {
                 },
                 result("a", true, "x.md:3: a point is a switch"),
                 result("b", false, "there is no x.md"),
-                Message::Assistant {
+                PromptMessage::Assistant {
                     text: String::new(),
                     calls: vec![call("a", "context.fts_search", r#"{"query":"switch"}"#)],
                 },
                 result("a", true, ""),
-                Message::Assistant { text: String::new(), calls: vec![] },
-                Message::User("Well?".into()),
+                PromptMessage::Assistant { text: String::new(), calls: vec![] },
+                PromptMessage::User("Well?".into()),
             ],
             tools: vec!["context.fts_search".into(), "read".into()],
             private: None,
@@ -150,14 +150,14 @@ fn an_empty_prompt_is_still_a_question() {
 }
 
 /// Any message, with few ids and few texts, so that they collide.
-fn any_message() -> impl Strategy<Value = Message> {
+fn any_message() -> impl Strategy<Value = PromptMessage> {
     let text = prop::sample::select(vec!["", " ", "a", "b\n"]);
     let id = prop::sample::select(vec!["", "x", "y", "é", "call_1"]);
     let tool = prop::sample::select(vec!["read", "context.fts_search", "no such"]);
     let calls = prop::collection::vec((id.clone(), tool), 0..3);
     prop_oneof![
-        text.clone().prop_map(|text| Message::User(text.into())),
-        (text.clone(), calls).prop_map(|(text, calls)| Message::Assistant {
+        text.clone().prop_map(|text| PromptMessage::User(text.into())),
+        (text.clone(), calls).prop_map(|(text, calls)| PromptMessage::Assistant {
             text: text.into(),
             calls: calls.into_iter().map(|(id, tool)| call(id, tool, "{}")).collect(),
         }),

@@ -69,9 +69,9 @@ async fn the_first_fault_is_named() {
         lines
     };
     assert!(told(&with(3, &changed)).contains("line 4 of the export, entry 3: the line is not"));
-    assert!(told(&with(2, "junk")).contains("line 3 of the export, entry 2: it is no entry"));
+    assert!(told(&with(2, "junk")).contains("line 3 of the export, entry 2: not an entry"));
     assert!(told(&with(0, "{}")).contains("line 1 of the export: it is no header"));
-    assert!(told(&lines[..5]).contains("line 5 of the export: the export is cut off"));
+    assert!(told(&lines[..5]).contains("line 5 of the export: the export is truncated"));
     let mut hole = lines.clone();
     hole.remove(2);
     assert!(told(&hole).contains("line 3 of the export, entry 2: another entry"));

@@ -17,6 +17,9 @@ use super::{Plain as _, Script, TempFolder, names};
 /// Ways to take a file away from under the program.
 const WAYS: [&str; 4] = ["delete", "move away", "rename another over it", "replace by a copy"];
 
+/// Longer than a tick of any system's clock.
+const TICK: Duration = Duration::from_millis(25);
+
 fn take_away(way: &str, path: &Path) {
     let aside = path.with_extension("aside");
     match way {
@@ -43,10 +46,14 @@ fn beside(journal: &Path, ending: &str) -> PathBuf {
 #[tokio::test]
 async fn a_journal_that_was_taken_away_takes_no_more_entries() {
     for ending in ["", "-wal", "-shm"] {
-        for way in WAYS {
+        for (way, settled) in WAYS.iter().flat_map(|way| [(way, false), (way, true)]) {
             let folder = TempFolder::new("lost");
             let store = folder.store();
             let mut script = Script::begin("one", &store, 1).await;
+            // A folder that has not changed for a while is trusted.
+            if settled {
+                tokio::time::sleep(TICK).await;
+            }
             script.until(&store, 3).await;
             let path = beside(&folder.journal(), ending);
             take_away(way, &path);
@@ -62,6 +69,35 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
             let post = store.send(&script.run, "hello").await.expect_err(way);
             assert!(matches!(post, StoreError::Lost { .. }), "{ending} {way}: {post}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
+    for up in [1, 2] {
+        let folder = TempFolder::new("moved");
+        let journal = folder.0.join("higher/deep/journal.db");
+        let store = SqliteStore::open(&journal).expect("it opens");
+        let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
+        tokio::time::sleep(TICK).await;
+        store.append(&lease, script.next("settled").into()).await.expect("it is written");
+        let moved = journal.ancestors().nth(up).expect("a folder");
+        fs::rename(moved, folder.0.join("aside")).expect("it is moved");
+        // Where folders above its own are moved, that is seen in the next tick.
+        if up > 1 {
+            tokio::time::sleep(TICK).await;
+        }
+        for text in ["next", "and again"] {
+            let next = script.clone().next(text).into();
+            let error = store.append(&lease, next).await.expect_err(text);
+            assert!(matches!(error, StoreError::Lost { .. }), "{up}: {error}");
+        }
+        // It is whole where it is now: what was acknowledged can be read there.
+        let there = folder.0.join(if up == 1 { "aside" } else { "aside/deep" });
+        drop((store, lease));
+        let store = SqliteStore::open(&there.join("journal.db")).expect("it opens");
+        let lines = store.reader().lines(&script.run, Seq(0)).expect("readable");
+        assert_eq!(lines.get(..2), script.lines.get(..2));
     }
 }
 

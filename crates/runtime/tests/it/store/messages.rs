@@ -43,7 +43,7 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
         folder.raw().execute(damage, []).expect("it is done");
         let error = ours.reader().messages(&script.run).expect_err("it is damaged").to_string();
-        assert!(error.contains("its letters are not those that were written"), "{error}");
+        assert!(error.contains("its messages differ from those written"), "{error}");
     }
 }
 

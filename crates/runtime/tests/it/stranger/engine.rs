@@ -86,7 +86,7 @@ async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resum
     let mut run = first.start(start(&first)).await?;
     let (question, id) = (asked(&mut run).await, run.run().clone());
     let held = first.resume(&id).await.err().map(|error| error.to_string());
-    assert_eq!(held, Some(format!("run {id} is being driven by another process")));
+    assert_eq!(held, Some(format!("run {id} is owned by another process")));
     let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     drop(run);
     // The task ends when it is next polled.

@@ -1,8 +1,8 @@
 //! What a file held and holds, as the governor sees it: edits that go back and forth.
 
 use pointsman_kernel::{
-    chart::Stuck,
-    governor::{Level, Rule, Watch},
+    chart::StuckThresholds,
+    governor::{GovernorMonitor, Level, Rule},
 };
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn halted(name: &str, edits: &[Value]) -> Option<usize> {
     let desk = Desk::new(name);
     desk.put("a.txt", "colour: red, size: 1\n");
     desk.put("b.txt", "shape: round, size: 1\n");
-    let stuck = Stuck { oscillation: Some(4), ..Stuck::default() };
-    let mut watch = Watch::new(stuck, desk.tools.decls());
+    let stuck = StuckThresholds { oscillation: Some(4), ..StuckThresholds::default() };
+    let mut watch = GovernorMonitor::new(stuck, desk.tools.decls());
     edits.iter().zip(1..).find_map(|(edit, round)| {
         let tool = if edit.get("content").is_some() { "write" } else { "edit" };
         let edit = call(tool, edit.clone());

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use pointsman_agents::chat::Chat;
+use pointsman_agents::chat::ChatAgent;
 use pointsman_kernel::{
     agent::{Agent as _, ToolResult},
     body::Body,
@@ -222,7 +222,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let settings = EngineConfig::new(model::ModelSettings::new(model), tools);
     let executor = session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-    let offered = executor.offered(&Chat::DECL, &permissions);
+    let offered = executor.offered(&ChatAgent::DECL, &permissions);
     assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
 
     let source = pointsman_agents::chat::CHART;

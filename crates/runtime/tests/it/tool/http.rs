@@ -90,7 +90,7 @@ fn redirects_are_bounded_and_checked() {
     let desk = desk("http-redirect");
     assert_eq!(get(&desk, "/loop").output, "there were more than 5 redirects");
     assert_eq!(get(&desk, "/file").output, "only http and https are fetched, and this is `file`");
-    assert_eq!(get(&desk, "/lost").output, "it redirects without saying where to");
+    assert_eq!(get(&desk, "/lost").output, "the redirect has no target");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn desk(name: &str, rules: Vec<Grant>) -> Desk {
     desk
 }
 
-const LEFT_OUT: &str = "[files that a rule of the permissions keeps back are left out]";
+const LEFT_OUT: &str = "[files hidden by a permission rule are left out]";
 
 #[test]
 fn a_rule_over_reading_holds_for_looking() {

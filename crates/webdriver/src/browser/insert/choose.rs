@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        group::LOOK,
-        hand::{Handle, Held},
+        dom::{FieldContent, Handle},
         keys,
+        process_group::LOOK,
     },
     Browser, BrowserError, off, unfit, unusable,
 };
@@ -19,7 +19,7 @@ const NOT_OFFERED: &str = "it does not offer what was chosen";
 /// What came of choosing from a native list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chosen {
+struct ChoiceResult {
     tag: String,
     disabled: bool,
     /// How many of what was wanted it does not offer.
@@ -27,13 +27,13 @@ struct Chosen {
 }
 
 #[derive(Debug, Deserialize)]
-struct Offered {
-    options: Vec<Offer>,
+struct OptionList {
+    options: Vec<ShownOption>,
 }
 
 /// An option that is shown.
 #[derive(Debug, Deserialize)]
-struct Offer {
+struct ShownOption {
     element: Handle,
     label: String,
     value: String,
@@ -51,12 +51,12 @@ impl Browser {
         self.reach(field, &field.selector, json!({})).await?;
         let begun = Stopwatch::start();
         loop {
-            let chosen: Chosen = self.hand("choose", &field.selector, json!(wanted)).await?;
+            let chosen: ChoiceResult = self.hand("choose", &field.selector, json!(wanted)).await?;
             if chosen.disabled {
                 return Err(off(&field.selector));
             }
             if chosen.tag != "select" {
-                return Err(unusable(&field.selector, "it is no list any more"));
+                return Err(unusable(&field.selector, "it is no longer a list"));
             }
             if chosen.absent == 0 {
                 return Ok(());
@@ -78,8 +78,8 @@ impl Browser {
         let selector = &field.selector;
         self.reach(field, selector, json!({ "focus": true })).await?;
         let wanted = names(field, value);
-        let offered: Offered = self.hand("offered", selector, Value::Null).await?;
-        let fits = |offer: &Offer| wanted.iter().any(|names| offer.fits(names));
+        let offered: OptionList = self.hand("offered", selector, Value::Null).await?;
+        let fits = |offer: &ShownOption| wanted.iter().any(|names| offer.fits(names));
         let found = offered.options.iter().filter(|offer| fits(offer)).count();
         if found < wanted.len() {
             return Err(unfit(selector, NOT_OFFERED));
@@ -123,7 +123,7 @@ impl Browser {
         let begun = Stopwatch::start();
         let mut shown = false;
         while begun.elapsed() < self.settings.options {
-            let offered: Offered = self.hand("offered", selector, Value::Null).await?;
+            let offered: OptionList = self.hand("offered", selector, Value::Null).await?;
             let of_these = |names: &Vec<&str>| offered.options.iter().find(|it| it.fits(names));
             if let Some(offer) = wanted.first().and_then(of_these)
                 && self.press_option(selector, offer).await?
@@ -141,7 +141,7 @@ impl Browser {
             self.press_keys(keys::ESCAPE).await?;
         }
         // What takes free text keeps it when it is left.
-        let left: Held = self.hand("leave", selector, Value::Null).await?;
+        let left: FieldContent = self.hand("leave", selector, Value::Null).await?;
         if typed && kept(field, value, &left.value) {
             return Ok(());
         }
@@ -150,7 +150,11 @@ impl Browser {
 
     /// Clicks an option. Returns whether it was met: a list that is still being narrowed
     /// moves, and its options are made anew.
-    async fn press_option(&self, selector: &str, offer: &Offer) -> Result<bool, BrowserError> {
+    async fn press_option(
+        &self,
+        selector: &str,
+        offer: &ShownOption,
+    ) -> Result<bool, BrowserError> {
         if offer.disabled {
             return Err(unfit(selector, "the page does not let it be chosen"));
         }
@@ -161,7 +165,7 @@ impl Browser {
     }
 }
 
-impl Offer {
+impl ShownOption {
     fn fits(&self, names: &[&str]) -> bool {
         let same =
             |left: &str, right: &str| left.trim().to_lowercase() == right.trim().to_lowercase();

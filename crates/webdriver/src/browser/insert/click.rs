@@ -5,7 +5,7 @@ use pointsman_runtime::clock::Stopwatch;
 use serde_json::json;
 
 use super::{
-    super::{group::LOOK, hand::Reached, same},
+    super::{dom::FieldState, process_group::LOOK, same},
     Browser, BrowserError, unfit,
 };
 
@@ -63,7 +63,7 @@ impl Browser {
     async fn becomes(&self, selector: &str, on: bool) -> Result<bool, BrowserError> {
         let begun = Stopwatch::start();
         loop {
-            let after: Reached = self.hand("reach", selector, json!({})).await?;
+            let after: FieldState = self.hand("reach", selector, json!({})).await?;
             if after.checked == Some(on) {
                 return Ok(true);
             }

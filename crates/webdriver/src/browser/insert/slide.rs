@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        hand::{Handle, Held},
+        dom::{FieldContent, Handle},
         keys,
     },
     Browser, BrowserError, off, unfit, unusable,
@@ -38,7 +38,7 @@ struct Slider {
 }
 
 /// A slider under our hand, and the keys that are left for it.
-struct Slide<'a> {
+struct SliderMove<'a> {
     browser: &'a Browser,
     selector: &'a str,
     now: f64,
@@ -51,7 +51,7 @@ impl Browser {
         self.reach(field, selector, json!({})).await?;
         let slider: Slider = self.hand("slide", selector, Value::Null).await?;
         if slider.native {
-            return self.hand::<Held>("set", selector, json!(value)).await.map(drop);
+            return self.hand::<FieldContent>("set", selector, json!(value)).await.map(drop);
         }
         let wanted: f64 = value.parse().map_err(|_| unfit(selector, "it takes a number"))?;
         if slider.off {
@@ -60,7 +60,7 @@ impl Browser {
         if slider.handle.is_none() {
             return Err(unusable(selector, "it does not tell where it stands"));
         }
-        let mut slide = Slide { browser: self, selector, now: slider.now, left: MOST };
+        let mut slide = SliderMove { browser: self, selector, now: slider.now, left: MOST };
         slide.jump(wanted, slider.min, slider.max).await?;
         for [up, down] in WAYS {
             slide.go(wanted, up, down).await?;
@@ -73,7 +73,7 @@ impl Browser {
     }
 }
 
-impl Slide<'_> {
+impl SliderMove<'_> {
     fn is_at(&self, wanted: f64) -> bool {
         (self.now - wanted).abs() < SAME
     }

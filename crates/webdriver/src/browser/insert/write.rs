@@ -4,12 +4,12 @@ use pointsman_agents::form::Field;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{super::hand::Reached, Browser, BrowserError, TRIES};
+use super::{super::dom::FieldState, Browser, BrowserError, TRIES};
 
 /// What came of typing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Outcome {
+struct TypingResult {
     /// Whether the field was another, or was made anew meanwhile.
     changed: bool,
     /// How many characters were typed.
@@ -29,7 +29,7 @@ impl Browser {
         &self,
         field: &Field,
         selector: &str,
-        mut reached: Reached,
+        mut reached: FieldState,
         text: &str,
     ) -> Result<(), BrowserError> {
         let long = text.chars().count() > self.settings.typed;
@@ -37,7 +37,7 @@ impl Browser {
             // A field that is made anew at every key takes a text as a whole.
             let once = long || attempt == TRIES;
             let more = json!({ "text": text, "once": once, "like": reached.like });
-            let typed: Outcome = self.hand("type", selector, more).await?;
+            let typed: TypingResult = self.hand("type", selector, more).await?;
             if typed.taker.is_empty() && (!typed.changed || attempt == TRIES && typed.typed > 0) {
                 return Ok(());
             }
@@ -47,7 +47,7 @@ impl Browser {
                 continue;
             }
             if !typed.whole {
-                let Outcome { taker, typed, .. } = typed;
+                let TypingResult { taker, typed, .. } = typed;
                 return Err(BrowserError::Focus { selector: selector.into(), taker, typed });
             }
             if typed.framed {

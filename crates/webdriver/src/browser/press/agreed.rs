@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use pointsman_agents::form::Control;
+use pointsman_agents::form::NavigationControl;
 use serde::{Deserialize, Serialize};
 
-use super::Stand;
+use super::StablePage;
 
 /// A page as it was when the way on was chosen. A yes to a control is a yes to this page.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Agreed {
+pub struct AgreedPage {
     /// Which document it was.
     document: f64,
     /// What it was known by.
     fingerprint: String,
     /// What could be pressed.
-    controls: Vec<Control>,
+    controls: Vec<NavigationControl>,
 }
 
-impl Agreed {
+impl AgreedPage {
     /// Keeps what a page shows.
-    pub fn of(stand: &Stand) -> Self {
+    pub fn of(stand: &StablePage) -> Self {
         Self {
             document: stand.document,
             fingerprint: stand.fingerprint.clone(),
@@ -29,12 +29,13 @@ impl Agreed {
     }
 
     /// Returns what is different about the page, or about one of its controls.
-    pub fn differs(&self, now: &Stand, selector: &str) -> Option<String> {
+    pub fn differs(&self, now: &StablePage, selector: &str) -> Option<String> {
         if (self.document - now.document).abs() > 0.0 {
             return Some("another page was loaded in its place".into());
         }
-        let find =
-            |controls: &[Control]| controls.iter().find(|it| it.selector == selector).map(bare);
+        let find = |controls: &[NavigationControl]| {
+            controls.iter().find(|it| it.selector == selector).map(bare)
+        };
         let Some(asked) = find(&self.controls) else {
             return Some("the control was not there when the page was read".into());
         };
@@ -57,19 +58,19 @@ impl Agreed {
 }
 
 /// Returns a control without what may change while it stays what it is.
-fn bare(control: &Control) -> Control {
-    Control { attributes: BTreeMap::new(), ..control.clone() }
+fn bare(control: &NavigationControl) -> NavigationControl {
+    NavigationControl { attributes: BTreeMap::new(), ..control.clone() }
 }
 
 #[cfg(test)]
 mod tests {
-    use pointsman_agents::form::{Does, Reading};
+    use pointsman_agents::form::{ControlRole, PageReading};
 
     use super::*;
 
-    fn stand(control: Control) -> Stand {
-        let reading = Reading { controls: vec![control], ..Reading::default() };
-        Stand {
+    fn stand(control: NavigationControl) -> StablePage {
+        let reading = PageReading { controls: vec![control], ..PageReading::default() };
+        StablePage {
             url: "http://a.test/x".into(),
             origin: "http://a.test".into(),
             title: String::new(),
@@ -82,28 +83,29 @@ mod tests {
 
     #[test]
     fn a_yes_is_for_this_page_this_control_and_where_it_leads() {
-        let send = Control {
+        let send = NavigationControl {
             selector: "#go".into(),
             label: "Send".into(),
-            does: Does::Submit,
+            does: ControlRole::Submit,
             origin: Some("http://a.test".into()),
-            ..Control::default()
+            ..NavigationControl::default()
         };
         let before = stand(send.clone());
-        let agreed = Agreed::of(&before);
-        let differs = |now: &Stand| agreed.differs(now, "#go").unwrap_or_default();
+        let agreed = AgreedPage::of(&before);
+        let differs = |now: &StablePage| agreed.differs(now, "#go").unwrap_or_default();
         assert_eq!(differs(&before), "");
-        let pays = stand(Control { label: "Pay 500".into(), ..send.clone() });
+        let pays = stand(NavigationControl { label: "Pay 500".into(), ..send.clone() });
         assert_eq!(differs(&pays), "`Send` says `Pay 500` now");
-        let away = stand(Control { origin: Some("http://b.test".into()), ..send.clone() });
+        let away =
+            stand(NavigationControl { origin: Some("http://b.test".into()), ..send.clone() });
         assert_eq!(differs(&away), "`Send` leads to http://b.test now");
-        let script = stand(Control { does: Does::Button, ..send.clone() });
+        let script = stand(NavigationControl { does: ControlRole::Button, ..send.clone() });
         assert_eq!(differs(&script), "`Send` does something else now");
-        let gone = stand(Control { selector: "#other".into(), ..send });
+        let gone = stand(NavigationControl { selector: "#other".into(), ..send });
         assert_eq!(differs(&gone), "`Send` is not there any more");
-        let anew = Stand { document: 2.0, ..before.clone() };
+        let anew = StablePage { document: 2.0, ..before.clone() };
         assert_eq!(differs(&anew), "another page was loaded in its place");
-        let fields = Stand { fingerprint: "two".into(), ..before };
+        let fields = StablePage { fingerprint: "two".into(), ..before };
         assert_eq!(differs(&fields), "it shows other fields");
     }
 }

@@ -7,7 +7,7 @@ use pointsman_agents::explore::Platform;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{AppState, Appium, DeviceClass, DeviceError, Installed, Look};
+use super::{AppState, Appium, DeviceClass, DeviceError, InstalledApp, ScreenCapture};
 use crate::device::hierarchy;
 
 impl Appium {
@@ -15,9 +15,9 @@ impl Appium {
     pub(super) async fn installed_app(
         &self,
         package: &str,
-    ) -> Result<Option<Installed>, DeviceError> {
+    ) -> Result<Option<InstalledApp>, DeviceError> {
         if self.is_page() {
-            return Ok(Some(Installed::default()));
+            return Ok(Some(InstalledApp::default()));
         }
         let what = "looking whether the app is installed";
         let there = self.device("app_installed", package, what).await?;
@@ -25,19 +25,19 @@ impl Appium {
             return Ok(None);
         }
         if self.platform() != Platform::Android {
-            return Ok(Some(Installed::default()));
+            return Ok(Some(InstalledApp::default()));
         }
         match self.mobile("listApps", json!({}), "asking for the app's version").await {
             Ok(apps) => {
                 let version = apps.get(package).and_then(|it| it.get("versionCode"));
-                Ok(Some(Installed { version: version.and_then(Value::as_u64) }))
+                Ok(Some(InstalledApp { version: version.and_then(Value::as_u64) }))
             }
             // Older drivers do not have the method, and older devices do not answer it.
             Err(error)
                 if matches!(error.class, DeviceClass::InvalidArgument | DeviceClass::Internal) =>
             {
                 tracing::debug!(%error, "the app's version is not known");
-                Ok(Some(Installed::default()))
+                Ok(Some(InstalledApp::default()))
             }
             Err(error) => Err(error),
         }
@@ -91,7 +91,7 @@ impl Appium {
     }
 
     /// Reads the hierarchy of a screen, and asks which app it is of.
-    pub(super) async fn look_at_screen(&self) -> Result<Look, DeviceError> {
+    pub(super) async fn look_at_screen(&self) -> Result<ScreenCapture, DeviceError> {
         let what = "reading the screen";
         let source = self.get("source", what).await?;
         let Value::String(source) = source else {
@@ -114,7 +114,7 @@ impl Appium {
             }
             _ => (String::new(), String::new()),
         };
-        Ok(Look { tree: Arc::new(tree), source: source.into(), package, activity })
+        Ok(ScreenCapture { tree: Arc::new(tree), source: source.into(), package, activity })
     }
 
     /// Takes a picture of what the device shows, as PNG.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pointsman_agents::explore::{Act, Bounds, Direction, Platform};
+use pointsman_agents::explore::{Bounds, DeviceAction, Direction, Platform};
 use serde_json::{Value, json};
 
 use super::{Appium, DeviceClass, DeviceError, ELEMENT, Gesture};
@@ -20,13 +20,13 @@ pub(super) struct Stroke {
 impl Appium {
     /// Performs a gesture.
     pub(super) async fn perform(&self, gesture: &Gesture) -> Result<(), DeviceError> {
-        if gesture.act == Act::Back && self.is_page() {
+        if gesture.act == DeviceAction::Back && self.is_page() {
             return self.page_back().await;
         }
-        if gesture.act == Act::Back {
+        if gesture.act == DeviceAction::Back {
             return self.post("back", json!({}), "going back").await.map(drop);
         }
-        if gesture.act == Act::Wait {
+        if gesture.act == DeviceAction::Wait {
             return Ok(());
         }
         if self.is_page() {
@@ -42,11 +42,11 @@ impl Appium {
             return self.type_text(text).await;
         }
         match gesture.act {
-            Act::Tap => self.touch(bounds.middle(), TOUCH, "tapping").await,
-            Act::LongPress => {
+            DeviceAction::Tap => self.touch(bounds.middle(), TOUCH, "tapping").await,
+            DeviceAction::LongPress => {
                 self.touch(bounds.middle(), self.settings.times.hold, "a long press").await
             }
-            Act::Swipe => {
+            DeviceAction::Swipe => {
                 let stroke = stroke(bounds, direction(gesture)?, self.settings.times.distance);
                 self.swipe(stroke).await
             }
@@ -67,7 +67,7 @@ impl Appium {
         };
         match (&gesture.text, gesture.act) {
             (Some(text), _) => self.fill(id, text).await,
-            (None, Act::Tap) => {
+            (None, DeviceAction::Tap) => {
                 self.post(&format!("element/{id}/click"), json!({}), "tapping").await.map(drop)
             }
             (None, other) => Err(unfit(&format!("{} needs bounds", other.name()))),

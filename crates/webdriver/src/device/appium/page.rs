@@ -5,13 +5,13 @@ use std::{
     time::Duration,
 };
 
-use pointsman_agents::explore::{Act, Bounds, Direction, Element, Platform, Tree};
+use pointsman_agents::explore::{Bounds, DeviceAction, Direction, Element, Platform, Tree};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    AppState, Appium, DeviceClass, DeviceError, Gesture, Look,
+    AppState, Appium, DeviceClass, DeviceError, Gesture, ScreenCapture,
     gesture::{self, down, ms, pause, pointer, stroke, to, up},
 };
 
@@ -25,19 +25,19 @@ const SERVER_ERROR: u16 = 500;
 
 /// What the script tells of a page.
 #[derive(Debug, Deserialize)]
-struct Seen {
+struct PageElements {
     href: String,
     origin: String,
     path: String,
     /// The HTTP status that it came with; 0 where the browser does not know.
     status: u16,
-    elements: Vec<Part>,
+    elements: Vec<PageElement>,
 }
 
 /// Something on a page.
 #[derive(Debug, Deserialize)]
 #[allow(clippy::struct_excessive_bools, reason = "the explorer's elements have these flags")]
-struct Part {
+struct PageElement {
     parent: Option<usize>,
     class: String,
     resource: String,
@@ -61,7 +61,7 @@ struct Part {
 /// What the script tells of an element that was looked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Found {
+struct FoundElement {
     stale: bool,
     done: bool,
     covered: bool,
@@ -72,12 +72,12 @@ struct Found {
 
 impl Appium {
     /// Looks at a page. One that has crashed shows nothing.
-    pub(super) async fn look_at_page(&self) -> Result<Look, DeviceError> {
+    pub(super) async fn look_at_page(&self) -> Result<ScreenCapture, DeviceError> {
         let said = match self.script(json!(["look"]), "looking at the page").await {
             Err(error) if is_crash(&error) => {
                 let (_, activity) = self.place().unwrap_or_default();
                 let package = FAILED.to_owned();
-                return Ok(Look {
+                return Ok(ScreenCapture {
                     tree: Arc::new(page(Vec::new())),
                     source: "".into(),
                     package,
@@ -87,7 +87,7 @@ impl Appium {
             said => said?,
         };
         let source = said.to_string();
-        let seen: Seen = read(said, "looking at the page")?;
+        let seen: PageElements = read(said, "looking at the page")?;
         let broken = seen.href.starts_with(BROKEN);
         let (mut package, activity) =
             if broken { self.address().await? } else { (seen.origin, seen.path) };
@@ -98,7 +98,7 @@ impl Appium {
             FAILED.clone_into(&mut package);
         }
         let tree = page(seen.elements);
-        Ok(Look { tree: Arc::new(tree), source: source.into(), package, activity })
+        Ok(ScreenCapture { tree: Arc::new(tree), source: source.into(), package, activity })
     }
 
     /// Returns how a site stands. A page of it that could not be loaded, that its server
@@ -108,7 +108,7 @@ impl Appium {
             Err(error) if is_crash(&error) => return Ok(AppState::Stopped),
             said => said?,
         };
-        let seen: Seen = read(said, "looking at the page")?;
+        let seen: PageElements = read(said, "looking at the page")?;
         let broken = seen.href.starts_with(BROKEN);
         let origin = if broken { self.address().await?.0 } else { seen.origin };
         if origin == "null" {
@@ -156,13 +156,13 @@ impl Appium {
         let bounds = gesture.bounds.map(|it| [it.left, it.top, it.right, it.bottom]);
         let act = match gesture.act {
             _ if gesture.text.is_some() => "text",
-            Act::Swipe => "swipe",
-            Act::LongPress => "long_press",
+            DeviceAction::Swipe => "swipe",
+            DeviceAction::LongPress => "long_press",
             _ => "tap",
         };
         let what = "finding the element";
         let said = self.script(json!(["find", ordinal, bounds, act, gesture.text]), what).await?;
-        let found: Found = read(said, what)?;
+        let found: FoundElement = read(said, what)?;
         if found.stale {
             let message = format!("{what}: the page has changed since it was looked at");
             return Err(DeviceError::new(DeviceClass::Stale, message));
@@ -183,8 +183,8 @@ impl Appium {
             return self.fill(id, text).await;
         }
         match gesture.act {
-            Act::Swipe => self.scroll(at, gesture::direction(gesture)?).await,
-            Act::LongPress => {
+            DeviceAction::Swipe => self.scroll(at, gesture::direction(gesture)?).await,
+            DeviceAction::LongPress => {
                 self.click(at.middle(), self.settings.times.hold, "a long press").await
             }
             _ => self.click(at.middle(), Duration::ZERO, "tapping").await,
@@ -262,7 +262,7 @@ fn read<T: for<'de> Deserialize<'de>>(said: Value, what: &str) -> Result<T, Devi
     })
 }
 
-fn page(parts: Vec<Part>) -> Tree {
+fn page(parts: Vec<PageElement>) -> Tree {
     let mut indices: Vec<u32> = Vec::new();
     let mut elements: Vec<Element> = Vec::new();
     for part in parts {
@@ -279,7 +279,7 @@ fn page(parts: Vec<Part>) -> Tree {
     Tree { platform: Platform::Web, elements }
 }
 
-fn element(part: Part, parent: Option<usize>, index: u32) -> Element {
+fn element(part: PageElement, parent: Option<usize>, index: u32) -> Element {
     Element {
         parent,
         index,

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 /// A session at a server.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) struct Record {
+pub(super) struct SessionRecord {
     /// The server's address.
     pub(super) url: String,
     /// The session.
     pub(super) session: String,
 }
 
-impl Record {
+impl SessionRecord {
     /// Reads a record; nothing where there is none, or where it was cut short.
     pub(super) fn read(path: &Path) -> Option<Self> {
         match fs::read(path) {

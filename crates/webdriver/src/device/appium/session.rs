@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     Appium,
-    record::{self, Record},
+    client::WireError,
+    record::{self, SessionRecord},
     trouble,
-    wire::Trouble,
 };
 use crate::device::{DeviceClass, DeviceError};
 
@@ -18,7 +18,7 @@ const DIALOGS: u8 = 4;
 
 /// A session at the server.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Session {
+pub(super) struct AppiumSession {
     pub(super) id: String,
 }
 
@@ -72,9 +72,10 @@ impl Appium {
             let message = format!("{what}: the server's answer names no session");
             return Err(DeviceError::new(DeviceClass::Internal, message));
         };
-        let session = Session { id: id.to_owned() };
+        let session = AppiumSession { id: id.to_owned() };
         if let Some(path) = &self.settings.record {
-            let record = Record { url: self.settings.url.clone(), session: session.id.clone() };
+            let record =
+                SessionRecord { url: self.settings.url.clone(), session: session.id.clone() };
             if let Err(error) = kept(path, record.write(path)) {
                 // Nobody would find it again, and it holds the device.
                 self.end(&session).await;
@@ -91,7 +92,7 @@ impl Appium {
     }
 
     /// Ends a session at the server. What cannot be ended ends by itself after a while.
-    async fn end(&self, session: &Session) {
+    async fn end(&self, session: &AppiumSession) {
         let path = format!("session/{}", session.id);
         if let Err(trouble) =
             self.wire.call(Method::DELETE, &path, None, self.settings.times.close).await
@@ -143,7 +144,7 @@ impl Appium {
             match self.wire.call(method.clone(), &path, body, limit).await {
                 Ok(value) => return Ok(value),
                 // The driver has dismissed the dialog by then.
-                Err(Trouble::Said(said))
+                Err(WireError::Said(said))
                     if said.error == "unexpected alert open" && dialogs < DIALOGS =>
                 {
                     dialogs += 1;
@@ -153,19 +154,19 @@ impl Appium {
         }
     }
 
-    fn current(&self) -> Option<Session> {
+    fn current(&self) -> Option<AppiumSession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, session: Option<Session>) {
+    fn set(&self, session: Option<AppiumSession>) {
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
     }
 
     /// Returns the session that an earlier process has opened at the same server.
-    fn recorded(&self) -> Option<Session> {
-        let found = Record::read(self.settings.record.as_deref()?)?;
+    fn recorded(&self) -> Option<AppiumSession> {
+        let found = SessionRecord::read(self.settings.record.as_deref()?)?;
         let ours = found.url == self.settings.url && is_id(&found.session);
-        ours.then_some(Session { id: found.session })
+        ours.then_some(AppiumSession { id: found.session })
     }
 }
 

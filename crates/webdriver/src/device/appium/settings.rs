@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::device::Settings as Times;
+use crate::device::DeviceSettings as Times;
 
 /// Capabilities that the WebDriver standard names; all others carry a vendor's prefix.
 const STANDARD: [&str; 10] = [
@@ -34,7 +34,7 @@ const IDLE_S: u64 = 600;
 /// How a device is reached, and how long everything may take.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct AppiumSettings {
     /// The server's address, with its base path if it has one.
     pub url: String,
     /// What is asked of a session.
@@ -47,7 +47,7 @@ pub struct Settings {
     pub times: Times,
 }
 
-impl Settings {
+impl AppiumSettings {
     /// Returns the usual settings for a server and a session's capabilities.
     pub fn new(url: impl Into<String>, capabilities: Map<String, Value>) -> Self {
         Self { url: url.into(), capabilities, start: None, record: None, times: Times::default() }
@@ -122,7 +122,7 @@ pub enum CapsError {
 impl CapsError {
     /// Returns what to do next.
     pub const fn hint(&self) -> &'static str {
-        "give a file of capabilities as Appium has them, such as {\"platformName\": \"Android\", \
+        "write a JSON file with Appium capabilities, such as {\"platformName\": \"Android\", \
          \"appium:automationName\": \"UiAutomator2\", \"appium:appPackage\": \"org.example\"}"
     }
 }
@@ -197,7 +197,7 @@ mod tests {
         assert!(one.contains_key("platformName") && one.contains_key("goog:chromeOptions"));
         let body = json!({"capabilities": {"alwaysMatch": plain}});
         assert_eq!(settled(body).expect("they are right").0, one);
-        let settings = Settings::new("http://127.0.0.1:4723", one);
+        let settings = AppiumSettings::new("http://127.0.0.1:4723", one);
         assert_eq!(settings.app().as_deref(), Some("org.x"));
         let wanted = settings.wanted();
         let idle = &wanted["capabilities"]["alwaysMatch"]["appium:newCommandTimeout"];
@@ -225,7 +225,7 @@ mod tests {
         let (capabilities, start) = settled(json!({"platformName": "linux",
             "automationName": "Chromium", START: "http://127.0.0.1:8000/shop/?a"}))
         .expect("they are right");
-        let settings = Settings { start, ..Settings::new("http://x", capabilities) };
+        let settings = AppiumSettings { start, ..AppiumSettings::new("http://x", capabilities) };
         assert_eq!(settings.app().as_deref(), Some("http://127.0.0.1:8000"));
         assert!(!settings.wanted().to_string().contains(START));
         assert!(settings.wanted()["capabilities"]["alwaysMatch"]["timeouts"].is_object());

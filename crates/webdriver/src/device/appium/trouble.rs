@@ -3,7 +3,7 @@
 //! The protocol's code decides where it says enough. Drivers for phones put most of their
 //! trouble into `unknown error`, so there the words of the message decide.
 
-use super::wire::{Said, Trouble};
+use super::client::{ErrorBody, WireError};
 use crate::device::{DeviceClass, DeviceError};
 
 /// Characters of a driver's message that are kept.
@@ -92,7 +92,7 @@ const WORDS: [(DeviceClass, &[&str]); 7] = [
 ];
 
 /// Returns what kind of trouble an error of the protocol is.
-pub(super) fn class(said: &Said) -> DeviceClass {
+pub(super) fn class(said: &ErrorBody) -> DeviceClass {
     match said.error.as_str() {
         "invalid session id" | "no such window" => DeviceClass::SessionLost,
         "no such element" | "stale element reference" | "no such shadow root" => DeviceClass::Stale,
@@ -122,16 +122,16 @@ fn by_words(message: &str) -> DeviceClass {
 }
 
 /// Says what a call came to nothing from, and what to do about it.
-pub(super) fn told(trouble: Trouble, what: &str, address: &str) -> DeviceError {
+pub(super) fn told(trouble: WireError, what: &str, address: &str) -> DeviceError {
     match trouble {
-        Trouble::Unreachable(why) => DeviceError::new(
+        WireError::Unreachable(why) => DeviceError::new(
             DeviceClass::Unreachable,
             format!(
                 "the Appium server at {address} cannot be reached: {why}; start it with `appium \
                  --address 127.0.0.1 --port 4723`, or give its address with `--appium`"
             ),
         ),
-        Trouble::Late(limit) => DeviceError::new(
+        WireError::Late(limit) => DeviceError::new(
             DeviceClass::Timeout,
             format!(
                 "{what} took longer than {} s; raise the limit in `[explore]` if the device is \
@@ -139,14 +139,14 @@ pub(super) fn told(trouble: Trouble, what: &str, address: &str) -> DeviceError {
                 limit.as_secs_f32()
             ),
         ),
-        Trouble::Foreign(why) => DeviceError::new(
+        WireError::Foreign(why) => DeviceError::new(
             DeviceClass::Internal,
             format!(
                 "{what}: {address} does not answer as Appium does ({why}); look whether the \
                  address is right, with its base path if the server has one"
             ),
         ),
-        Trouble::Said(said) => {
+        WireError::Said(said) => {
             let class = class(&said);
             DeviceError::new(class, format!("{what}: {}{}", words(&said), next(class)))
         }
@@ -155,9 +155,9 @@ pub(super) fn told(trouble: Trouble, what: &str, address: &str) -> DeviceError {
 
 /// Says why no session was opened. None can have been lost then: what a driver says of one
 /// that does not answer is a start that failed, and worth another try.
-pub(super) fn unopened(trouble: Trouble, what: &str, address: &str) -> DeviceError {
+pub(super) fn unopened(trouble: WireError, what: &str, address: &str) -> DeviceError {
     match trouble {
-        Trouble::Said(said) if class(&said) == DeviceClass::SessionLost => {
+        WireError::Said(said) if class(&said) == DeviceClass::SessionLost => {
             DeviceError::new(DeviceClass::Internal, format!("{what}: {}", words(&said)))
         }
         trouble => told(trouble, what, address),
@@ -165,7 +165,7 @@ pub(super) fn unopened(trouble: Trouble, what: &str, address: &str) -> DeviceErr
 }
 
 /// Returns an error's own words on one line, without the notes that follow them.
-fn words(said: &Said) -> String {
+fn words(said: &ErrorBody) -> String {
     let first = said.message.lines().map(str::trim).find(|line| !line.is_empty());
     let text = first.unwrap_or(&said.error);
     let mut text: String = text.chars().take(MOST).collect();
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     fn class_of(error: &str, message: &str) -> DeviceClass {
-        class(&Said { error: error.into(), message: message.into() })
+        class(&ErrorBody { error: error.into(), message: message.into() })
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn an_error_tells_what_where_and_what_to_do() {
         let said = |error: &str, message: &str| {
-            Trouble::Said(Said { error: error.into(), message: message.into() })
+            WireError::Said(ErrorBody { error: error.into(), message: message.into() })
         };
         let shown = |trouble| told(trouble, "reading the screen", "http://x:1/").message;
         assert_eq!(
@@ -285,7 +285,7 @@ mod tests {
         let hung = said("unknown error", "Could not proxy command: socket hang up");
         let unopened = unopened(hung, "opening a session", "http://x:1/");
         assert!(unopened.class.repeatable() && !unopened.message.contains("opened again"));
-        assert!(shown(Trouble::Unreachable("refused".into())).contains("start it with `appium"));
-        assert!(shown(Trouble::Foreign("<html>".into())).contains("http://x:1/"));
+        assert!(shown(WireError::Unreachable("refused".into())).contains("start it with `appium"));
+        assert!(shown(WireError::Foreign("<html>".into())).contains("http://x:1/"));
     }
 }

@@ -53,26 +53,26 @@ pub enum RecordingError {
         why: String,
     },
     /// It cannot be read how far the player had come.
-    #[error("cannot read how far the recording was played")]
+    #[error("cannot read the position in the recording")]
     Kept {
         /// Why.
         #[source]
         source: io::Error,
     },
     /// What is kept belongs to another recording.
-    #[error("the file with the player's position belongs to another recording")]
+    #[error("the position file belongs to another recording")]
     OtherGraph,
 }
 
 /// A recorded app.
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct RecordingGraph {
     pub(super) app: String,
     pub(super) package: String,
     pub(super) initial: String,
-    pub(super) states: HashMap<String, State>,
+    pub(super) states: HashMap<String, RecordedScreen>,
     /// Where actions led, by state.
-    edges: HashMap<String, HashMap<Action, Weights>>,
+    edges: HashMap<String, HashMap<RecordedAction, Weights>>,
     /// Where actions led, by structure and by what an action does there.
     alike: HashMap<(Arc<str>, String), Weights>,
     /// Where screens went on to on which there is nothing to press, by structure.
@@ -83,7 +83,7 @@ type Weights = BTreeMap<String, u64>;
 
 /// A screen of a recording.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct RecordedScreen {
     pub(super) package: String,
     pub(super) activity: String,
     pub(super) source: Arc<str>,
@@ -98,8 +98,8 @@ pub(super) struct State {
 
 /// What was done on a screen.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Action {
-    pub(super) kind: Kind,
+pub(super) struct RecordedAction {
+    pub(super) kind: RecordedActionKind,
     pub(super) node: Option<usize>,
     pub(super) direction: Option<Direction>,
     /// Which key was pressed.
@@ -109,7 +109,7 @@ pub(super) struct Action {
 /// Kinds of actions, in the words of a recording.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum RecordedActionKind {
     Tap,
     LongPress,
     Swipe,
@@ -123,7 +123,7 @@ pub(super) enum Kind {
     Wait,
 }
 
-impl Kind {
+impl RecordedActionKind {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Tap => "tap",
@@ -145,13 +145,13 @@ impl Kind {
     }
 }
 
-impl Action {
-    pub(super) const fn plain(kind: Kind) -> Self {
+impl RecordedAction {
+    pub(super) const fn plain(kind: RecordedActionKind) -> Self {
         Self { kind, node: None, direction: None, name: None }
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for RecordedAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind.name())?;
         if let Some(node) = self.node {
@@ -187,7 +187,7 @@ enum Line {
     Event {
         from: String,
         to: String,
-        kind: Kind,
+        kind: RecordedActionKind,
         target: Option<Target>,
         raw: Raw,
         p: Option<f64>,
@@ -205,7 +205,7 @@ struct Raw {
     name: Option<String>,
 }
 
-impl Graph {
+impl RecordingGraph {
     /// Reads a recording.
     pub(super) fn read(path: &Path) -> Result<Self, RecordingError> {
         let unread = |source| RecordingError::Read { path: path.into(), source };
@@ -263,7 +263,12 @@ impl Graph {
             for (action, weights) in actions {
                 for (to, weight) in weights {
                     if state.is_passive
-                        && matches!(action.kind, Kind::Tap | Kind::LongPress | Kind::Swipe)
+                        && matches!(
+                            action.kind,
+                            RecordedActionKind::Tap
+                                | RecordedActionKind::LongPress
+                                | RecordedActionKind::Swipe
+                        )
                     {
                         let onward = self.onward.entry(Arc::clone(&state.structure)).or_default();
                         add(onward, to.clone(), *weight);
@@ -279,17 +284,17 @@ impl Graph {
     }
 
     /// Returns the edges that are in the file, by the state that they leave.
-    pub(super) fn edges(&self, from: &str) -> impl Iterator<Item = (&Action, &Weights)> {
+    pub(super) fn edges(&self, from: &str) -> impl Iterator<Item = (&RecordedAction, &Weights)> {
         self.edges.get(from).into_iter().flatten()
     }
 
     /// Returns the action on the element that a tap or a long press reaches.
-    pub(super) fn effective(&self, state: &str, mut action: Action) -> Action {
+    pub(super) fn effective(&self, state: &str, mut action: RecordedAction) -> RecordedAction {
         if let (Some(state), Some(node)) = (self.states.get(state), action.node) {
             let mut around = state.tree.around(node);
             let reached = match action.kind {
-                Kind::Tap => around.find(|(_, element)| element.clickable),
-                Kind::LongPress => around.find(|(_, element)| element.long_clickable),
+                RecordedActionKind::Tap => around.find(|(_, element)| element.clickable),
+                RecordedActionKind::LongPress => around.find(|(_, element)| element.long_clickable),
                 _ => None,
             };
             action.node = Some(reached.map_or(node, |(ordinal, _)| ordinal));
@@ -298,7 +303,7 @@ impl Graph {
     }
 
     /// Returns where an action leads, by weight; nothing where it leaves the screen as it is.
-    pub(super) fn successors(&self, from: &str, action: &Action) -> Option<&Weights> {
+    pub(super) fn successors(&self, from: &str, action: &RecordedAction) -> Option<&Weights> {
         if let Some(weights) = self.edges.get(from).and_then(|actions| actions.get(action)) {
             return Some(weights);
         }
@@ -308,7 +313,13 @@ impl Graph {
         if let Some(weights) = alike.and_then(|key| self.alike.get(&key)) {
             return Some(weights);
         }
-        let moves = matches!(action.kind, Kind::Wait | Kind::Tap | Kind::LongPress | Kind::Swipe);
+        let moves = matches!(
+            action.kind,
+            RecordedActionKind::Wait
+                | RecordedActionKind::Tap
+                | RecordedActionKind::LongPress
+                | RecordedActionKind::Swipe
+        );
         self.onward.get(&state.structure).filter(|_| moves && state.is_passive)
     }
 }
@@ -318,7 +329,7 @@ fn state(
     package: Option<String>,
     flags: &[String],
     source: &str,
-) -> Result<State, HierarchyError> {
+) -> Result<RecordedScreen, HierarchyError> {
     let tree = hierarchy::parse(source)?;
     let (package, activity) = (package.unwrap_or_default(), activity.unwrap_or_default());
     let structure = format!("{package}/{activity}#{}", structure::of(&tree)).into();
@@ -326,18 +337,18 @@ fn state(
     let (tree, source) = (Arc::new(tree), source.into());
     let is_outside = flags.iter().any(|flag| flag == "out_of_app" || flag == "launcher");
     let label = None;
-    Ok(State { package, activity, source, tree, structure, is_passive, is_outside, label })
+    Ok(RecordedScreen { package, activity, source, tree, structure, is_passive, is_outside, label })
 }
 
 /// Returns the action of an event; nothing where its target was not on the screen.
-fn action(kind: Kind, target: Option<&Target>, raw: Raw) -> Option<Action> {
+fn action(kind: RecordedActionKind, target: Option<&Target>, raw: Raw) -> Option<RecordedAction> {
     if !kind.is_on_node() {
-        let name = raw.name.filter(|_| kind == Kind::Key);
-        return Some(Action { name, ..Action::plain(kind) });
+        let name = raw.name.filter(|_| kind == RecordedActionKind::Key);
+        return Some(RecordedAction { name, ..RecordedAction::plain(kind) });
     }
     let node = Some(target?.node?);
-    let direction = raw.direction.filter(|_| kind == Kind::Swipe);
-    Some(Action {
+    let direction = raw.direction.filter(|_| kind == RecordedActionKind::Swipe);
+    Some(RecordedAction {
         kind,
         node,
         direction: direction.and_then(|it| self::direction(&it)),

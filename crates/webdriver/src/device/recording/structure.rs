@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use pointsman_agents::explore::{Element, Tree};
 use pointsman_kernel::id::Digest;
 
-use super::graph::Action;
+use super::graph::RecordedAction;
 
 const LISTS: [&str; 5] =
     ["ListView", "RecyclerView", "GridView", "AbsListView", "ExpandableListView"];
@@ -86,7 +86,7 @@ fn is_list(class: &str) -> bool {
 /// Returns what an action does, whatever the screen holds: class, identifier, short text
 /// without digits, and the place where nothing else names the element. Rows of a list share
 /// a name.
-pub(super) fn name(tree: &Tree, action: &Action) -> String {
+pub(super) fn name(tree: &Tree, action: &RecordedAction) -> String {
     let head = action.to_string();
     let Some((node, element)) = action.node.and_then(|node| Some((node, tree.get(node)?))) else {
         return match &action.name {

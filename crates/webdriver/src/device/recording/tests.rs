@@ -55,8 +55,8 @@ fn write(folder: &Folder, kind: &str, lines: &[String]) -> PathBuf {
     path
 }
 
-fn go(player: &Recording, act: Act, target: Option<usize>, key: &str) -> String {
-    let direction = (act == Act::Swipe).then_some(Direction::Up);
+fn go(player: &Recording, act: DeviceAction, target: Option<usize>, key: &str) -> String {
+    let direction = (act == DeviceAction::Swipe).then_some(Direction::Up);
     let gesture = Gesture { act, target, direction, ..Gesture::default() };
     let done = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let step = done.block_on(player.act(&gesture, key)).expect("it acts").expect("a step");
@@ -74,10 +74,11 @@ fn a_tap_acts_on_the_nearest_clickable_element() {
     ];
     let player = Recording::open(&write(&folder, "synthetic", &lines), 1, None).expect("it opens");
     // The text inside the button is element 2, the button element 1.
-    assert_eq!(go(&player, Act::Tap, Some(2), "a"), "next");
-    assert_eq!(go(&player, Act::Tap, Some(1), "b"), "next", "no edge: the screen stays");
-    assert_eq!(go(&player, Act::Back, None, "c"), "next");
-    let step = player.take(Action::plain(Kind::Restart), "d").expect("it restarts");
+    assert_eq!(go(&player, DeviceAction::Tap, Some(2), "a"), "next");
+    assert_eq!(go(&player, DeviceAction::Tap, Some(1), "b"), "next", "no edge: the screen stays");
+    assert_eq!(go(&player, DeviceAction::Back, None, "c"), "next");
+    let step =
+        player.take(RecordedAction::plain(RecordedActionKind::Restart), "d").expect("it restarts");
     assert_eq!((step.from.as_str(), step.to.as_str(), &*step.kind), ("next", "home", "restart"));
 }
 
@@ -94,12 +95,12 @@ fn an_action_recorded_on_a_screen_of_the_same_structure_counts_unless_the_graph_
     let file = write(&folder, "recorded", &lines);
     // The text belongs to an element inside the button, so the digits do not matter.
     assert_eq!(
-        go(&Recording::open(&file, 1, None).expect("it opens"), Act::Tap, Some(1), "a"),
+        go(&Recording::open(&file, 1, None).expect("it opens"), DeviceAction::Tap, Some(1), "a"),
         "next"
     );
     let file = write(&folder, "synthetic", &lines);
     assert_eq!(
-        go(&Recording::open(&file, 1, None).expect("it opens"), Act::Tap, Some(1), "a"),
+        go(&Recording::open(&file, 1, None).expect("it opens"), DeviceAction::Tap, Some(1), "a"),
         "home"
     );
 }
@@ -113,13 +114,15 @@ fn a_screen_with_nothing_to_press_goes_on_by_any_touch_or_by_waiting() {
         event("home", "next", "tap", Some(0), None),
     ];
     let file = write(&folder, "recorded", &lines);
-    for (act, target) in [(Act::Wait, None), (Act::Tap, Some(1)), (Act::Swipe, Some(0))] {
+    for (act, target) in
+        [(DeviceAction::Wait, None), (DeviceAction::Tap, Some(1)), (DeviceAction::Swipe, Some(0))]
+    {
         let player = Recording::open(&file, 1, None).expect("it opens");
         assert_eq!(go(&player, act, target, "a"), "next");
         assert_eq!(go(&player, act, target, "b"), "next");
     }
     let player = Recording::open(&file, 1, None).expect("it opens");
-    assert_eq!(go(&player, Act::Back, None, "a"), "home");
+    assert_eq!(go(&player, DeviceAction::Back, None, "a"), "home");
 }
 
 #[test]
@@ -136,11 +139,13 @@ fn chance_depends_on_seed_state_action_and_turn_alone() {
     let draws = |seed: u64, idle: bool| -> Vec<String> {
         let player = Recording::open(&file, seed, None).expect("it opens");
         let draw = |turn: u32| {
-            player.take(Action::plain(Kind::Restart), &format!("r{turn}")).expect("it restarts");
+            player
+                .take(RecordedAction::plain(RecordedActionKind::Restart), &format!("r{turn}"))
+                .expect("it restarts");
             if idle {
-                go(&player, Act::Back, None, &format!("i{turn}"));
+                go(&player, DeviceAction::Back, None, &format!("i{turn}"));
             }
-            go(&player, Act::Tap, Some(1), &format!("t{turn}"))
+            go(&player, DeviceAction::Tap, Some(1), &format!("t{turn}"))
         };
         (0..400).map(draw).collect()
     };
@@ -163,9 +168,13 @@ fn a_player_goes_on_where_it_was_and_repeats_no_action() {
     let file = write(&folder, "synthetic", &lines);
     let kept = folder.0.join("deep/run.json");
     let open = || Recording::open(&file, 1, Some(kept.clone())).expect("it opens");
-    assert_eq!(go(&open(), Act::Tap, Some(1), "first"), "next");
-    assert_eq!(go(&open(), Act::Tap, Some(1), "first"), "next", "the same effect, asked again");
-    assert_eq!(go(&open(), Act::Tap, Some(1), "second"), "last");
+    assert_eq!(go(&open(), DeviceAction::Tap, Some(1), "first"), "next");
+    assert_eq!(
+        go(&open(), DeviceAction::Tap, Some(1), "first"),
+        "next",
+        "the same effect, asked again"
+    );
+    assert_eq!(go(&open(), DeviceAction::Tap, Some(1), "second"), "last");
     fs::write(&kept, r#"{"at":"elsewhere","taken":{},"last":null}"#).expect("it can be written");
     let error = Recording::open(&file, 1, Some(kept)).expect_err("it is refused");
     assert!(matches!(error, RecordingError::OtherGraph), "{error}");

@@ -1,6 +1,6 @@
 //! The app as a whole, against the stand-in: installed, started, stopped, crashed, left.
 
-use pointsman_webdriver::device::{AppState, Device as _, DeviceClass, Installed};
+use pointsman_webdriver::device::{AppState, Device as _, DeviceClass, InstalledApp};
 
 use super::{
     PACKAGE, launched, opened, small,
@@ -18,7 +18,7 @@ async fn an_app_is_installed_once_and_its_version_is_known() {
     let error = device.launch(PACKAGE, "").await.expect_err("it is not there");
     assert_eq!(error.class, DeviceClass::NotInstalled, "{error}");
     device.install(PACKAGE, "/app.apk").await.expect("it installs");
-    assert_eq!(device.installed(PACKAGE).await, Ok(Some(Installed { version: Some(7) })));
+    assert_eq!(device.installed(PACKAGE).await, Ok(Some(InstalledApp { version: Some(7) })));
     assert_eq!(device.installed("org.other").await, Ok(None));
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Stopped));
 }
@@ -42,7 +42,7 @@ async fn a_failed_installation_says_whether_another_try_helps() {
         let error = device.install(PACKAGE, file).await.expect_err("it fails");
         assert_eq!(error.class, class, "{error}");
     }
-    assert_eq!(device.installed(PACKAGE).await, Ok(Some(Installed { version: Some(9) })));
+    assert_eq!(device.installed(PACKAGE).await, Ok(Some(InstalledApp { version: Some(9) })));
 }
 
 /// A driver of an older version does not list apps.
@@ -52,7 +52,7 @@ async fn an_app_of_an_unknown_version_is_installed_all_the_same() {
     let device = opened(&stand_in).await;
     let unknown = Mishap::Error("unsupported operation", "Unsupported execute method");
     stand_in.next("/execute/sync", unknown);
-    assert_eq!(device.installed(PACKAGE).await, Ok(Some(Installed { version: None })));
+    assert_eq!(device.installed(PACKAGE).await, Ok(Some(InstalledApp { version: None })));
     // Where the device itself is gone, nothing is known.
     stand_in.next("/execute/sync", Mishap::Error("unknown error", "adb: device offline"));
     let error = device.installed(PACKAGE).await.expect_err("the device is gone");

@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_agents::explore::{Act, Direction, Platform};
-use pointsman_webdriver::device::{AppState, Appium, Device as _, DeviceClass, Gesture, Look};
+use pointsman_agents::explore::{DeviceAction, Direction, Platform};
+use pointsman_webdriver::device::{
+    AppState, Appium, Device as _, DeviceClass, Gesture, ScreenCapture,
+};
 use serde_json::{Value, json};
 
 use super::{folder, found, on, real, settings, site::Site, swipe, tap, text};
@@ -64,11 +66,11 @@ impl ProgressSink {
         Self { device, site, record }
     }
 
-    async fn look(&self) -> Look {
+    async fn look(&self) -> ScreenCapture {
         self.device.look().await.expect("a look")
     }
 
-    async fn act(&self, gesture: &Gesture) -> Look {
+    async fn act(&self, gesture: &Gesture) -> ScreenCapture {
         self.device.act(gesture, "").await.expect("a gesture");
         self.look().await
     }
@@ -91,7 +93,7 @@ impl ProgressSink {
 }
 
 fn back() -> Gesture {
-    Gesture { act: Act::Back, ..Gesture::default() }
+    Gesture { act: DeviceAction::Back, ..Gesture::default() }
 }
 
 #[tokio::test]
@@ -158,15 +160,15 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
     assert_eq!(look.activity, "/form");
     let look = shown.act(&text(&look, "name", "Ada")).await;
     assert_eq!(found(&look, "name").1.text, "Ada", "the old text is gone");
-    let look = shown.act(&on(&look, "size", Act::Tap)).await;
+    let look = shown.act(&on(&look, "size", DeviceAction::Tap)).await;
     assert_eq!((&*found(&look, "size").1.text, &*found(&look, "out").1.text), ("M", "M"));
     for (typed, day) in [("1999-12-31", "1999-12-31"), ("tomorrow", "2001-02-03")] {
         let look = shown.act(&text(&look, "day", typed)).await;
         assert_eq!((&*found(&look, "day").1.text, &*found(&look, "out").1.text), (day, day));
     }
-    let look = shown.act(&on(&look, "held", Act::LongPress)).await;
+    let look = shown.act(&on(&look, "held", DeviceAction::LongPress)).await;
     assert_eq!(found(&look, "out").1.text, "long");
-    let look = shown.act(&on(&look, "Go", Act::Tap)).await;
+    let look = shown.act(&on(&look, "Go", DeviceAction::Tap)).await;
     assert_eq!(look.activity, "/in");
     let look = shown.act(&back()).await;
     assert_eq!(look.activity, "/form");
@@ -191,7 +193,7 @@ async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
     let look = shown.look().await;
     let (whole, page) = look.tree.elements.iter().enumerate().next().expect("a page");
     assert!(page.scrollable);
-    let top = |look: &Look| found(look, "top").1.bounds.expect("bounds").top;
+    let top = |look: &ScreenCapture| found(look, "top").1.bounds.expect("bounds").top;
     let mut up = swipe(&look, "top", Direction::Up);
     (up.target, up.bounds) = (Some(whole), page.bounds);
     let after = shown.act(&up).await;
@@ -199,7 +201,7 @@ async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
     let down = Gesture { direction: Some(Direction::Down), ..up };
     let after = shown.act(&down).await;
     assert_eq!(top(&look), top(&after));
-    let after = shown.act(&on(&after, "Last", Act::Tap)).await;
+    let after = shown.act(&on(&after, "Last", DeviceAction::Tap)).await;
     assert!(found(&after, "Done").1.clickable);
     shown.end().await;
 }
@@ -217,10 +219,10 @@ async fn a_page_that_never_settles_can_be_used() {
         ("/on", "<p>There"),
     ])
     .await;
-    let clock = |look: &Look| found(look, "clock").1.text.clone();
+    let clock = |look: &ScreenCapture| found(look, "clock").1.text.clone();
     let (one, two) = (shown.look().await, shown.look().await);
     assert_ne!(clock(&one), clock(&two));
-    assert_eq!(shown.act(&on(&two, "On", Act::Tap)).await.activity, "/on");
+    assert_eq!(shown.act(&on(&two, "On", DeviceAction::Tap)).await.activity, "/on");
     shown.end().await;
 }
 
@@ -288,14 +290,16 @@ async fn what_has_changed_or_is_covered_is_not_tapped() {
     )])
     .await;
     let look = shown.look().await;
-    let open = shown.act(&on(&look, "B", Act::Tap)).await;
+    let open = shown.act(&on(&look, "B", DeviceAction::Tap)).await;
     assert!(!found(&open, "A").1.displayed && found(&open, "Close").1.displayed);
-    let covered = shown.device.act(&on(&open, "A", Act::Tap), "").await.expect_err("covered");
+    let covered =
+        shown.device.act(&on(&open, "A", DeviceAction::Tap), "").await.expect_err("covered");
     assert_eq!(covered.class, DeviceClass::InputFailed, "{covered}");
-    let shut = shown.act(&on(&open, "Close", Act::Tap)).await;
+    let shut = shown.act(&on(&open, "Close", DeviceAction::Tap)).await;
     assert!(found(&shut, "A").1.displayed);
-    shown.act(&on(&shut, "A", Act::Tap)).await;
-    let gone = shown.device.act(&on(&shut, "A", Act::Tap), "").await.expect_err("it is gone");
+    shown.act(&on(&shut, "A", DeviceAction::Tap)).await;
+    let gone =
+        shown.device.act(&on(&shut, "A", DeviceAction::Tap), "").await.expect_err("it is gone");
     assert_eq!(gone.class, DeviceClass::Stale, "{gone}");
     shown.end().await;
 }

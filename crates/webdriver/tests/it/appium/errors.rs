@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pointsman_agents::explore::Act;
+use pointsman_agents::explore::DeviceAction;
 use pointsman_webdriver::device::{
     Appium, Device as _, DeviceClass, DeviceError, Gesture, appium_server,
 };
@@ -81,7 +81,7 @@ async fn a_device_that_is_unplugged_comes_back() {
     let stand_in = StandIn::of(with_button(To::Unplug), Some(1));
     let device = launched(&stand_in).await;
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Go", Act::Tap), "").await.expect("a tap");
+    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("a tap");
     let error = device.look().await.expect_err("it is gone");
     assert_eq!(error.class, DeviceClass::Offline, "{error}");
     let error = device.open().await.expect_err("it is gone");
@@ -104,7 +104,7 @@ async fn a_field_that_vanishes_is_stale_and_one_that_refuses_has_failed() {
         let error = device.act(&text(&look, "name", "x"), "").await.expect_err("it fails");
         assert_eq!(error.class, class, "{error}");
     }
-    let mut far = on(&look, "Settings", Act::Tap);
+    let mut far = on(&look, "Settings", DeviceAction::Tap);
     if let Some(bounds) = &mut far.bounds {
         (bounds.top, bounds.bottom) = (9_000, 9_100);
     }
@@ -116,7 +116,7 @@ async fn a_field_that_vanishes_is_stale_and_one_that_refuses_has_failed() {
 async fn without_a_session_nothing_is_done() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = Appium::new(settings(&stand_in.url(), &android())).expect("an address");
-    let back = Gesture { act: Act::Back, ..Gesture::default() };
+    let back = Gesture { act: DeviceAction::Back, ..Gesture::default() };
     for error in [
         device.look().await.map(drop).expect_err("there is none"),
         device.act(&back, "").await.map(drop).expect_err("there is none"),

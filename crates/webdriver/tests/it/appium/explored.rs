@@ -83,12 +83,12 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
 }
 
 fn executor(desk: &Desk, quiet: Duration) -> LocalExecutor {
-    desk.host_of(browser::Settings::default(), times(quiet))
+    desk.host_of(browser::BrowserSettings::default(), times(quiet))
 }
 
 /// How long a device is given. A busy machine is slow: nothing here waits for a limit.
-pub(super) fn times(quiet: Duration) -> device::Settings {
-    device::Settings {
+pub(super) fn times(quiet: Duration) -> device::DeviceSettings {
+    device::DeviceSettings {
         quiet,
         poll: quiet / 2,
         settle: Duration::from_secs(2),
@@ -96,7 +96,7 @@ pub(super) fn times(quiet: Duration) -> device::Settings {
         command: Duration::from_mins(3),
         launch: Duration::from_mins(3),
         connect: Duration::from_mins(1),
-        ..device::Settings::default()
+        ..device::DeviceSettings::default()
     }
 }
 

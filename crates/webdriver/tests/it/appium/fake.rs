@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::explore::{Act, Platform};
+use pointsman_agents::explore::{DeviceAction, Platform};
 use pointsman_webdriver::device::{Appium, Device as _, DeviceClass, Gesture};
 use serde_json::{Value, json};
 
@@ -65,15 +65,16 @@ async fn an_app_is_looked_at_and_photographed() {
 async fn elements_are_found_by_their_ordinals() {
     let device = opened("find").await;
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Go", Act::Tap), "").await.expect("a tap");
+    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("a tap");
     device.act(&text(&look, "name", "Ada"), "").await.expect("a text");
     // What the driver does not take, and what is not there.
     let error = device.act(&text(&look, "Go", "Ada"), "").await.expect_err("not a field");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
-    let gone = Gesture { target: Some(99), ..on(&look, "Go", Act::Tap) };
+    let gone = Gesture { target: Some(99), ..on(&look, "Go", DeviceAction::Tap) };
     let error = device.act(&gone, "").await.expect_err("it is not there");
     assert_eq!(error.class, DeviceClass::Stale, "{error}");
-    let error = device.act(&on(&look, "Go", Act::LongPress), "").await.expect_err("it cannot");
+    let error =
+        device.act(&on(&look, "Go", DeviceAction::LongPress), "").await.expect_err("it cannot");
     assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
     device.close().await.expect("it closes");
 }
@@ -146,8 +147,9 @@ async fn capabilities_that_cannot_work_are_not_tried_again() {
 async fn an_alert_that_stays_open_is_an_input_that_failed() {
     let device = opened("alert").await;
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Warn", Act::Tap), "").await.expect("a tap");
-    let error = device.act(&on(&look, "Go", Act::Tap), "").await.expect_err("it is in the way");
+    device.act(&on(&look, "Warn", DeviceAction::Tap), "").await.expect("a tap");
+    let error =
+        device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect_err("it is in the way");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
     device.close().await.expect("it closes");
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pointsman_agents::explore::map::Kind;
+use pointsman_agents::explore::map::MishapKind;
 use pointsman_runtime::driver::RunStatus;
 use pointsman_webdriver::{device::Recording, exploration, reproduce};
 use serde_json::json;
@@ -53,20 +53,21 @@ fn a_crash_is_made_to_happen_again_over_the_wire() {
     let ran = explore(&desk, &stand_in, "max_coverage", 400);
     let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
     let explored = explored.expect("an exploration");
-    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let options =
+        reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
     let found = reproduce::reproduce(&explored.config, &explored.map, &options);
     let found = desk.session.block_on(found).expect("it is tried");
     let names = |path: &[usize]| -> Vec<String> {
         path.iter().map(|at| explored.map.moves[*at].action.name()).collect()
     };
-    let crash = found.iter().find(|it| it.mishap.kind == Kind::Crash).expect("a crash");
+    let crash = found.iter().find(|it| it.mishap.kind == MishapKind::Crash).expect("a crash");
     let told = names(&crash.path);
     let told: Vec<&str> = told.iter().map(String::as_str).filter(|it| *it != "launch").collect();
     let told: Vec<&str> = told.into_iter().filter(|it| *it != "restart").collect();
     assert_eq!(told.len(), 5, "{told:?}");
     assert_eq!((told[0], told[3], told[4]), ("tap “To sign”", "tap “To go”", "tap “To boom”"));
     assert_eq!((crash.held, crash.tries), (5, 5));
-    let dead = found.iter().find(|it| it.mishap.kind == Kind::DeadEnd).expect("a dead end");
+    let dead = found.iter().find(|it| it.mishap.kind == MishapKind::DeadEnd).expect("a dead end");
     assert_eq!((dead.held, dead.tries), (5, 5), "{:?}", names(&dead.path));
     assert!(stand_in.model().session.is_none(), "nothing holds the device");
 }
@@ -86,10 +87,11 @@ fn what_a_device_says_of_an_app_is_made_to_happen_again() {
     let ran = explore(&desk, &stand_in, "max_coverage", 100);
     let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
     let explored = explored.expect("an exploration");
-    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let options =
+        reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
     let found = reproduce::reproduce(&explored.config, &explored.map, &options);
     let found = desk.session.block_on(found).expect("it is tried");
-    for kind in [Kind::Crash, Kind::NotResponding] {
+    for kind in [MishapKind::Crash, MishapKind::NotResponding] {
         let it = found.iter().find(|it| it.mishap.kind == kind).expect("it was seen");
         let acts = it.path.iter().filter(|at| !explored.map.moves[**at].action.starts()).count();
         assert_eq!((acts, it.held, it.tries), (2, 5, 5), "{kind:?}");

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use pointsman_agents::explore::Act;
+use pointsman_agents::explore::DeviceAction;
 use pointsman_webdriver::device::{Appium, Device as _, DeviceClass, appium_server};
 
 use super::{
@@ -49,7 +49,7 @@ async fn a_session_that_is_lost_is_opened_again() {
     device.open().await.expect("a session");
     device.launch(PACKAGE, "").await.expect("it starts");
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Go", Act::Tap), "").await.expect("a tap");
+    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("a tap");
     let error = device.look().await.expect_err("the session is gone");
     assert_eq!(error.class, DeviceClass::SessionLost, "{error}");
     device.open().await.expect("another session");

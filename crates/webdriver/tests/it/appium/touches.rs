@@ -1,6 +1,6 @@
 //! Gestures and looks, against the stand-in, which checks the shape of every request.
 
-use pointsman_agents::explore::{Act, Direction};
+use pointsman_agents::explore::{DeviceAction, Direction};
 use pointsman_webdriver::device::{Device as _, DeviceClass, Gesture};
 
 use super::{
@@ -31,10 +31,10 @@ async fn every_gesture_reaches_the_app() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     let home = device.look().await.expect("a look");
-    let back = Gesture { act: Act::Back, ..Gesture::default() };
+    let back = Gesture { act: DeviceAction::Back, ..Gesture::default() };
     for (gesture, screen) in [
-        (on(&home, "Settings", Act::Tap), "settings"),
-        (on(&home, "Settings", Act::LongPress), "about"),
+        (on(&home, "Settings", DeviceAction::Tap), "settings"),
+        (on(&home, "Settings", DeviceAction::LongPress), "about"),
         (swipe(&home, "News", Direction::Up), "more"),
     ] {
         device.act(&gesture, "").await.expect("a gesture");
@@ -46,7 +46,7 @@ async fn every_gesture_reaches_the_app() {
         device.act(&swipe(&home, "News", direction), "").await.expect("a swipe");
         assert_eq!(stand_in.model().front, Front::App("home".into()), "{direction:?}");
     }
-    let wait = Gesture { act: Act::Wait, ..Gesture::default() };
+    let wait = Gesture { act: DeviceAction::Wait, ..Gesture::default() };
     device.act(&wait, "").await.expect("nothing to do");
 }
 
@@ -75,7 +75,7 @@ async fn a_gesture_that_cannot_be_is_refused_before_it_is_sent() {
     let sent = stand_in.model().calls.len();
     for wrong in [
         Gesture { direction: None, ..swipe(&look, "News", Direction::Up) },
-        Gesture { act: Act::Tap, ..Gesture::default() },
+        Gesture { act: DeviceAction::Tap, ..Gesture::default() },
     ] {
         let error = device.act(&wrong, "").await.expect_err("it is wrong");
         assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pointsman_agents::form::Shape;
-use pointsman_webdriver::browser::{Answer, BrowserError, Rest, Went};
+use pointsman_agents::form::FieldShape;
+use pointsman_webdriver::browser::{BrowserError, FormRemainder, Navigation, PageResponse};
 
 use super::{Opened, Site, field};
 
@@ -20,21 +20,22 @@ async fn a_dialog_at_a_touch_is_answered_and_its_words_are_kept() {
     )
     .await;
     let said = || page.browser.dialogs().into_iter().map(|it| it.text).collect::<Vec<_>>();
-    page.fills(&field(Shape::Text, "#f"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#f"), "Ada").await;
     assert_eq!(said(), ["Mind the gap"]);
-    page.fills(&field(Shape::Text, "#b"), "x").await;
+    page.fills(&field(FieldShape::Text, "#b"), "x").await;
     assert_eq!(said(), ["Too short"]);
-    page.fills(&field(Shape::Text, "#c"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#c"), "Ada").await;
     assert_eq!(said(), ["Changed"]);
-    page.fills(&field(Shape::Text, "#k"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#k"), "Ada").await;
     assert!(said().iter().all(|words| words == "One key"));
-    page.fills(&field(Shape::Select, "#s"), "x").await;
+    page.fills(&field(FieldShape::Select, "#s"), "x").await;
     assert_eq!(said(), ["Chosen"]);
-    page.fills(&field(Shape::Range, "#r"), "7").await;
+    page.fills(&field(FieldShape::Range, "#r"), "7").await;
     assert_eq!(said(), ["Slid"]);
     let values = page.js("return [f, b, c, k, s, r].map(it => it.value).join()").await;
     assert_eq!(values, "Ada,x,Ada,Ada,x,7");
-    let gone = page.fill(&field(Shape::Text, "#nowhere"), "x").await.expect_err("nothing there");
+    let gone =
+        page.fill(&field(FieldShape::Text, "#nowhere"), "x").await.expect_err("nothing there");
     assert!(matches!(gone, BrowserError::NoElement { .. }), "{gone:?}");
 }
 
@@ -67,7 +68,7 @@ async fn a_page_at_work_is_waited_for() {
     )
     .await;
     let pressed = page.press("#go", false).await;
-    assert_eq!((pressed.went, pressed.rest), (Went::On, Rest::Gone), "{pressed:?}");
+    assert_eq!((pressed.went, pressed.rest), (Navigation::On, FormRemainder::Gone), "{pressed:?}");
     assert_eq!(pressed.stand.reading.fields[0].selector, "#b");
 }
 
@@ -94,17 +95,17 @@ async fn what_a_page_does_with_a_form_is_seen() {
     let alert = "<div role=alert id=w></div>";
     let error = "<div role=alert class=error-box id=w></div>";
     let nothing = seen(&stays("", "")).await;
-    assert_eq!(nothing, (Went::Nowhere, Answer::Nothing, Rest::Filled));
+    assert_eq!(nothing, (Navigation::Nowhere, PageResponse::Nothing, FormRemainder::Filled));
     let thanks = seen(&stays("w.textContent = 'Thank you'", alert)).await;
-    assert_eq!(thanks, (Went::Nowhere, Answer::Words, Rest::Filled));
+    assert_eq!(thanks, (Navigation::Nowhere, PageResponse::Words, FormRemainder::Filled));
     let wrong = seen(&stays("w.textContent = 'No such thing'", error)).await;
-    assert_eq!(wrong, (Went::Nowhere, Answer::Error, Rest::Filled));
+    assert_eq!(wrong, (Navigation::Nowhere, PageResponse::Error, FormRemainder::Filled));
     let emptied = seen(&stays("a.value = ''", "")).await;
-    assert_eq!(emptied, (Went::Nowhere, Answer::Nothing, Rest::Emptied));
+    assert_eq!(emptied, (Navigation::Nowhere, PageResponse::Nothing, FormRemainder::Emptied));
     let gone = seen(&stays("f.innerHTML = '<p>Thank you'", "")).await;
-    assert_eq!(gone, (Went::On, Answer::Words, Rest::Gone));
+    assert_eq!(gone, (Navigation::On, PageResponse::Words, FormRemainder::Gone));
     let again = seen(&form("").replace(" onsubmit='send(event)'", "")).await;
-    assert_eq!(again, (Went::Anew, Answer::Nothing, Rest::Filled));
+    assert_eq!(again, (Navigation::Anew, PageResponse::Nothing, FormRemainder::Filled));
 }
 
 #[tokio::test]
@@ -125,11 +126,11 @@ async fn nothing_is_touched_on_another_site() {
     let other = Site::of(&[("/", html)]).await;
     let page = Opened::page(html).await;
     page.browser.stay_on(&page.site.url(""));
-    page.fills(&field(Shape::Text, "#a"), "Ada").await;
-    page.fills(&field(Shape::Text, "#frame >>> #in"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#frame >>> #in"), "Ada").await;
     page.browser.goto(&other.url("/")).await.expect("the other page");
     let stand = page.stands().await;
-    let touch = async |shape: Shape, selector: &str, value: &str| {
+    let touch = async |shape: FieldShape, selector: &str, value: &str| {
         let error = page.fill(&field(shape, selector), value).await.expect_err("not here");
         assert!(
             matches!(&error, BrowserError::Elsewhere { origin } if *origin == other.url("")),
@@ -137,13 +138,13 @@ async fn nothing_is_touched_on_another_site() {
         );
         assert!(!error.is_repeatable());
     };
-    touch(Shape::Text, "#a", "Ada").await;
-    touch(Shape::Select, "#s", "y").await;
-    touch(Shape::Checkbox, "#k", "true").await;
-    touch(Shape::Text, "#frame >>> #in", "Ada").await;
+    touch(FieldShape::Text, "#a", "Ada").await;
+    touch(FieldShape::Select, "#s", "y").await;
+    touch(FieldShape::Checkbox, "#k", "true").await;
+    touch(FieldShape::Text, "#frame >>> #in", "Ada").await;
     let error = page.browser.press("#go", &stand, false).await.expect_err("not here");
     assert!(matches!(error, BrowserError::Elsewhere { .. }), "{error:?}");
-    let looked = page.browser.verify(&field(Shape::Text, "#a"), "Ada").await;
+    let looked = page.browser.verify(&field(FieldShape::Text, "#a"), "Ada").await;
     assert!(matches!(looked, Err(BrowserError::Elsewhere { .. })), "{looked:?}");
     let held =
         page.js("return [a.value, s.value, k.checked, document.activeElement.localName].join()");
@@ -154,7 +155,7 @@ async fn nothing_is_touched_on_another_site() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
     let page = Opened::page("<input id=in><iframe id=frame srcdoc='<input id=in>'></iframe>").await;
-    let inside = field(Shape::Text, "#frame >>> #in");
+    let inside = field(FieldShape::Text, "#frame >>> #in");
     page.fills(&inside, "inside").await;
     // It goes while we are in it. The twin at the top has the same name.
     page.js("setTimeout(() => document.getElementById('frame').remove(), 1500)").await;
@@ -169,11 +170,11 @@ async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_field_costs_three_commands() {
     let page = Opened::page("<input id=a><select id=s><option>x<option>y</select>").await;
-    page.fills(&field(Shape::Text, "#a"), "warm").await;
+    page.fills(&field(FieldShape::Text, "#a"), "warm").await;
     let before = page.browser.commands();
-    page.fills(&field(Shape::Text, "#a"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
     assert_eq!(page.browser.commands() - before, 3, "go there, type, leave and look");
-    page.fills(&field(Shape::Select, "#s"), "y").await;
+    page.fills(&field(FieldShape::Select, "#s"), "y").await;
     assert_eq!(page.browser.commands() - before, 6, "go there, choose, leave and look");
 }
 

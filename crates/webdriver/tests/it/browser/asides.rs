@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pointsman_agents::form::{self, Shape};
+use pointsman_agents::form::{self, FieldShape};
 use pointsman_kernel::{
     body::Body,
     chart::Disposition,
@@ -47,8 +47,8 @@ const ASKS: &str = "<button>OK</button> <button>Cancel</button>";
 async fn a_box_that_comes_at_a_touch_is_closed_and_the_field_is_filled() {
     let page = Opened::page(&page(ASKS, 2)).await;
     page.stands().await;
-    page.fills(&field(Shape::Text, "#n"), "Ada").await;
-    page.fills(&field(Shape::Text, "#e"), "ada@example.org").await;
+    page.fills(&field(FieldShape::Text, "#n"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#e"), "ada@example.org").await;
     assert_eq!(page.js("return [n.value, e.value]").await, json!(["Ada", "ada@example.org"]));
     assert_eq!(page.js("return pressed").await, json!(["Cancel", "Cancel"]));
     let said = page.browser.dialogs();
@@ -67,7 +67,7 @@ async fn a_box_that_is_not_ours_to_answer_is_quoted() {
     ] {
         let page = Opened::page(&page(buttons, times)).await;
         page.stands().await;
-        let email = field(Shape::Text, "#e");
+        let email = field(FieldShape::Text, "#e");
         let fault = page.browser.insert(&email, "ada@example.org").await.expect_err("a box");
         assert!(matches!(fault, BrowserError::Box { .. }), "{fault:?}");
         let told = fault.to_string();
@@ -89,7 +89,7 @@ async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_so
     )
     .await;
     page.stands().await;
-    page.fills(&field(Shape::Text, "#a"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
     assert_eq!(page.js("return pressed").await, json!(["no"]));
     // One that comes later still is no way on either.
     page.js("pressed = []; setTimeout(() => asks.showModal(), 0)").await;

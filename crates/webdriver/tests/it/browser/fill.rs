@@ -1,6 +1,6 @@
 //! Every shape takes a value, and what becomes of it is seen.
 
-use pointsman_agents::form::Shape;
+use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::BrowserError;
 
 use super::{Opened, among, field, folder};
@@ -22,16 +22,19 @@ async fn lines_and_numbers_are_typed() {
          <div style='height: 4000px'></div><input id=far><button>Send</button></form>"
     ))
     .await;
-    page.fills(&field(Shape::Text, "#a"), "Grüße, 世界 & <b>").await;
-    page.fills(&field(Shape::Text, "#b"), "new").await;
+    page.fills(&field(FieldShape::Text, "#a"), "Grüße, 世界 & <b>").await;
+    page.fills(&field(FieldShape::Text, "#b"), "new").await;
     // A line takes no Enter, which would send the form, and no key that a text hides.
-    page.browser.insert(&field(Shape::Text, "#a"), "one\ntwo\u{E007}\tx").await.expect("typed");
+    page.browser
+        .insert(&field(FieldShape::Text, "#a"), "one\ntwo\u{E007}\tx")
+        .await
+        .expect("typed");
     assert_eq!(page.js("return a.value").await, "one two x");
-    page.fills(&field(Shape::Textarea, "#c"), "one\ntwo\n\nfour").await;
-    page.fills(&field(Shape::Number, "#d"), "12.5").await;
-    page.fills(&field(Shape::Password, "#e"), "p@ss wörd").await;
-    page.fills(&field(Shape::Richtext, "#f"), "Dear all,\nhello").await;
-    page.fills(&field(Shape::Text, "#far"), "down here").await;
+    page.fills(&field(FieldShape::Textarea, "#c"), "one\ntwo\n\nfour").await;
+    page.fills(&field(FieldShape::Number, "#d"), "12.5").await;
+    page.fills(&field(FieldShape::Password, "#e"), "p@ss wörd").await;
+    page.fills(&field(FieldShape::Richtext, "#f"), "Dear all,\nhello").await;
+    page.fills(&field(FieldShape::Text, "#far"), "down here").await;
     assert_eq!(
         page.js("return [b.value, c.value, d.value, e.value]").await,
         serde_json::json!(["new", "one\ntwo\n\nfour", "12.5", "p@ss wörd"])
@@ -46,12 +49,12 @@ async fn lines_and_numbers_are_typed() {
     assert!(page.js(told).await == true);
 
     // Emoji have no keys, and a long text is pasted: both are heard all the same.
-    page.fills(&field(Shape::Text, "#b"), "fine \u{1F600}").await;
+    page.fills(&field(FieldShape::Text, "#b"), "fine \u{1F600}").await;
     let long = "word ".repeat(1_000);
-    page.fills(&field(Shape::Textarea, "#c"), long.trim()).await;
+    page.fills(&field(FieldShape::Textarea, "#c"), long.trim()).await;
     assert!(page.js("return seen.c.includes('input') && c.value.length === 4999").await == true);
     // What the page cuts is not what was wanted.
-    let cut = page.fill(&field(Shape::Text, "#g"), "abcdef").await.expect("typed");
+    let cut = page.fill(&field(FieldShape::Text, "#g"), "abcdef").await.expect("typed");
     assert!(!cut.kept || cut.complaint.is_some(), "{cut:?}");
 }
 
@@ -67,13 +70,13 @@ async fn days_times_and_what_has_no_keys() {
     )
     .await;
     for (shape, selector, value) in [
-        (Shape::Date, "#d", "2001-12-31"),
-        (Shape::Time, "#t", "22:05"),
-        (Shape::DatetimeLocal, "#l", "2001-12-31T00:30"),
-        (Shape::Month, "#m", "2001-02"),
-        (Shape::Week, "#w", "2001-W07"),
-        (Shape::Range, "#r", "35"),
-        (Shape::Color, "#c", "#ff8800"),
+        (FieldShape::Date, "#d", "2001-12-31"),
+        (FieldShape::Time, "#t", "22:05"),
+        (FieldShape::DatetimeLocal, "#l", "2001-12-31T00:30"),
+        (FieldShape::Month, "#m", "2001-02"),
+        (FieldShape::Week, "#w", "2001-W07"),
+        (FieldShape::Range, "#r", "35"),
+        (FieldShape::Color, "#c", "#ff8800"),
     ] {
         let field = field(shape, selector);
         page.browser.insert(&field, value).await.expect("put in");
@@ -82,7 +85,7 @@ async fn days_times_and_what_has_no_keys() {
         // A second time over what is there.
         page.fills(&field, value).await;
     }
-    page.fills(&field(Shape::Date, "#d"), "1999-01-02").await;
+    page.fills(&field(FieldShape::Date, "#d"), "1999-01-02").await;
     assert_eq!(page.js("return d.value").await, "1999-01-02");
     assert!(page.js("return [...'dtlmwrc'].every(id => heard.includes(id))").await == true);
 }
@@ -112,12 +115,12 @@ async fn masks_and_controlled_inputs_keep_what_was_meant() {
          </script>",
     )
     .await;
-    let found = page.fill(&field(Shape::Text, "#m"), "5551234567").await.expect("typed");
+    let found = page.fill(&field(FieldShape::Text, "#m"), "5551234567").await.expect("typed");
     assert_eq!(found.value, "(555) 123-4567");
-    page.fills(&field(Shape::Text, "#c"), "Ada Lovelace").await;
-    page.fills(&field(Shape::Text, "#c"), "Grace Hopper").await;
+    page.fills(&field(FieldShape::Text, "#c"), "Ada Lovelace").await;
+    page.fills(&field(FieldShape::Text, "#c"), "Grace Hopper").await;
     assert_eq!(page.js("return state").await, "Grace Hopper");
-    page.fills(&field(Shape::Text, "#again"), "Ada").await;
+    page.fills(&field(FieldShape::Text, "#again"), "Ada").await;
     assert_eq!(page.js("return kept").await, "Ada");
 }
 
@@ -139,17 +142,18 @@ async fn buttons_and_boxes_are_clicked_only_when_they_differ() {
          <script>clicks = 0; addEventListener('change', () => clicks += 1, true);</script>",
     )
     .await;
-    let radio = among(field(Shape::Radio, "#r1"), &[("one", "One", "#r1"), ("two", "Two", "#r2")]);
+    let radio =
+        among(field(FieldShape::Radio, "#r1"), &[("one", "One", "#r1"), ("two", "Two", "#r2")]);
     page.fills(&radio, "two").await;
     page.fills(&radio, "two").await;
     assert_eq!(page.js("return clicks").await, 1);
-    page.fills(&among(field(Shape::Radio, "#s1"), &[("x", "Covered", "#s1")]), "x").await;
-    page.fills(&field(Shape::Checkbox, "#k1"), "true").await;
-    page.fills(&field(Shape::Checkbox, "#k2"), "true").await;
+    page.fills(&among(field(FieldShape::Radio, "#s1"), &[("x", "Covered", "#s1")]), "x").await;
+    page.fills(&field(FieldShape::Checkbox, "#k1"), "true").await;
+    page.fills(&field(FieldShape::Checkbox, "#k2"), "true").await;
     assert_eq!(page.js("return clicks").await, 3);
-    page.fills(&field(Shape::Checkbox, "#k2"), "false").await;
-    page.fills(&field(Shape::Checkbox, "#k3"), "true").await;
-    let off = page.fill(&field(Shape::Checkbox, "#k4"), "true").await.expect_err("it is off");
+    page.fills(&field(FieldShape::Checkbox, "#k2"), "false").await;
+    page.fills(&field(FieldShape::Checkbox, "#k3"), "true").await;
+    let off = page.fill(&field(FieldShape::Checkbox, "#k4"), "true").await.expect_err("it is off");
     assert_eq!(off.to_string(), "`#k4` cannot be used: the page has switched it off");
 }
 
@@ -168,30 +172,31 @@ async fn shadow_roots_frames_codes_and_files() {
          </script>",
     )
     .await;
-    page.fills(&field(Shape::Text, "#host >>> #inner >>> #deep"), "in the shadow").await;
-    page.fills(&field(Shape::Text, "#frame >>> #in"), "in a frame").await;
-    page.fills(&field(Shape::Text, "#frame >>> #deep >>> #x"), "in two").await;
-    page.fills(&field(Shape::Text, "#frame >>> #in"), "and back").await;
-    page.fills(&field(Shape::Text, "#after"), "at the top").await;
+    page.fills(&field(FieldShape::Text, "#host >>> #inner >>> #deep"), "in the shadow").await;
+    page.fills(&field(FieldShape::Text, "#frame >>> #in"), "in a frame").await;
+    page.fills(&field(FieldShape::Text, "#frame >>> #deep >>> #x"), "in two").await;
+    page.fills(&field(FieldShape::Text, "#frame >>> #in"), "and back").await;
+    page.fills(&field(FieldShape::Text, "#after"), "at the top").await;
     assert_eq!(
         page.js("return frame.contentDocument.getElementById('in').value").await,
         "and back"
     );
     let boxes = [("1", "1", "#c1"), ("2", "2", "#c2"), ("3", "3", "#c3")];
-    let codes = among(field(Shape::Codes, "#c1"), &boxes);
+    let codes = among(field(FieldShape::Codes, "#c1"), &boxes);
     page.fills(&codes, "407").await;
     page.fills(&codes, "815").await;
     assert_eq!(page.js("return all.map(it => it.value).join('')").await, "815");
 
     let file = folder("file").join("a letter.txt");
     std::fs::write(&file, "hello").expect("a file");
-    page.fills(&field(Shape::File, "#file"), file.to_str().expect("a path")).await;
+    page.fills(&field(FieldShape::File, "#file"), file.to_str().expect("a path")).await;
     assert_eq!(page.js("return file.files[0].size").await, 5);
     for (path, why) in [("letter.txt", "must be absolute"), ("/no/such/letter", "is not there")] {
-        let error = page.fill(&field(Shape::File, "#file"), path).await.expect_err("no file");
+        let error = page.fill(&field(FieldShape::File, "#file"), path).await.expect_err("no file");
         assert!(error.to_string().contains(why), "{error}");
     }
-    let error = page.fill(&field(Shape::Text, "#nowhere"), "x").await.expect_err("nothing there");
+    let error =
+        page.fill(&field(FieldShape::Text, "#nowhere"), "x").await.expect_err("nothing there");
     assert!(matches!(error, BrowserError::NoElement { .. }), "{error:?}");
 }
 
@@ -215,7 +220,7 @@ async fn complaints_are_seen_and_old_ones_are_not() {
     )
     .await;
     let said = async |selector: &str, value: &str| {
-        page.fill(&field(Shape::Text, selector), value).await.expect("typed").complaint
+        page.fill(&field(FieldShape::Text, selector), value).await.expect("typed").complaint
     };
     let email = said("#a", "no address").await.expect("the browser's own words");
     assert!(email.contains('@'), "{email}");
@@ -240,6 +245,6 @@ async fn a_box_that_takes_its_time_is_clicked_once() {
          <script>clicks = 0</script>",
     )
     .await;
-    page.fills(&field(Shape::Checkbox, "#k"), "true").await;
+    page.fills(&field(FieldShape::Checkbox, "#k"), "true").await;
     assert_eq!(page.js("return clicks").await, 1);
 }

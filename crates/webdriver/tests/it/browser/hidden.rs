@@ -1,6 +1,6 @@
 //! What nobody can see is not filled, however it is hidden; and what is only dressed is.
 
-use pointsman_agents::form::{Fill, Shape};
+use pointsman_agents::form::{FieldShape, Fill};
 
 use super::{Opened, field};
 
@@ -93,13 +93,14 @@ async fn whatever_hides_a_field_it_is_neither_read_as_seen_nor_typed_into() {
             if around.is_empty() && fill(id) != Fill::Hidden {
                 seen.push(format!("{id} is read as seen"));
             }
-            let typed = page.browser.insert(&field(Shape::Text, &format!("#{id}")), "Whitby").await;
+            let typed =
+                page.browser.insert(&field(FieldShape::Text, &format!("#{id}")), "Whitby").await;
             if typed.is_ok() {
                 seen.push(format!("{id} is typed into"));
             }
         }
         assert!(seen.is_empty(), "{seen:#?}");
-        page.fills(&field(Shape::Text, "#plain"), "Whitby").await;
+        page.fills(&field(FieldShape::Text, "#plain"), "Whitby").await;
         let held = "return [...document.querySelectorAll('input')].filter(it => it.value).map(it => it.id).join()";
         assert_eq!(page.js(held).await, "plain");
     }
@@ -148,10 +149,10 @@ async fn what_is_only_dressed_is_filled() {
             let found = found.unwrap_or_else(|| panic!("no #{id} in {fields:#?}"));
             assert_ne!(found.fill, Fill::Hidden, "{id} with {banner:?}");
             match found.shape {
-                Shape::File => {}
-                Shape::Checkbox => page.fills(found, "true").await,
-                Shape::Radio => page.fills(found, "two").await,
-                Shape::Select => page.fills(found, "x").await,
+                FieldShape::File => {}
+                FieldShape::Checkbox => page.fills(found, "true").await,
+                FieldShape::Radio => page.fills(found, "two").await,
+                FieldShape::Select => page.fills(found, "x").await,
                 _ => page.fills(found, "Whitby").await,
             }
         }

@@ -9,9 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_agents::form::Shape;
+use pointsman_agents::form::FieldShape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_webdriver::browser::{Attach, Browser, BrowserError, Left, Record, programs};
+use pointsman_webdriver::browser::{
+    Attach, Browser, BrowserError, BrowserExit, BrowserRecord, programs,
+};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -88,7 +90,7 @@ async fn closing_ends_everything_too() {
     let record = folder("close").join("run.json");
     let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
     let (pids, profile) = (pids(&record), profile(&record));
-    assert_eq!(browser.release().await, Some(Left::Closed), "it has no window");
+    assert_eq!(browser.release().await, Some(BrowserExit::Closed), "it has no window");
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists() && !record.exists());
 }
 
@@ -219,7 +221,7 @@ async fn holds_a_browser_until_it_is_killed() {
     browser.goto(page).await.expect("a page");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
     // Whoever takes it over finds it in a frame.
-    browser.insert(&field(Shape::Text, "#frame >>> #a"), "x").await.expect("typed");
+    browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("typed");
     // Straight to the pipe: whoever reads it is this test's other half.
     std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
     tokio::time::sleep(Duration::from_mins(1)).await;
@@ -231,7 +233,7 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
     let record = folder("taken").join("run.json");
     let (old, _) = child(&record, 60);
     assert!(old.iter().all(|pid| runs(*pid)), "{old:?}");
-    let found = Record::read(&record).expect("readable").expect("there");
+    let found = BrowserRecord::read(&record).expect("readable").expect("there");
     let browser = Browser::take_over(&settings(), &found, &record).await.expect("it");
     let title = browser.script("return document.title", Vec::new()).await.expect("a script");
     assert_eq!(title, "typed");
@@ -262,7 +264,7 @@ async fn a_number_that_was_given_out_again_is_not_signalled() {
         "driver": who, "browser": who, "keeper": who,
     });
     fs::write(&path, record.to_string()).expect("a record");
-    let found = Record::read(&path).expect("readable").expect("there");
+    let found = BrowserRecord::read(&path).expect("readable").expect("there");
     let error = Browser::take_over(&settings(), &found, &path).await.expect_err("it is gone");
     assert!(matches!(error, BrowserError::Gone { .. }), "{error:?}");
     assert!(runs(stranger.id()), "a stranger was ended");

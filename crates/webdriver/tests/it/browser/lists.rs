@@ -1,6 +1,6 @@
 //! Lists: native ones, and those that are made of other elements.
 
-use pointsman_agents::form::Shape;
+use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::BrowserError;
 
 use super::{Opened, among, field};
@@ -18,19 +18,19 @@ async fn native_lists() {
     )
     .await;
     let countries = [("de", "Germany", ""), ("fr", "France", "")];
-    let list = among(field(Shape::Select, "#s"), &countries);
+    let list = among(field(FieldShape::Select, "#s"), &countries);
     page.fills(&list, "fr").await;
     page.fills(&list, "fr").await;
     assert_eq!(page.js("return [s.value, heard].join()").await, "fr,1");
-    let towns = among(field(Shape::Select, "#late"), &[("l", "Lyon", "")]);
+    let towns = among(field(FieldShape::Select, "#late"), &[("l", "Lyon", "")]);
     page.fills(&towns, "l").await;
     let mut several =
-        among(field(Shape::Select, "#m"), &[("a", "a", ""), ("b", "b", ""), ("c", "c", "")]);
+        among(field(FieldShape::Select, "#m"), &[("a", "a", ""), ("b", "b", ""), ("c", "c", "")]);
     several.limits.multiple = true;
     page.fills(&several, "a\nc").await;
     page.fills(&several, "b").await;
     assert_eq!(page.js("return [...m.selectedOptions].map(it => it.value).join()").await, "b");
-    let error = page.fill(&field(Shape::Select, "#s"), "es").await.expect_err("not offered");
+    let error = page.fill(&field(FieldShape::Select, "#s"), "es").await.expect_err("not offered");
     assert_eq!(error.to_string(), "`#s` cannot be filled: it does not offer what was chosen");
 }
 
@@ -68,22 +68,23 @@ for (const each of seat.children) each.onclick = () =>
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn lists_of_other_elements() {
     let page = Opened::page(&LISTS.replace("open.", "document.getElementById('open').")).await;
-    page.fills(&field(Shape::Combobox, "#town"), "Bern").await;
+    page.fills(&field(FieldShape::Combobox, "#town"), "Bern").await;
     assert_eq!(page.js("return chosen").await, "Bern");
-    page.fills(&field(Shape::Combobox, "#town"), "Bergen").await;
+    page.fills(&field(FieldShape::Combobox, "#town"), "Bergen").await;
     let classes = [("First", "First", ""), ("Second", "Second", "")];
-    page.fills(&among(field(Shape::Combobox, "#open"), &classes), "Second").await;
-    page.fills(&field(Shape::Combobox, "#free"), "whatever").await;
+    page.fills(&among(field(FieldShape::Combobox, "#open"), &classes), "Second").await;
+    page.fills(&field(FieldShape::Combobox, "#free"), "whatever").await;
 
     let seats = [("Window", "Window", "#s1"), ("Aisle", "Aisle", "#s2"), ("Quiet", "Quiet", "#s3")];
-    let mut seat = among(field(Shape::Listbox, "#seat"), &seats);
+    let mut seat = among(field(FieldShape::Listbox, "#seat"), &seats);
     seat.limits.multiple = true;
     page.fills(&seat, "Aisle\nQuiet").await;
     let on = "return [...seat.children].map(it => it.ariaSelected).join()";
     assert_eq!(page.js(on).await, "false,true,true");
 
-    let error = page.fill(&field(Shape::Combobox, "#town"), "Ber").await.expect_err("too little");
+    let error =
+        page.fill(&field(FieldShape::Combobox, "#town"), "Ber").await.expect_err("too little");
     assert!(matches!(error, BrowserError::Unfit { .. }), "{error:?}");
-    let error = page.fill(&field(Shape::Captcha, "#town"), "x").await.expect_err("never");
+    let error = page.fill(&field(FieldShape::Captcha, "#town"), "x").await.expect_err("never");
     assert!(matches!(error, BrowserError::Unusable { .. }), "{error:?}");
 }

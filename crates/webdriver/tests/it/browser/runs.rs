@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form::{self, Form};
+use pointsman_agents::form::{self, FormAgent};
 use pointsman_kernel::{
     agent::Agent,
     body::Body,
@@ -115,8 +115,11 @@ fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
     let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("a folder");
     fs::create_dir_all(folder.join("r2.private")).expect("a folder");
-    let ended =
-        desk.executor().ended(&Form::DECL, &"r1".parse().expect("a name"), Disposition::Denied);
+    let ended = desk.executor().ended(
+        &FormAgent::DECL,
+        &"r1".parse().expect("a name"),
+        Disposition::Denied,
+    );
     desk.session.block_on(ended);
     assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }

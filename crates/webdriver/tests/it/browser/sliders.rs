@@ -1,6 +1,6 @@
 //! Sliders that are no native ones: seen, moved by keys, and looked at.
 
-use pointsman_agents::form::{Field, Shape};
+use pointsman_agents::form::{Field, FieldShape};
 
 use super::Opened;
 
@@ -77,7 +77,7 @@ async fn sliders_of_a_role_are_moved_by_keys() {
         ("m", "Mirror", &["1.7", "0.3"]),
     ] {
         let field = by_id(&fields, id);
-        assert_eq!((field.shape, field.label.as_str()), (Shape::Range, label));
+        assert_eq!((field.shape, field.label.as_str()), (FieldShape::Range, label));
         for value in values {
             page.fills(field, value).await;
             let script = format!("return document.getElementById('{id}').ariaValueNow");
@@ -97,7 +97,7 @@ async fn a_librarys_slider_is_a_field_and_is_moved_by_its_handle() {
     let page = Opened::page(LIBRARY).await;
     let fields = fields(&page).await;
     let size = by_id(&fields, "size");
-    assert_eq!(size.shape, Shape::Range);
+    assert_eq!(size.shape, FieldShape::Range);
     assert_eq!((size.selector.as_str(), size.value.as_deref()), ("#size", Some("-13")));
     let limits = [&size.limits.min, &size.limits.max, &size.limits.step];
     assert_eq!(limits.map(Option::as_deref), [Some("-100"), Some("0"), Some("1")]);
@@ -106,7 +106,7 @@ async fn a_librarys_slider_is_a_field_and_is_moved_by_its_handle() {
         assert_eq!(page.js("return String(state.get(size).value)").await, value);
     }
     // Two handles are two values, which one field cannot say.
-    assert_eq!(by_id(&fields, "span").shape, Shape::Unsupported);
+    assert_eq!(by_id(&fields, "span").shape, FieldShape::Unsupported);
 }
 
 /// The number that a page shows beside a slider is read as the name of the next one. It changes

@@ -1,7 +1,7 @@
 //! A component is filled as the agent fills it: the value is kept, the page has nothing
 //! new against it, and the page itself says that it holds it.
 
-use pointsman_agents::form::{Field, Kind, Shape};
+use pointsman_agents::form::{Field, FieldKind, FieldShape};
 
 use super::checks::Checks;
 use crate::eval_forms::pages::Filled;
@@ -47,20 +47,22 @@ fn value(field: &Field) -> Option<String> {
         return other.or_else(|| free().next_back()).map(|it| it.label.clone());
     }
     let label = field.label.trim().to_lowercase();
-    let is_text = field.shape == Shape::Text;
-    let is_year = field.kind == Kind::BdayYear || label == "year";
-    let is_part = matches!(field.kind, Kind::BdayDay | Kind::BdayMonth)
+    let is_text = field.shape == FieldShape::Text;
+    let is_year = field.kind == FieldKind::BdayYear || label == "year";
+    let is_part = matches!(field.kind, FieldKind::BdayDay | FieldKind::BdayMonth)
         || matches!(label.as_str(), "day" | "month");
     let ways = match field.shape {
-        Shape::Checkbox if held == "true" => ["no"; 2],
-        Shape::Checkbox => ["yes"; 2],
-        Shape::Date => ["2001-03-14", "2002-04-15"],
+        FieldShape::Checkbox if held == "true" => ["no"; 2],
+        FieldShape::Checkbox => ["yes"; 2],
+        FieldShape::Date => ["2001-03-14", "2002-04-15"],
         _ if is_text && is_year => ["1980", "1981"],
-        _ if is_text && field.kind == Kind::PostalCode => ["SW1A 1AA", "SW1A 2AA"],
-        _ if is_text && is_part || matches!(field.shape, Shape::Number | Shape::Range) => {
+        _ if is_text && field.kind == FieldKind::PostalCode => ["SW1A 1AA", "SW1A 2AA"],
+        _ if is_text && is_part
+            || matches!(field.shape, FieldShape::Number | FieldShape::Range) =>
+        {
             ["3", "4"]
         }
-        Shape::Text | Shape::Textarea | Shape::Richtext => ["Ada", "Grace"],
+        FieldShape::Text | FieldShape::Textarea | FieldShape::Richtext => ["Ada", "Grace"],
         _ => return None,
     };
     ways.into_iter().find(|way| *way != held).map(Into::into)
@@ -69,16 +71,16 @@ fn value(field: &Field) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use pointsman_agents::form::Choice;
-    use pointsman_webdriver::browser::Found;
+    use pointsman_webdriver::browser::FieldCheck;
 
     use super::*;
 
     fn seen(kept: bool, complaint: Option<&str>, holds: &str) -> (usize, usize) {
         let mut checks = Checks::default();
-        let field = Field { shape: Shape::Text, ..Field::default() };
+        let field = Field { shape: FieldShape::Text, ..Field::default() };
         check(&mut checks, &field, |value| {
             let complaint = complaint.map(Into::into);
-            let found = Found { value: value.into(), kept, complaint };
+            let found = FieldCheck { value: value.into(), kept, complaint };
             Ok(Filled { wanted: value.into(), found, holds: holds.into() })
         });
         assert_eq!(checks.all_hold(), checks.of("filled") == (1, 1));
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn what_cannot_be_filled_is_a_miss() {
         let mut checks = Checks::default();
-        let line = Field { shape: Shape::Text, ..Field::default() };
+        let line = Field { shape: FieldShape::Text, ..Field::default() };
         check(&mut checks, &line, |_| Err("it is gone".into()));
         check(&mut checks, &Field::default(), |_| unreachable!("there is no value"));
         assert_eq!(checks.of("filled"), (0, 2));
@@ -111,7 +113,7 @@ mod tests {
             ..Choice::default()
         };
         let mut list = Field {
-            shape: Shape::Select,
+            shape: FieldShape::Select,
             options: vec![choice("a", false), choice("b", false), choice("c", true)],
             ..Field::default()
         };
@@ -119,7 +121,7 @@ mod tests {
         list.value = Some("b".into());
         assert_eq!(value(&list).as_deref(), Some("A"));
         let ticked =
-            Field { shape: Shape::Checkbox, value: Some("true".into()), ..Field::default() };
+            Field { shape: FieldShape::Checkbox, value: Some("true".into()), ..Field::default() };
         assert_eq!(value(&ticked).as_deref(), Some("no"));
     }
 }

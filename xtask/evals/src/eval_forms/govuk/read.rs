@@ -1,18 +1,18 @@
 //! What a component was made from, looked for in what was read of its page.
 
-use pointsman_agents::form::{Field, Reading, Shape};
+use pointsman_agents::form::{Field, FieldShape, PageReading};
 use serde_json::{Value, json};
 
 use super::checks::Checks;
 
 /// Looks for everything that a component was told to show.
-pub(super) fn check(checks: &mut Checks, page: &Value, reading: &Reading) {
+pub(super) fn check(checks: &mut Checks, page: &Value, reading: &PageReading) {
     let options = &page["options"];
     let fields: Vec<&Field> = reading.all().collect();
     let component = page["component"].as_str().unwrap_or_default();
     let own: Vec<&Field> = match component {
-        "radios" => of_shape(&fields, Shape::Radio),
-        "checkboxes" => of_shape(&fields, Shape::Checkbox),
+        "radios" => of_shape(&fields, FieldShape::Radio),
+        "checkboxes" => of_shape(&fields, FieldShape::Checkbox),
         _ => fields.clone(),
     };
     for message in page["expected_error_messages"].as_array().into_iter().flatten() {
@@ -70,12 +70,12 @@ fn message(options: &Value) -> String {
 }
 
 /// Looks for words that the page says of itself, at no field.
-fn said(checks: &mut Checks, reading: &Reading, wanted: &str) {
+fn said(checks: &mut Checks, reading: &PageReading, wanted: &str) {
     let told = reading.complaints.iter().any(|it| flat(&it.text).contains(wanted));
     checks.see("message", told, || format!("{wanted:?} in {:?}", reading.complaints));
 }
 
-fn of_shape<'a>(fields: &[&'a Field], shape: Shape) -> Vec<&'a Field> {
+fn of_shape<'a>(fields: &[&'a Field], shape: FieldShape) -> Vec<&'a Field> {
     fields.iter().copied().filter(|field| field.shape == shape).collect()
 }
 
@@ -90,7 +90,7 @@ fn one_line(checks: &mut Checks, options: &Value, fields: &[&Field]) {
     label(checks, &options["label"], field);
     hint(checks, options, field);
     let wanted = flat(options["value"].as_str().unwrap_or_default());
-    if field.shape == Shape::Password {
+    if field.shape == FieldShape::Password {
         // A password that is there is told, and never which.
         let told = field.holds_value != wanted.is_empty() && field.value.is_none();
         checks.see("value", told, || "of a password".into());
@@ -282,13 +282,13 @@ mod tests {
 
     use super::*;
 
-    fn reading(at: Option<&str>) -> Reading {
-        let field = Field { id: "f1".into(), shape: Shape::Text, ..Field::default() };
+    fn reading(at: Option<&str>) -> PageReading {
+        let field = Field { id: "f1".into(), shape: FieldShape::Text, ..Field::default() };
         let complaint = Complaint { field: at.map(Into::into), text: "Enter a name".into() };
-        Reading { fields: vec![field], complaints: vec![complaint], ..Reading::default() }
+        PageReading { fields: vec![field], complaints: vec![complaint], ..PageReading::default() }
     }
 
-    fn seen(page: &Value, reading: &Reading) -> Checks {
+    fn seen(page: &Value, reading: &PageReading) -> Checks {
         let mut checks = Checks::default();
         check(&mut checks, page, reading);
         checks
@@ -306,7 +306,7 @@ mod tests {
     fn a_field_that_is_missing_is_a_miss() {
         for component in ["input", "select", "radios"] {
             let page = json!({ "component": component });
-            assert_eq!(seen(&page, &Reading::default()).of("one field"), (0, 1), "{component}");
+            assert_eq!(seen(&page, &PageReading::default()).of("one field"), (0, 1), "{component}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use core::array;
 
-use crate::form::kind::Kind;
+use crate::form::kind::FieldKind;
 
 /// What the file begins with: its name and its format.
 const MAGIC: &[u8] = b"fields2\n";
@@ -17,7 +17,7 @@ pub(super) type Scores = [i32; MOST_KINDS];
 
 /// A model that types fields: integers, so that it says the same on every machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Model<'a> {
+pub struct FieldModel<'a> {
     /// The kinds that it knows, by their place in the vocabulary.
     kinds: &'a [u8],
     /// Below this share, in hundredths, a field is left as `none`.
@@ -32,7 +32,7 @@ pub struct Model<'a> {
     weights: &'a [u8],
 }
 
-impl<'a> Model<'a> {
+impl<'a> FieldModel<'a> {
     /// Reads the bytes of a model; nothing if they are none.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
@@ -53,7 +53,7 @@ impl<'a> Model<'a> {
 
     /// Returns the bytes of a model. The traits come with their weights, sorted by number.
     pub fn bytes(
-        kinds: &[Kind],
+        kinds: &[FieldKind],
         margin: u8,
         follows: &[i8],
         shares: &[u16],
@@ -78,14 +78,14 @@ impl<'a> Model<'a> {
     }
 
     /// Returns a kind by its place in the model.
-    pub(super) fn kind(&self, at: usize) -> Kind {
+    pub(super) fn kind(&self, at: usize) -> FieldKind {
         let place = self.kinds.get(at).copied().unwrap_or_default();
-        let mut all = core::iter::once(Kind::None).chain(Kind::all());
+        let mut all = core::iter::once(FieldKind::None).chain(FieldKind::all());
         all.nth(usize::from(place)).unwrap_or_default()
     }
 
     /// Returns the place of a kind in the model.
-    pub(super) fn place(&self, kind: Kind) -> Option<usize> {
+    pub(super) fn place(&self, kind: FieldKind) -> Option<usize> {
         self.kinds.iter().position(|place| *place == kind as u8)
     }
 

@@ -4,10 +4,10 @@
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::super::{
-    Aim, Draft, Text, options,
+    Aim, FieldDraft, Text, options,
     votes::{Votes, can_be},
 };
-use crate::form::{kind::Kind, sight::Sighting};
+use crate::form::{kind::FieldKind, snapshot::PageSnapshot};
 
 /// Words of a text that count; the rest explains.
 const WORDS: usize = 12;
@@ -16,7 +16,7 @@ const PIECES: usize = 48;
 
 /// Where a trait comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Origin {
+pub enum TraitOrigin {
     /// Words at the field: labels, names, hints.
     Word,
     /// Words at the fields beside it, or around it.
@@ -29,15 +29,15 @@ pub enum Origin {
 
 /// Takes the traits of a field: each has a number, an origin and what it was read from.
 pub(super) trait Sink {
-    fn take(&mut self, number: u32, origin: Origin, space: &str, text: &str);
+    fn take(&mut self, number: u32, origin: TraitOrigin, space: &str, text: &str);
 }
 
 /// All that is known of the fields of a page before the model is asked.
 pub(in super::super) struct Scene<'a, 'b> {
-    pub(in super::super) sighting: &'a Sighting,
-    pub(in super::super) drafts: &'a [Draft<'b>],
+    pub(in super::super) sighting: &'a PageSnapshot,
+    pub(in super::super) drafts: &'a [FieldDraft<'b>],
     pub(in super::super) votes: &'a [Votes],
-    pub(in super::super) kinds: &'a [Kind],
+    pub(in super::super) kinds: &'a [FieldKind],
     pub(in super::super) aims: &'a BTreeMap<Option<usize>, Option<Aim>>,
 }
 
@@ -49,13 +49,13 @@ pub(super) fn number(space: &str, text: &str) -> u32 {
     u32::try_from((hash ^ (hash >> 32)) & 0xffff_ffff).unwrap_or_default()
 }
 
-struct Emit<'s, S> {
+struct Emitter<'s, S> {
     sink: &'s mut S,
-    origin: Origin,
+    origin: TraitOrigin,
     scratch: String,
 }
 
-impl<S: Sink> Emit<'_, S> {
+impl<S: Sink> Emitter<'_, S> {
     fn one(&mut self, space: &str, text: &str) {
         self.sink.take(number(space, text), self.origin, space, text);
     }
@@ -99,7 +99,7 @@ impl<S: Sink> Emit<'_, S> {
 }
 
 impl Scene<'_, '_> {
-    fn kind(&self, at: usize) -> Kind {
+    fn kind(&self, at: usize) -> FieldKind {
         self.kinds.get(at).copied().unwrap_or_default()
     }
 
@@ -119,17 +119,17 @@ impl Scene<'_, '_> {
     /// Gives every trait of a field to the sink.
     pub(super) fn traits(&self, at: usize, sink: &mut impl Sink) {
         let Some(draft) = self.drafts.get(at) else { return };
-        let mut emit = Emit { sink, origin: Origin::Make, scratch: String::new() };
+        let mut emit = Emitter { sink, origin: TraitOrigin::Make, scratch: String::new() };
         emit.one("always", "");
         Self::own_words(draft, &mut emit);
         self.words_beside(at, draft, &mut emit);
         self.make(at, draft, &mut emit);
-        emit.origin = Origin::Rule;
+        emit.origin = TraitOrigin::Rule;
         self.rules(at, draft, &mut emit);
     }
 
-    fn own_words(draft: &Draft<'_>, emit: &mut Emit<'_, impl Sink>) {
-        emit.origin = Origin::Word;
+    fn own_words(draft: &FieldDraft<'_>, emit: &mut Emitter<'_, impl Sink>) {
+        emit.origin = TraitOrigin::Word;
         let (seen, names) = (draft.seen, &draft.seen.names);
         let label = Text::new(named(draft));
         emit.words("label", "label 2", &label);
@@ -187,8 +187,8 @@ impl Scene<'_, '_> {
         }
     }
 
-    fn words_beside(&self, at: usize, draft: &Draft<'_>, emit: &mut Emit<'_, impl Sink>) {
-        emit.origin = Origin::Beside;
+    fn words_beside(&self, at: usize, draft: &FieldDraft<'_>, emit: &mut Emitter<'_, impl Sink>) {
+        emit.origin = TraitOrigin::Beside;
         let [before, _, after, _] = self.beside(at);
         for (space, other) in [("before", before), ("after", after)] {
             let Some(other) = other.and_then(|other| self.drafts.get(other)) else {
@@ -208,8 +208,8 @@ impl Scene<'_, '_> {
         }
     }
 
-    fn make(&self, at: usize, draft: &Draft<'_>, emit: &mut Emit<'_, impl Sink>) {
-        emit.origin = Origin::Make;
+    fn make(&self, at: usize, draft: &FieldDraft<'_>, emit: &mut Emitter<'_, impl Sink>) {
+        emit.origin = TraitOrigin::Make;
         let seen = draft.seen;
         emit.one("shape", draft.shape.token());
         emit.one("type", &seen.type_);
@@ -247,7 +247,7 @@ impl Scene<'_, '_> {
         emit.one("place", count(nth));
     }
 
-    fn rules(&self, at: usize, draft: &Draft<'_>, emit: &mut Emit<'_, impl Sink>) {
+    fn rules(&self, at: usize, draft: &FieldDraft<'_>, emit: &mut Emitter<'_, impl Sink>) {
         let mine = self.kind(at).token();
         emit.one("rule", mine);
         emit.pair("rule shape", mine, draft.shape.token());
@@ -257,7 +257,7 @@ impl Scene<'_, '_> {
         let language = self.sighting.language.get(..2).unwrap_or_default();
         emit.pair("rule language", mine, &language.to_ascii_lowercase());
         let Some(votes) = self.votes.get(at) else { return };
-        emit.one("told", votes.told.map_or("", Kind::token));
+        emit.one("told", votes.told.map_or("", FieldKind::token));
         let [first, second] = votes.first_two();
         let strong = |weight: i32| match weight {
             ..120 => "0",
@@ -306,11 +306,11 @@ impl Scene<'_, '_> {
                 emit.pair(both, mine, other);
             }
         }
-        let mut others: Vec<Kind> = Vec::new();
+        let mut others: Vec<FieldKind> = Vec::new();
         for (other, it) in self.drafts.iter().enumerate() {
             let kind = self.kind(other);
             let mine = it.form == draft.form && it.seen_by_people && other != at;
-            if mine && kind != Kind::None && !others.contains(&kind) {
+            if mine && kind != FieldKind::None && !others.contains(&kind) {
                 others.push(kind);
             }
         }
@@ -326,7 +326,7 @@ impl Scene<'_, '_> {
 }
 
 /// Returns what a field is called: its own label, else the text before it.
-fn named<'a>(draft: &'a Draft<'_>) -> &'a str {
+fn named<'a>(draft: &'a FieldDraft<'_>) -> &'a str {
     let names = &draft.seen.names;
     let all = [&names.associated, &names.wrapping, &names.labelled_by, &names.before];
     all.into_iter().find(|text| !text.is_empty()).map_or("", String::as_str)

@@ -3,9 +3,9 @@
 use alloc::{string::String, vec::Vec};
 
 use crate::form::{
-    Kind,
+    FieldKind,
     read::tests::page::Page,
-    sight::{Press, SeenOption},
+    snapshot::{ControlOption, PressEffect},
 };
 
 /// Makes a form of fields, `label: attributes`, and a button.
@@ -18,7 +18,7 @@ fn form(attributes: &str, heading: &str, fields: &[(&str, &str)], button: &str) 
     for (label, attributes) in fields {
         page.labelled(form, label, attributes);
     }
-    page.press(form, Press::Submit, button);
+    page.press(form, PressEffect::Submit, button);
     page
 }
 
@@ -132,7 +132,7 @@ fn a_month_and_a_year_beside_a_card_are_its_own() {
     assert_eq!(tokens(&page), ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc"]);
 }
 
-fn listed(options: &[&str]) -> Kind {
+fn listed(options: &[&str]) -> FieldKind {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.list(form, "", options);
@@ -148,36 +148,39 @@ fn the_first_choice_of_a_list_made_of_other_elements_is_no_question() {
         seen.tag = "div".into();
         seen.type_.clear();
         seen.names.labelled_by = "Class of travel".into();
-        let named = |label: &str| SeenOption {
+        let named = |label: &str| ControlOption {
             value: label.into(),
             label: label.into(),
-            ..SeenOption::default()
+            ..ControlOption::default()
         };
         seen.options = ["First", "Second", "Sleeper"].map(named).into();
     });
-    assert_eq!(page.read().fields[0].kind, Kind::None);
+    assert_eq!(page.read().fields[0].kind, FieldKind::None);
 }
 
 #[test]
 fn lists_tell_what_they_are_lists_of() {
-    assert_eq!(listed(&["Choose", "Austria", "Belgium", "Canada", "Denmark"]), Kind::Country);
-    assert_eq!(listed(&["Deutschland", "Frankreich", "Italien", "Spanien"]), Kind::Country);
+    assert_eq!(listed(&["Choose", "Austria", "Belgium", "Canada", "Denmark"]), FieldKind::Country);
+    assert_eq!(listed(&["Deutschland", "Frankreich", "Italien", "Spanien"]), FieldKind::Country);
     assert_eq!(
         listed(&["Select", "Alabama", "Alaska", "Arizona", "Arkansas"]),
-        Kind::AddressLevel1
+        FieldKind::AddressLevel1
     );
-    assert_eq!(listed(&["", "AL", "AK", "AZ", "AR", "CA", "CO", "CT"]), Kind::AddressLevel1);
+    assert_eq!(listed(&["", "AL", "AK", "AZ", "AR", "CA", "CO", "CT"]), FieldKind::AddressLevel1);
     assert_eq!(
         listed(&["AL - Alabama", "AK - Alaska", "AZ - Arizona", "TX - Texas"]),
-        Kind::AddressLevel1
+        FieldKind::AddressLevel1
     );
-    assert_eq!(listed(&["Mr", "Mrs", "Ms", "Dr"]), Kind::HonorificPrefix);
-    assert_eq!(listed(&["Female", "Male", "Other"]), Kind::Sex);
-    assert_eq!(listed(&["Visa", "Mastercard", "American Express"]), Kind::CcType);
-    assert_eq!(listed(&["Germany (+49)", "France (+33)", "Italy (+39)"]), Kind::TelCountryCode);
-    assert_eq!(listed(&["English", "Deutsch", "Français"]), Kind::Language);
-    assert_eq!(listed(&["EUR", "USD", "GBP"]), Kind::TransactionCurrency);
-    assert_eq!(listed(&["Small", "Medium", "Large"]), Kind::None);
+    assert_eq!(listed(&["Mr", "Mrs", "Ms", "Dr"]), FieldKind::HonorificPrefix);
+    assert_eq!(listed(&["Female", "Male", "Other"]), FieldKind::Sex);
+    assert_eq!(listed(&["Visa", "Mastercard", "American Express"]), FieldKind::CcType);
+    assert_eq!(
+        listed(&["Germany (+49)", "France (+33)", "Italy (+39)"]),
+        FieldKind::TelCountryCode
+    );
+    assert_eq!(listed(&["English", "Deutsch", "Français"]), FieldKind::Language);
+    assert_eq!(listed(&["EUR", "USD", "GBP"]), FieldKind::TransactionCurrency);
+    assert_eq!(listed(&["Small", "Medium", "Large"]), FieldKind::None);
 }
 
 #[test]

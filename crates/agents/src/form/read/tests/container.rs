@@ -1,7 +1,7 @@
 //! Which part of a page is the form: every step of the ranking decides once.
 
 use super::page::Page;
-use crate::form::sight::Press;
+use crate::form::snapshot::PressEffect;
 
 /// The labels of the fields that were taken as the form's.
 fn chosen(page: &Page) -> alloc::vec::Vec<alloc::string::String> {
@@ -77,7 +77,7 @@ fn then_a_submit_control_decides() {
     fill(&mut page, mute, &["one", "two", "three"]);
     let form = page.place(0, "form", "");
     fill(&mut page, form, &["a", "b", "c"]);
-    page.press(form, Press::Submit, "Send");
+    page.press(form, PressEffect::Submit, "Send");
     assert_eq!(chosen(&page), ["a", "b", "c"]);
 }
 
@@ -120,7 +120,7 @@ fn few_fields_are_a_form_only_with_text_and_a_sign_of_one() {
     page.labelled(mere, "lonely", "");
     assert_eq!(page.read().outside.len(), 0, "it is listed with the page");
     // The same line with a submit control is a form.
-    page.press(mere, Press::Submit, "Go");
+    page.press(mere, PressEffect::Submit, "Go");
     assert_eq!(chosen(&page), ["lonely"]);
     // Two lines need no such sign.
     let mut page = Page::new();
@@ -141,7 +141,7 @@ fn a_form_more_than_eight_elements_up_is_found_as_a_form() {
     }
     page.labelled(deep, "deep", "");
     page.labelled(form, "flat", "");
-    page.press(form, Press::Submit, "Send");
+    page.press(form, PressEffect::Submit, "Send");
     assert_eq!(chosen(&page), ["deep", "flat"]);
 }
 

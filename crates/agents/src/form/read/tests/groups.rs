@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::page::Page;
-use crate::form::{Fill, Shape};
+use crate::form::{FieldShape, Fill};
 
-fn shape(attributes: &str, tag: &str, editable: bool) -> Shape {
+fn shape(attributes: &str, tag: &str, editable: bool) -> FieldShape {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, attributes, |seen| {
@@ -20,46 +20,46 @@ fn shape(attributes: &str, tag: &str, editable: bool) -> Shape {
 
 #[test]
 fn roles_decide_before_tags() {
-    assert_eq!(shape("role=combobox", "div", false), Shape::Combobox);
-    assert_eq!(shape("role=combobox", "input", false), Shape::Combobox);
-    assert_eq!(shape("role=listbox", "ul", false), Shape::Listbox);
-    assert_eq!(shape("role=checkbox", "span", false), Shape::Checkbox);
-    assert_eq!(shape("role=switch", "button", false), Shape::Checkbox);
-    assert_eq!(shape("role=radio", "span", false), Shape::Radio);
-    assert_eq!(shape("role=textbox", "div", true), Shape::Richtext);
-    assert_eq!(shape("role=textbox", "div", false), Shape::Text);
-    assert_eq!(shape("role=spinbutton", "div", false), Shape::Number);
-    assert_eq!(shape("role=slider", "div", false), Shape::Range);
+    assert_eq!(shape("role=combobox", "div", false), FieldShape::Combobox);
+    assert_eq!(shape("role=combobox", "input", false), FieldShape::Combobox);
+    assert_eq!(shape("role=listbox", "ul", false), FieldShape::Listbox);
+    assert_eq!(shape("role=checkbox", "span", false), FieldShape::Checkbox);
+    assert_eq!(shape("role=switch", "button", false), FieldShape::Checkbox);
+    assert_eq!(shape("role=radio", "span", false), FieldShape::Radio);
+    assert_eq!(shape("role=textbox", "div", true), FieldShape::Richtext);
+    assert_eq!(shape("role=textbox", "div", false), FieldShape::Text);
+    assert_eq!(shape("role=spinbutton", "div", false), FieldShape::Number);
+    assert_eq!(shape("role=slider", "div", false), FieldShape::Range);
 }
 
 #[test]
 fn tags_and_types_decide_the_rest() {
-    assert_eq!(shape("", "textarea", false), Shape::Textarea);
-    assert_eq!(shape("", "select", false), Shape::Select);
-    assert_eq!(shape("role=combobox", "select", false), Shape::Select);
+    assert_eq!(shape("", "textarea", false), FieldShape::Textarea);
+    assert_eq!(shape("", "select", false), FieldShape::Select);
+    assert_eq!(shape("role=combobox", "select", false), FieldShape::Select);
     let types = [
-        ("text", Shape::Text),
-        ("email", Shape::Text),
-        ("tel", Shape::Text),
-        ("url", Shape::Text),
-        ("search", Shape::Text),
-        ("password", Shape::Password),
-        ("checkbox", Shape::Checkbox),
-        ("radio", Shape::Radio),
-        ("number", Shape::Number),
-        ("range", Shape::Range),
-        ("date", Shape::Date),
-        ("time", Shape::Time),
-        ("datetime-local", Shape::DatetimeLocal),
-        ("month", Shape::Month),
-        ("week", Shape::Week),
-        ("color", Shape::Color),
-        ("file", Shape::File),
+        ("text", FieldShape::Text),
+        ("email", FieldShape::Text),
+        ("tel", FieldShape::Text),
+        ("url", FieldShape::Text),
+        ("search", FieldShape::Text),
+        ("password", FieldShape::Password),
+        ("checkbox", FieldShape::Checkbox),
+        ("radio", FieldShape::Radio),
+        ("number", FieldShape::Number),
+        ("range", FieldShape::Range),
+        ("date", FieldShape::Date),
+        ("time", FieldShape::Time),
+        ("datetime-local", FieldShape::DatetimeLocal),
+        ("month", FieldShape::Month),
+        ("week", FieldShape::Week),
+        ("color", FieldShape::Color),
+        ("file", FieldShape::File),
     ];
     for (name, expected) in types {
         assert_eq!(shape(&alloc::format!("type={name}"), "input", false), expected, "{name}");
     }
-    assert_eq!(shape("aria-autocomplete=list", "input", false), Shape::Combobox);
+    assert_eq!(shape("aria-autocomplete=list", "input", false), FieldShape::Combobox);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn boxes_of_one_character_are_one_code() {
     page.labelled(form, "Initial", "maxlength=1 name=middle-initial");
     let fields = page.read().fields;
     // The initial has a box of its own size, but it stands in the same row.
-    assert_eq!(fields[0].shape, Shape::Codes);
+    assert_eq!(fields[0].shape, FieldShape::Codes);
     assert_eq!(fields[0].kind.token(), "one-time-code");
     assert_eq!(fields[0].fill, Fill::Never);
     assert!(fields[0].options.len() >= 6);
@@ -150,7 +150,7 @@ fn a_captcha_is_a_field_that_is_never_filled() {
     page.labelled(form, "Type the characters shown (captcha)", "name=captcha");
     page.labelled(form, "Mail", "type=email");
     for selector in [".g-recaptcha", ".g-recaptcha > iframe:nth-of-type(1)"] {
-        page.sighting.captchas.push(crate::form::sight::Captcha {
+        page.sighting.captchas.push(crate::form::snapshot::Captcha {
             kind: "recaptcha".into(),
             selector: selector.into(),
             place: Some(form),
@@ -159,7 +159,8 @@ fn a_captcha_is_a_field_that_is_never_filled() {
         });
     }
     let reading = page.read();
-    let captchas: Vec<_> = reading.fields.iter().filter(|it| it.shape == Shape::Captcha).collect();
+    let captchas: Vec<_> =
+        reading.fields.iter().filter(|it| it.shape == FieldShape::Captcha).collect();
     assert_eq!(captchas.len(), 2, "the line and the widget, which is there once");
     assert!(captchas.iter().all(|it| it.fill == Fill::Never));
 }

@@ -1,9 +1,9 @@
 //! Limits are read and never guessed.
 
 use super::page::Page;
-use crate::form::Limits;
+use crate::form::FieldLimits;
 
-fn limits(hint: &str, attributes: &str) -> Limits {
+fn limits(hint: &str, attributes: &str) -> FieldLimits {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, attributes, |seen| {

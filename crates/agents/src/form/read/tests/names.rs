@@ -1,9 +1,9 @@
 //! What fields are called, what stands around them, whether they are required.
 
 use super::page::Page;
-use crate::form::{Field, sight::Names};
+use crate::form::{Field, snapshot::ControlNames};
 
-fn field(names: Names, attributes: &str) -> Field {
+fn field(names: ControlNames, attributes: &str) -> Field {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, attributes, |seen| seen.names = names);
@@ -12,7 +12,7 @@ fn field(names: Names, attributes: &str) -> Field {
 
 #[test]
 fn names_are_taken_in_their_order() {
-    let mut names = Names {
+    let mut names = ControlNames {
         associated: "associated".into(),
         wrapping: "wrapping".into(),
         labelled_by: "labelled by".into(),
@@ -20,9 +20,9 @@ fn names_are_taken_in_their_order() {
         aria: "aria".into(),
         title: "title".into(),
         placeholder: "placeholder".into(),
-        ..Names::default()
+        ..ControlNames::default()
     };
-    let label = |names: &Names| field(names.clone(), "name=name").label;
+    let label = |names: &ControlNames| field(names.clone(), "name=name").label;
     assert_eq!(label(&names), "associated");
     names.associated.clear();
     assert_eq!(label(&names), "wrapping");
@@ -43,20 +43,21 @@ fn names_are_taken_in_their_order() {
 
 #[test]
 fn a_box_is_named_by_the_text_after_it_and_a_line_by_the_text_before() {
-    let names = Names { before: "before".into(), after: "after".into(), ..Names::default() };
+    let names =
+        ControlNames { before: "before".into(), after: "after".into(), ..ControlNames::default() };
     assert_eq!(field(names.clone(), "type=checkbox").label, "after");
     assert_eq!(field(names, "").label, "before");
 }
 
 #[test]
 fn text_that_is_far_away_is_no_name() {
-    let names = Names { before: "far".into(), before_level: 3, ..Names::default() };
+    let names = ControlNames { before: "far".into(), before_level: 3, ..ControlNames::default() };
     assert_eq!(field(names, "name=own").label, "own");
 }
 
 #[test]
 fn stars_and_colons_are_no_part_of_a_name() {
-    let names = Names { associated: "* Town: *".into(), ..Names::default() };
+    let names = ControlNames { associated: "* Town: *".into(), ..ControlNames::default() };
     assert_eq!(field(names, "").label, "Town");
 }
 
@@ -69,14 +70,14 @@ fn every_sign_of_being_required_counts() {
         "data-required=required",
         "aria-invalid=true",
     ] {
-        assert!(field(Names::default(), attributes).required, "{attributes}");
+        assert!(field(ControlNames::default(), attributes).required, "{attributes}");
     }
     for label in ["Town *", "*Town", "Town (required)"] {
-        let names = Names { associated: label.into(), ..Names::default() };
+        let names = ControlNames { associated: label.into(), ..ControlNames::default() };
         assert!(field(names, "").required, "{label}");
     }
     for attributes in ["", "aria-required=false", "data-required=0", "aria-invalid=false"] {
-        assert!(!field(Names::default(), attributes).required, "{attributes}");
+        assert!(!field(ControlNames::default(), attributes).required, "{attributes}");
     }
 }
 
@@ -117,8 +118,10 @@ fn legends_and_descriptions_are_the_context() {
 
 #[test]
 fn attributes_that_name_a_field_are_kept_and_others_are_not() {
-    let field =
-        field(Names::default(), "id=a name=b autocomplete=email data-x=1 class=c aria-label=d");
+    let field = field(
+        ControlNames::default(),
+        "id=a name=b autocomplete=email data-x=1 class=c aria-label=d",
+    );
     let kept: alloc::vec::Vec<&str> =
         field.attributes.keys().map(alloc::string::String::as_str).collect();
     assert_eq!(kept, ["autocomplete", "data-x", "id", "name"]);

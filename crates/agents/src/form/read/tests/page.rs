@@ -3,19 +3,22 @@
 use alloc::{format, string::String};
 
 use crate::form::{
-    read::{Reading, read},
-    sight::{Area, Place, Press, Said, Seen, SeenOption, Sighting, Voice, What},
+    read::{PageReading, read},
+    snapshot::{
+        Area, Control, ControlKind, ControlOption, EnclosingElement, PageSnapshot, PressEffect,
+        TextElement, TextKind,
+    },
 };
 
 /// A page in the making. It begins with a body.
 #[derive(Clone, Debug)]
 pub(in crate::form) struct Page {
-    pub(in crate::form) sighting: Sighting,
+    pub(in crate::form) sighting: PageSnapshot,
 }
 
 impl Page {
     pub(in crate::form) fn new() -> Self {
-        let mut page = Self { sighting: Sighting::default() };
+        let mut page = Self { sighting: PageSnapshot::default() };
         page.within(None, "body", "");
         page
     }
@@ -28,17 +31,17 @@ impl Page {
 
     fn within(&mut self, parent: Option<usize>, tag: &str, attributes: &str) -> usize {
         let at = self.sighting.places.len();
-        let place = Place {
+        let place = EnclosingElement {
             selector: format!("#place{at}"),
             tag: tag.into(),
             parent,
             order: self.order(),
             attributes: pairs(attributes),
             area: Area { x: 0.0, y: 0.0, width: 800.0, height: 400.0 },
-            ..Place::default()
+            ..EnclosingElement::default()
         };
         let role = place.attribute("role").into();
-        self.sighting.places.push(Place { role, ..place });
+        self.sighting.places.push(EnclosingElement { role, ..place });
         at
     }
 
@@ -52,10 +55,10 @@ impl Page {
         &mut self,
         place: usize,
         attributes: &str,
-        change: impl FnOnce(&mut Seen),
+        change: impl FnOnce(&mut Control),
     ) {
         let mut seen = self.control(place, attributes);
-        seen.what = What::Field;
+        seen.what = ControlKind::Field;
         seen.tag = "input".into();
         seen.type_ = seen.attributes.remove("type").unwrap_or_else(|| "text".into());
         seen.role = seen.attribute("role").into();
@@ -71,10 +74,10 @@ impl Page {
 
     /// Adds a list.
     pub(in crate::form) fn list(&mut self, place: usize, attributes: &str, options: &[&str]) {
-        let option = |label: &&str| SeenOption {
+        let option = |label: &&str| ControlOption {
             value: (*label).into(),
             label: (*label).into(),
-            ..SeenOption::default()
+            ..ControlOption::default()
         };
         self.field(place, attributes, |seen| {
             seen.tag = "select".into();
@@ -84,7 +87,7 @@ impl Page {
     }
 
     /// Adds something to press.
-    pub(in crate::form) fn press(&mut self, place: usize, does: Press, label: &str) {
+    pub(in crate::form) fn press(&mut self, place: usize, does: PressEffect, label: &str) {
         self.pressed(place, does, label, |_| {});
     }
 
@@ -92,12 +95,12 @@ impl Page {
     pub(in crate::form) fn pressed(
         &mut self,
         place: usize,
-        does: Press,
+        does: PressEffect,
         label: &str,
-        change: impl FnOnce(&mut Seen),
+        change: impl FnOnce(&mut Control),
     ) {
         let mut seen = self.control(place, "");
-        seen.what = What::Pressed;
+        seen.what = ControlKind::Pressed;
         seen.tag = "button".into();
         seen.does = does;
         seen.label = label.into();
@@ -107,8 +110,8 @@ impl Page {
 
     /// Adds a heading.
     pub(in crate::form) fn heading(&mut self, place: usize, text: &str) {
-        let said = Said {
-            what: Voice::Heading,
+        let said = TextElement {
+            what: TextKind::Heading,
             text: text.into(),
             order: self.order(),
             place: Some(place),
@@ -117,7 +120,7 @@ impl Page {
         self.sighting.said.push(said);
     }
 
-    fn control(&self, place: usize, attributes: &str) -> Seen {
+    fn control(&self, place: usize, attributes: &str) -> Control {
         let attributes = pairs(attributes);
         let nth = self.sighting.controls.len();
         let form = self
@@ -125,18 +128,18 @@ impl Page {
             .around(Some(place))
             .find(|(_, place)| place.tag == "form")
             .map(|(at, _)| at);
-        Seen {
+        Control {
             selector: format!("#control{nth}"),
             order: self.order(),
             place: Some(place),
             form,
             attributes,
             area: Area { x: 10.0, y: 10.0, width: 200.0, height: 20.0 },
-            ..Seen::default()
+            ..Control::default()
         }
     }
 
-    pub(in crate::form) fn read(&self) -> Reading {
+    pub(in crate::form) fn read(&self) -> PageReading {
         read(&self.sighting)
     }
 }

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::page::Page;
 use crate::form::{
     read::read,
-    sight::{Place, Press, Seen, Sighting, What},
+    snapshot::{Control, ControlKind, EnclosingElement, PageSnapshot, PressEffect},
 };
 
-fn seen() -> impl Strategy<Value = Seen> {
+fn seen() -> impl Strategy<Value = Control> {
     let text = || {
         prop_oneof![
             Just(String::new()),
@@ -38,16 +38,16 @@ fn seen() -> impl Strategy<Value = Seen> {
         "\\PC{0,6}",
     )
         .prop_map(|(label, name, kind, place, form, (pressed, rendered, one), selector)| {
-            let mut seen = Seen {
+            let mut seen = Control {
                 selector,
                 tag: if pressed { "button".into() } else { "input".into() },
                 type_: kind.into(),
                 place: place.map(usize::from),
                 form: form.map(usize::from),
-                what: if pressed { What::Pressed } else { What::Field },
-                does: if one { Press::Submit } else { Press::Link },
+                what: if pressed { ControlKind::Pressed } else { ControlKind::Field },
+                does: if one { PressEffect::Submit } else { PressEffect::Link },
                 label: label.clone(),
-                ..Seen::default()
+                ..Control::default()
             };
             seen.names.associated = label;
             seen.sight.rendered = rendered;
@@ -59,16 +59,16 @@ fn seen() -> impl Strategy<Value = Seen> {
         })
 }
 
-fn sighting() -> impl Strategy<Value = Sighting> {
+fn sighting() -> impl Strategy<Value = PageSnapshot> {
     let place =
         (any::<Option<u8>>(), prop_oneof![Just("form"), Just("div"), Just("nav"), Just("body")])
-            .prop_map(|(parent, tag)| Place {
+            .prop_map(|(parent, tag)| EnclosingElement {
                 parent: parent.map(usize::from),
                 tag: tag.into(),
-                ..Place::default()
+                ..EnclosingElement::default()
             });
     (prop::collection::vec(seen(), 0..20), prop::collection::vec(place, 0..12))
-        .prop_map(|(controls, places)| Sighting { controls, places, ..Sighting::default() })
+        .prop_map(|(controls, places)| PageSnapshot { controls, places, ..PageSnapshot::default() })
 }
 
 proptest! {
@@ -81,9 +81,9 @@ proptest! {
         let reading = read(&sighting);
         let ids: BTreeSet<&str> = reading.all().map(|field| field.id.as_str()).collect();
         prop_assert_eq!(ids.len(), reading.all().count());
-        let fields = sighting.controls.iter().filter(|it| it.what == What::Field).count();
+        let fields = sighting.controls.iter().filter(|it| it.what == ControlKind::Field).count();
         let parts = |field: &crate::form::Field| match field.shape {
-            crate::form::Shape::Radio | crate::form::Shape::Codes => field.options.len(),
+            crate::form::FieldShape::Radio | crate::form::FieldShape::Codes => field.options.len(),
             _ => 1,
         };
         prop_assert_eq!(reading.all().map(parts).sum::<usize>(), fields);

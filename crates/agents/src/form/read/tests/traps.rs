@@ -3,9 +3,9 @@
 use alloc::format;
 
 use super::page::Page;
-use crate::form::{Fill, classify::words::TRAPS, sight::Seen};
+use crate::form::{Fill, classify::words::TRAPS, snapshot::Control};
 
-fn fill(change: impl FnOnce(&mut Seen)) -> Fill {
+fn fill(change: impl FnOnce(&mut Control)) -> Fill {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, "autocomplete=address-level2", change);

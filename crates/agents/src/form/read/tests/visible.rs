@@ -3,10 +3,10 @@
 use super::page::Page;
 use crate::form::{
     Field, Fill,
-    sight::{Seen, Sight},
+    snapshot::{Control, Visibility},
 };
 
-fn read(attributes: &str, change: impl FnOnce(&mut Seen)) -> Field {
+fn read(attributes: &str, change: impl FnOnce(&mut Control)) -> Field {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, attributes, change);
@@ -15,7 +15,7 @@ fn read(attributes: &str, change: impl FnOnce(&mut Seen)) -> Field {
 
 #[test]
 fn every_way_of_hiding_hides() {
-    let ways: [fn(&mut Seen); 11] = [
+    let ways: [fn(&mut Control); 11] = [
         |seen| seen.sight.rendered = false,
         |seen| seen.sight.visible = false,
         |seen| seen.sight.opacity = 0.0,
@@ -38,7 +38,7 @@ fn every_way_of_hiding_hides() {
 
 #[test]
 fn a_box_under_a_drawn_label_can_be_seen() {
-    let hide = |seen: &mut Seen| seen.sight.opacity = 0.0;
+    let hide = |seen: &mut Control| seen.sight.opacity = 0.0;
     for kind in ["type=checkbox", "type=radio"] {
         let field = read(kind, |seen| {
             hide(seen);
@@ -69,7 +69,8 @@ fn traps_are_not_filled_although_they_can_be_seen() {
     for attributes in ["name=honeypot", "id=hp_field", "class=ohnohoney", "name=url tabindex=-1"] {
         let field = read(attributes, |seen| {
             if attributes.contains("tabindex") {
-                seen.sight = Sight { tabindex: Some(-1), aria_hidden: true, ..Sight::default() };
+                seen.sight =
+                    Visibility { tabindex: Some(-1), aria_hidden: true, ..Visibility::default() };
             }
         });
         assert_eq!(field.fill, Fill::Hidden, "{attributes}");

@@ -90,11 +90,12 @@ fn append(
     if let Some(opened) = &ready.opened {
         open(connection, manifest, ready, opened)?;
     }
-    if add(connection, ready).map_err(fail)? != 1 {
+    let place = add(connection, ready).map_err(fail)?;
+    if !advance(connection, ready, place).map_err(fail)? {
+        connection.execute("DELETE FROM entry WHERE place = ?1", params![place]).map_err(fail)?;
         let refusal = conflict(connection, ready, work);
         return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
-    advance(connection, ready).map_err(fail)?;
     if let Some(message) = append.message {
         take(connection, manifest, message).map_err(|refusal| spoilt(refusal.error))?;
     }
@@ -111,15 +112,36 @@ fn append(
     Ok(())
 }
 
-/// Adds an entry's row, and returns how many rows that were. It is added only after the
-/// entry before, only along the chain, and under no lease that a later one has ended: no gap, and
-/// no second writer.
-fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
-    let line = (!ready.packed).then_some(ready.append.line.as_str());
+/// Adds an entry's row, and returns its place. One that does not fit is taken away again: SQLite
+/// writes a row of plain values at half the cost of one that depends on others.
+fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<i64> {
+    let line = (!ready.packed).then_some(&*ready.append.line);
     connection
         .prepare_cached(
             "INSERT INTO entry (follows, run, seq, state, ended, wake, prompts, tip, line, artifact)
-             SELECT place,?1,?2,?3,?4,?5,?6,?7,?8,?9 FROM run
+             VALUES ((SELECT place FROM run WHERE id = ?1),?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+        )?
+        .insert(params![
+            ready.append.run.as_str(),
+            signed(ready.append.seq.0),
+            &*ready.append.state,
+            ready.ended,
+            ready.wake,
+            ready.prompt_count(),
+            ready.tip.0,
+            line,
+            ready.packed.then_some(ready.link.0),
+        ])
+}
+
+/// Moves a run's row on to the entry that was just added, and returns whether it did. It moves only
+/// from the entry before, only along the chain, and under no lease that a later one has ended: no
+/// gap, and no second writer.
+fn advance(connection: &Connection, ready: &Ready, place: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
+             link = ?7, tip = ?8, place = ?9
              WHERE id = ?1 AND seq = ?2 - 1 AND link = ?10
              AND NOT EXISTS (SELECT 1 FROM lease WHERE run = ?1
                  AND (epoch > ?11 OR epoch = ?11 AND owner <> ?12))",
@@ -131,34 +153,14 @@ fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
             ready.ended,
             ready.wake,
             ready.prompt_count(),
+            ready.link.0,
             ready.tip.0,
-            line,
-            ready.packed.then_some(ready.link.0),
+            place,
             ready.prev.0,
             ready.term.epoch(),
             ready.term.owner(),
         ])
-}
-
-/// Moves a run's row on to the entry that was just added.
-fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
-             link = ?7, tip = ?8, place = ?9 WHERE id = ?1",
-        )?
-        .execute(params![
-            ready.append.run.as_str(),
-            signed(ready.append.seq.0),
-            &*ready.append.state,
-            ready.ended,
-            ready.wake,
-            ready.prompt_count(),
-            ready.link.0,
-            ready.tip.0,
-            connection.last_insert_rowid(),
-        ])
-        .map(drop)
+        .map(|moved| moved == 1)
 }
 
 /// Writes what only some entries have.
@@ -268,7 +270,7 @@ fn conflict(connection: &Connection, ready: &Ready, work: &WriteRequest) -> Refu
         .optional();
     match found {
         Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
-            let why = "it does not follow the run's last line".into();
+            let why = "it does not follow the run's last entry".into();
             refused(StoreError::Unfit { run, seq: wanted, why })
         }
         Ok(Some((at, _))) => refused(StoreError::Conflict { run, at, wanted }),

@@ -35,8 +35,7 @@ impl Expected {
         for (path, id, read_only) in &self.mounts {
             let why = |what: &str| {
                 format!(
-                    "{} {what}: something was put there while the sandbox was set up. Try again, \
-                     and look for a command that still runs",
+                    "{} {what}: another program changed it while the sandbox was set up. Stop commands that still run, and try again",
                     path.display()
                 )
             };
@@ -54,8 +53,7 @@ impl Expected {
         let stranger = mounted(|path| self.is_within(path) && !self.is_known(path));
         match stranger.first() {
             Some(path) => Err(format!(
-                "something is mounted at {}, where nothing should be. Try again, and look for a \
-                 command that still runs",
+                "unexpected mount at {}. Stop commands that still run, and try again",
                 path.display()
             )),
             None => Ok(()),

@@ -7,7 +7,7 @@ mod talk;
 
 use std::{fs, path::Path, process::Command};
 
-use pointsman_agents::chat::{Chat, Report};
+use pointsman_agents::chat::{ChatAgent, ChatReport};
 use pointsman_kernel::{
     agent::{Agent, Answer},
     body::Body,
@@ -123,12 +123,12 @@ impl Desk {
         let task = json!({ "post_tools": { "completed_tools": completed } });
         let task = EffectTask::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
-        let permit = Permit::unwritten(run.clone(), Chat::DECL.name, effect, false);
+        let permit = Permit::unwritten(run.clone(), ChatAgent::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let doing = executor.perform(permit, task, ProgressSink::nobody());
         let done = threads.expect("it is made").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
-        let Ok(Report::PostTools { action_taken, actions }) = report.read() else {
+        let Ok(ChatReport::PostTools { action_taken, actions }) = report.read() else {
             panic!("another report: {}", report.get());
         };
         (action_taken, actions.join("\n"))

@@ -8,8 +8,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use pointsman_agents::explore::{Act, Direction};
-use pointsman_webdriver::device::{Device, Gesture, Look, Recording};
+use pointsman_agents::explore::{DeviceAction, Direction};
+use pointsman_webdriver::device::{Device, Gesture, Recording, ScreenCapture};
 use serde_json::{Value, json};
 
 use super::{
@@ -47,7 +47,7 @@ impl Played {
             }
             "mobile: getCurrentPackage" => look.package.into(),
             "mobile: getCurrentActivity" => look.activity.into(),
-            "back" => self.act(Act::Back, None, None),
+            "back" => self.act(DeviceAction::Back, None, None),
             "performActions" => match touch::read(&call.body) {
                 Ok(touch) => self.touch(&look, &touch),
                 Err(why) => return Some(Err(("invalid argument", why))),
@@ -57,7 +57,7 @@ impl Played {
                 None => return Some(Err(missing())),
             },
             "clear" => Value::Null,
-            "setValue" | "mobile: type" => self.act(Act::Text, self.focus, None),
+            "setValue" | "mobile: type" => self.act(DeviceAction::Text, self.focus, None),
             "activateApp" if own => {
                 let first = !std::mem::replace(&mut self.running, true);
                 let front = look.package == self.recording.package();
@@ -84,7 +84,7 @@ impl Played {
         self.seen.iter().filter_map(|it| truth.screens.get(it).cloned()).collect()
     }
 
-    fn touch(&mut self, look: &Look, touch: &Touch) -> Value {
+    fn touch(&mut self, look: &ScreenCapture, touch: &Touch) -> Value {
         let inside = |ordinal: &usize| {
             let bounds = look.tree.get(*ordinal).and_then(|it| it.bounds);
             bounds.is_some_and(|it| {
@@ -99,17 +99,22 @@ impl Played {
         };
         self.focus = look.tree.get(hit).is_some_and(|it| it.editable).then_some(hit);
         match &touch.kind {
-            Kind::Tap => self.act(Act::Tap, Some(hit), None),
-            Kind::Hold => self.act(Act::LongPress, Some(hit), None),
+            Kind::Tap => self.act(DeviceAction::Tap, Some(hit), None),
+            Kind::Hold => self.act(DeviceAction::LongPress, Some(hit), None),
             Kind::Swipe(way) => {
                 let list = look.tree.around(hit).find(|(_, it)| it.scrollable);
                 let way = Direction::ALL.into_iter().find(|it| it.name() == *way);
-                self.act(Act::Swipe, list.map(|(at, _)| at), way)
+                self.act(DeviceAction::Swipe, list.map(|(at, _)| at), way)
             }
         }
     }
 
-    fn act(&mut self, act: Act, target: Option<usize>, direction: Option<Direction>) -> Value {
+    fn act(
+        &mut self,
+        act: DeviceAction,
+        target: Option<usize>,
+        direction: Option<Direction>,
+    ) -> Value {
         let gesture = Gesture { act, target, direction, ..Gesture::default() };
         let key = self.key();
         drop(ready(self.recording.act(&gesture, &key)));

@@ -1,0 +1,18 @@
+//! Shares runs between machines: journals and the queue in PostgreSQL, which is the engine. Nothing
+//! here replicates, elects or locks by itself.
+//!
+//! ```no_run
+//! # async fn open() -> Result<(), pointsman_runtime::store::StoreError> {
+//! use pointsman_fleet::{PostgresOptions, PostgresStore};
+//!
+//! let url = "postgres://pointsman@db.example/pointsman";
+//! PostgresStore::migrate(url).await?;
+//! let store = PostgresStore::open(url, PostgresOptions::default()).await?;
+//! # drop(store);
+//! # Ok(())
+//! # }
+//! ```
+
+mod postgres;
+
+pub use postgres::{PostgresOptions, PostgresStore};

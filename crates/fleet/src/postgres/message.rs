@@ -1,0 +1,110 @@
+//! Messages and content of runs.
+
+use std::ops::Range;
+
+use pointsman_kernel::id::Digest;
+use pointsman_runtime::store::{MailboxMessage, MessageId, RunId, StoreDamage, StoreError};
+use tokio_postgres::{Row, types::Type};
+
+use super::{
+    checksum::{self, unsigned},
+    database::{Database, Params},
+    read::{damaged, run_id},
+};
+
+/// The run's row is locked before the message gets its number, so that a higher number is never
+/// committed before a lower one; and it says that there is mail, whoever parks the run meanwhile.
+const SEND: &str = "
+WITH r AS (
+    UPDATE pointsman.run SET
+        mail = nextval('pointsman.message_id'),
+        status = CASE WHEN key IS NOT NULL AND status IN ('waiting', 'timed') THEN 'ready'
+            ELSE status END,
+        back = CASE WHEN status = 'leased' AND back <> 'quarantined' THEN 'ready' ELSE back END
+    WHERE id = $1 RETURNING id, mail
+)
+INSERT INTO pointsman.message (id, run, body, at_ms, checksum)
+SELECT mail, id, $2, pointsman.now_ms(), $3 FROM r RETURNING id";
+
+impl Database {
+    pub(super) async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
+        let sum = checksum::message(run.as_str(), body).to_vec();
+        let sent = self
+            .write(SEND, &[(&run.as_str(), Type::TEXT), (&body, Type::TEXT), (&sum, Type::BYTEA)])
+            .await
+            .map_err(|failure| failure.write(Some(run), None))?;
+        let sent = sent.first().map(|row| MessageId::new(row.get(0)));
+        sent.ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
+    }
+
+    pub(super) async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
+        let sql = "DELETE FROM pointsman.message WHERE id = $1 RETURNING id";
+        let gone = self.write(sql, &[(&message.number(), Type::INT8)]).await;
+        let gone = gone.map_err(|failure| failure.write(None, None))?;
+        gone.first().map(drop).ok_or(StoreError::NoSuchMessage { message })
+    }
+
+    /// Returns the messages that wait for a run, or for any.
+    pub(super) async fn messages(
+        &self,
+        run: Option<&RunId>,
+    ) -> Result<Vec<MailboxMessage>, StoreError> {
+        let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message
+                   WHERE $1::text IS NULL OR run = $1 ORDER BY id";
+        let found = self.read(sql, &[(&run.map(RunId::as_str), Type::TEXT)]).await;
+        let found = found.map_err(|failure| failure.read(run))?;
+        found.iter().map(message).collect()
+    }
+
+    pub(super) async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        let sql = "WITH r AS (SELECT id FROM pointsman.run WHERE id = $1 FOR KEY SHARE), b AS (
+                       INSERT INTO pointsman.blob (run, digest, bytes) SELECT id, $2, $3 FROM r
+                       ON CONFLICT DO NOTHING)
+                   SELECT id FROM r";
+        let name = digest.0.to_vec();
+        let params: Params<'_> =
+            &[(&run.as_str(), Type::TEXT), (&name, Type::BYTEA), (&bytes, Type::BYTEA)];
+        let kept = self.write(sql, params).await;
+        let kept = kept.map_err(|failure| failure.write(Some(run), None))?;
+        if kept.is_empty() {
+            return Err(StoreError::NoSuchRun { run: run.clone() });
+        }
+        Ok(digest)
+    }
+
+    pub(super) async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let found = self
+            .read(
+                "SELECT bytes FROM pointsman.blob WHERE run = $1 AND digest = $2",
+                &[(&run.as_str(), Type::TEXT), (&digest.0.to_vec(), Type::BYTEA)],
+            )
+            .await
+            .map_err(|failure| failure.read(Some(run)))?;
+        let Some(row) = found.first() else {
+            self.row(run).await?;
+            return Err(StoreError::NoSuchBlob { run: run.clone(), digest: *digest });
+        };
+        let bytes: &[u8] = row.get(0);
+        if Digest::of(bytes) != *digest {
+            return Err(damaged(run, None, StoreDamage::Artifact(*digest)));
+        }
+        let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+        Ok(bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec())
+    }
+}
+
+fn message(row: &Row) -> Result<MailboxMessage, StoreError> {
+    let run = run_id(row.get(1))?;
+    let (body, sum): (String, &[u8]) = (row.get(2), row.get(4));
+    if checksum::message(run.as_str(), &body)[..] != *sum {
+        return Err(damaged(&run, None, StoreDamage::Messages));
+    }
+    let at_ms = unsigned(row.get(3));
+    Ok(MailboxMessage { id: MessageId::new(row.get(0)), run, body: body.into(), at_ms })
+}

@@ -1,0 +1,107 @@
+//! The tables, in formats that follow each other. A new format first only adds, so that workers of
+//! the one before go on; what they need is removed by a later one, which raises `min_version`.
+
+use pointsman_runtime::store::StoreError;
+use tokio_postgres::types::Type;
+
+use super::database::{Database, told};
+
+/// The format that this build needs.
+pub(super) const VERSION: i32 = 1;
+/// The statements that lead to each format from the one before, and the oldest build that can use it.
+const FORMATS: [(i32, i32, &str); 1] = [(1, 1, include_str!("tables.1.sql"))];
+
+/// The tables that say which format the others have.
+const META: &str = "
+CREATE SCHEMA IF NOT EXISTS pointsman;
+CREATE TABLE IF NOT EXISTS pointsman.meta (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    version integer NOT NULL,
+    min_version integer NOT NULL
+);
+INSERT INTO pointsman.meta (version, min_version) VALUES (0, 0) ON CONFLICT DO NOTHING;
+";
+
+/// Makes what is missing, in one transaction. Whoever comes at the same time waits, and finds it
+/// done.
+pub(super) async fn migrate(database: &Database) -> Result<i32, StoreError> {
+    let mut connection =
+        database.connection().await.map_err(|failure| database.unusable(failure.read(None)))?;
+    let failed = |error: tokio_postgres::Error| database.unusable(told(&error));
+    let transaction = connection.transaction().await.map_err(failed)?;
+    let lock = "SELECT pg_advisory_xact_lock(hashtextextended('pointsman migrate', 0))";
+    transaction.batch_execute(lock).await.map_err(failed)?;
+    transaction.batch_execute(META).await.map_err(failed)?;
+    let found = transaction.query_typed("SELECT version, min_version FROM pointsman.meta", &[]);
+    let found = found.await.map_err(failed)?;
+    let has = found.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
+    check_known(database, has)?;
+    for (version, min_version, statements) in FORMATS {
+        if version > has.0 {
+            transaction.batch_execute(statements).await.map_err(failed)?;
+            let set = "UPDATE pointsman.meta SET version = $1, min_version = $2";
+            let values: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
+                [(&version, Type::INT4), (&min_version, Type::INT4)];
+            transaction.query_typed(set, &values).await.map_err(failed)?;
+        }
+    }
+    transaction.commit().await.map_err(failed)?;
+    Ok(VERSION.max(has.0))
+}
+
+/// Refuses tables that this build does not know, or that are not there yet.
+pub(super) async fn check(database: &Database) -> Result<(), StoreError> {
+    let there = database
+        .read("SELECT to_regclass('pointsman.meta') IS NOT NULL", &[])
+        .await
+        .map_err(|failure| database.unusable(failure.read(None)))?;
+    let unmade = || database.unusable("it has no tables yet: run `pointsman migrate`");
+    if !there.first().is_some_and(|row| row.get(0)) {
+        return Err(unmade());
+    }
+    let found = database.read("SELECT version, min_version FROM pointsman.meta", &[]).await;
+    let found = found.map_err(|failure| database.unusable(failure.read(None)))?;
+    let has = found.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
+    check_known(database, has)?;
+    if has.0 < VERSION {
+        return Err(unmade());
+    }
+    Ok(())
+}
+
+pub(super) fn check_known(database: &Database, has: (i32, i32)) -> Result<(), StoreError> {
+    let (found, min) = has;
+    if min > VERSION {
+        let (found, known) = (found.into(), VERSION.into());
+        return Err(StoreError::TooNew { path: database.path(), found, known });
+    }
+    Ok(())
+}
+
+/// Refuses a server that may lose what it has acknowledged.
+pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError> {
+    let asked = database
+        .read(
+            "SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+                    current_setting('server_version_num')::integer",
+            &[],
+        )
+        .await
+        .map_err(|failure| database.unusable(failure.read(None)))?;
+    let Some(row) = asked.first() else {
+        return Err(database.unusable("the server says nothing of its settings"));
+    };
+    let (fsync, commit, version): (&str, &str, i32) = (row.get(0), row.get(1), row.get(2));
+    if version < 130_000 {
+        return Err(database.unusable("it is older than PostgreSQL 13"));
+    }
+    let unsafe_setting = match (fsync, commit) {
+        ("off", _) => "`fsync` is off",
+        (_, "off") => "`synchronous_commit` is off",
+        (_, "local") => "`synchronous_commit` is local, so a standby may lack what is acknowledged",
+        _ => return Ok(()),
+    };
+    Err(database.unusable(format!(
+        "{unsafe_setting}: it can lose what it has acknowledged. Change that, or open it as unsafe"
+    )))
+}

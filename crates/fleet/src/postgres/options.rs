@@ -1,0 +1,43 @@
+//! How a store in PostgreSQL is opened.
+
+use std::time::Duration;
+
+use super::lease::GivenUp;
+
+/// How a store in PostgreSQL is opened.
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    /// How many connections it has at most. Reads, claims and the one writer share them.
+    pub connections: usize,
+    /// How long a lease lasts unless it is renewed.
+    pub lease: Duration,
+    /// Whether leases are renewed here, for as long as they are not dropped. Without it their owner
+    /// calls [`renew`](pointsman_runtime::store::Store::renew).
+    pub heartbeats: bool,
+    /// How long an answer may take. The connection is then dropped, and what was asked is unknown:
+    /// the server is never told to cancel it.
+    pub deadline: Duration,
+    /// How often is looked for what others have changed, while somebody waits for it.
+    pub poll: Duration,
+    /// Opens it even if the server may lose what it has acknowledged: `fsync` is off, or
+    /// `synchronous_commit` does not wait for the disk or for the standby.
+    pub lossy: bool,
+    /// The leases that were dropped in this process. Stores that share it wait for each other's: a
+    /// run whose lease was dropped can then be claimed at once.
+    #[doc(hidden)]
+    pub given_up: GivenUp,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            connections: 8,
+            lease: Duration::from_secs(30),
+            heartbeats: true,
+            deadline: Duration::from_secs(30),
+            poll: Duration::from_millis(500),
+            lossy: false,
+            given_up: GivenUp::default(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Removes runs with all that is theirs.
+
+use pointsman_runtime::store::{
+    Filter, Page, PruneOptions, PruneReport, RemovedRuns, RunId, StoreError,
+};
+use tokio_postgres::types::{ToSql, Type};
+
+use super::{
+    checksum::unsigned,
+    database::{Database, Failure, told},
+    read::run_id,
+};
+
+/// Locks them first: what was committed until then is seen by the statement after this one.
+const LOCK: &str = "
+SELECT id, expires_ms > (SELECT pointsman.now_ms()) FROM pointsman.run
+WHERE id = $1 OR ($2 AND starts_with(id, $1 || '-')) ORDER BY id FOR UPDATE";
+
+const REMOVE: &str = "
+WITH gone AS (
+    DELETE FROM pointsman.run WHERE id = ANY ($1)
+), entries AS (
+    DELETE FROM pointsman.entry WHERE run = ANY ($1)
+), messages AS (
+    DELETE FROM pointsman.message WHERE run = ANY ($1)
+), snapshots AS (
+    DELETE FROM pointsman.snapshot WHERE run = ANY ($1)
+), prompts AS (
+    DELETE FROM pointsman.prompt WHERE run = ANY ($1)
+), parts AS (
+    DELETE FROM pointsman.part WHERE run = ANY ($1) RETURNING 1
+), blobs AS (
+    DELETE FROM pointsman.blob WHERE run = ANY ($1) RETURNING 1
+), old AS (
+    DELETE FROM pointsman.removal WHERE at_ms < (SELECT pointsman.now_ms()) - 3600000
+), new AS (
+    INSERT INTO pointsman.removal (at_ms) SELECT pointsman.now_ms()
+)
+SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM blobs)";
+
+/// What became of a run that was to go.
+enum Gone {
+    /// It went, with those under it, and so many artifacts.
+    Removed(Vec<RunId>, u64),
+    /// Somebody has one of them.
+    Held,
+    /// It was not there.
+    Missing,
+}
+
+impl Database {
+    async fn take_away(
+        &self,
+        run: &RunId,
+        with_children: bool,
+        dry_run: bool,
+    ) -> Result<Gone, StoreError> {
+        let failed = |error: tokio_postgres::Error| {
+            let definite = error.as_db_error().is_some();
+            let failure = if definite {
+                Failure::Refused(error.into())
+            } else {
+                Failure::Unknown(told(&error))
+            };
+            failure.write(Some(run), None)
+        };
+        let mut connection =
+            self.connection().await.map_err(|failure| failure.write(Some(run), None))?;
+        let transaction = connection.transaction().await.map_err(failed)?;
+        let family: [(&(dyn ToSql + Sync), Type); 2] =
+            [(&run.as_str(), Type::TEXT), (&with_children, Type::BOOL)];
+        let family = transaction.query_typed(LOCK, &family).await.map_err(failed)?;
+        if family.is_empty() {
+            return Ok(Gone::Missing);
+        }
+        if family.iter().any(|row| row.get(1)) {
+            return Ok(Gone::Held);
+        }
+        let runs: Vec<RunId> =
+            family.iter().map(|row| run_id(row.get(0))).collect::<Result<_, _>>()?;
+        if dry_run {
+            return Ok(Gone::Removed(runs, 0));
+        }
+        let names: Vec<&str> = runs.iter().map(RunId::as_str).collect();
+        let names: [(&(dyn ToSql + Sync), Type); 1] = [(&names, Type::TEXT_ARRAY)];
+        let removed = transaction.query_typed(REMOVE, &names).await.map_err(failed)?;
+        let artifacts = removed.first().map_or(0, |row| row.get::<_, i64>(0));
+        transaction.commit().await.map_err(failed)?;
+        Ok(Gone::Removed(runs, unsigned(artifacts)))
+    }
+
+    pub(super) async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
+        match self.take_away(run, true, false).await? {
+            Gone::Removed(runs, _) => Ok(Some(RemovedRuns { runs, unswept: false })),
+            Gone::Held => Ok(None),
+            Gone::Missing => Err(StoreError::NoSuchRun { run: run.clone() }),
+        }
+    }
+
+    pub(super) async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
+        let all = self.list(&Filter::default(), &Page::first(usize::MAX)).await?;
+        let damaged = all.damaged.iter().filter_map(|error| error.run().cloned()).collect();
+        let mut report = PruneReport { damaged, ..PruneReport::default() };
+        for row in prune.pick(all.runs) {
+            match self.take_away(&row.id, false, prune.dry_run).await? {
+                Gone::Removed(_, artifacts) => {
+                    report.artifacts += artifacts;
+                    report.runs.push(row);
+                }
+                Gone::Held => report.held.push(row.id),
+                Gone::Missing => {}
+            }
+        }
+        Ok(report)
+    }
+}

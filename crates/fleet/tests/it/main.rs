@@ -1,0 +1,3 @@
+//! The store in PostgreSQL. What needs a server is left to `cargo xtask test --only fleet`.
+
+mod postgres;

@@ -1,0 +1,196 @@
+//! Leases that are lost, and what a row costs that is written to again and again.
+
+use std::{sync::Arc, time::Duration};
+
+use pointsman_fleet::PostgresOptions;
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::{Lease, NewRun, QueueOptions, Release, Store, StoreError, Worker};
+use pointsman_testing::script::{Script, id, new_run};
+
+use super::Fresh;
+
+fn quiet() -> PostgresOptions {
+    PostgresOptions { heartbeats: false, ..PostgresOptions::default() }
+}
+
+/// Creates a run in the queue, and leaves it there.
+async fn queue(store: &dyn Store, name: &str, key: &str) {
+    let queue = Some(QueueOptions { key: key.into(), ..QueueOptions::default() });
+    let first = Script::new(name).next("it begins");
+    let lease = store.create(first.into(), NewRun { queue, ..new_run(5) }).await;
+    store.release(lease.expect("it begins"), Release::Ready).await.expect("it waits");
+}
+
+async fn claim_ready(store: &dyn Store, most: usize) -> Vec<Lease> {
+    store.claim_ready(most, &Worker::default()).await.expect("it is asked")
+}
+
+fn names(leases: &[Lease]) -> Vec<&str> {
+    leases.iter().map(|lease| lease.run().as_str()).collect()
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_lease_that_nobody_renews_is_taken_over_and_its_owner_fenced() {
+    let fresh = Fresh::new().await;
+    let short = PostgresOptions { lease: Duration::from_millis(50), ..quiet() };
+    let (ours, theirs) = (fresh.open(short).await, fresh.open(quiet()).await);
+    let (mut script, lost) = Script::create("taken", &ours, 5).await.expect("it begins");
+    let taken = loop {
+        match theirs.claim(&script.run).await.expect("it is asked") {
+            Some(lease) => break lease,
+            None => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    assert!(taken.epoch() > lost.epoch());
+    assert!(lost.is_over(), "its owner knows by its own clock");
+    assert_eq!(ours.renew(&[&lost]).await.expect("it is asked"), [script.run.clone()]);
+    match ours.append(&lost, script.clone().next("too late").into()).await {
+        Err(StoreError::Fenced { .. }) => {}
+        other => panic!("a lost owner writes: {other:?}"),
+    }
+    theirs.append(&taken, script.next("theirs").into()).await.expect("it goes on");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn heartbeats_keep_a_lease_for_as_long_as_it_is_not_dropped() {
+    let fresh = Fresh::new().await;
+    let beating = PostgresOptions { lease: Duration::from_secs(3), ..PostgresOptions::default() };
+    let (ours, theirs) = (fresh.open(beating).await, fresh.open(quiet()).await);
+    let (script, lease) = Script::create("kept", &ours, 5).await.expect("it begins");
+    let first = lease.expires().expect("it expires");
+    while lease.expires().expect("it expires") == first {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(!lease.is_over());
+    drop(lease);
+    // It is given up in the background.
+    while theirs.claim(&script.run).await.expect("it is asked").is_none() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn one_fenced_run_does_not_fail_the_others_of_its_batch() {
+    let fresh = Fresh::new().await;
+    let (ours, theirs) = (Arc::new(fresh.open(quiet()).await), fresh.open(quiet()).await);
+    let mut runs = Vec::new();
+    for number in 0..20 {
+        let name = format!("batch{number}");
+        runs.push(Script::create(&name, &*ours, 5).await.expect("it begins"));
+    }
+    let client = fresh.client().await;
+    let expire = "UPDATE pointsman.run SET expires_ms = 0 WHERE id = 'batch7'";
+    client.batch_execute(expire).await.expect("it expires");
+    let taken = theirs.claim(&id("batch7")).await.expect("it is asked").expect("it is free");
+    let writes = runs.into_iter().map(|(mut script, lease)| {
+        let ours = Arc::clone(&ours);
+        tokio::spawn(async move {
+            // A text that the server cannot keep is refused alone, too.
+            let mut next = script.next("it goes on");
+            if script.run == id("batch9") {
+                next.state = "\0".into();
+            }
+            (script.run.clone(), ours.append(&lease, next.into()).await)
+        })
+    });
+    let writes: Vec<_> = writes.collect();
+    for write in writes {
+        match write.await.expect("it does not panic") {
+            (run, Err(StoreError::Fenced { .. })) => assert_eq!(run, id("batch7")),
+            (run, Err(StoreError::Other { .. })) => assert_eq!(run, id("batch9")),
+            (run, written) => {
+                written.unwrap_or_else(|error| panic!("{run}: {error}"));
+                assert_eq!(theirs.run(&run).await.expect("it is read").seq, Seq(2), "{run}");
+            }
+        }
+    }
+    for left in ["batch7", "batch9"] {
+        assert_eq!(theirs.run(&id(left)).await.expect("it is read").seq, Seq(1), "{left}");
+    }
+    drop(taken);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_run_that_loses_every_owner_is_set_aside_until_somebody_asks_for_it() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(quiet()).await;
+    queue(&store, "poison", "a").await;
+    for claim in 1..=5 {
+        let leases = claim_ready(&store, 1).await;
+        assert_eq!(names(&leases), ["poison"], "claim {claim}");
+    }
+    assert!(claim_ready(&store, 1).await.is_empty(), "it is claimed a sixth time");
+    let client = fresh.client().await;
+    let status = client.query_one("SELECT status FROM pointsman.run", &[]).await.expect("a row");
+    assert_eq!(status.get::<_, &str>(0), "quarantined");
+    // A person resumes it by name; it goes on, and counts for nothing any more.
+    let lease = store.claim(&id("poison")).await.expect("it is asked").expect("it is free");
+    let mut script = Script::new("poison");
+    script.next("it begins");
+    store.append(&lease, script.next("it goes on").into()).await.expect("it is written");
+    store.release(lease, Release::Ready).await.expect("it waits");
+    assert_eq!(names(&claim_ready(&store, 1).await), ["poison"]);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_key_with_many_runs_keeps_no_other_key_waiting() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(quiet()).await;
+    for number in 0..30 {
+        queue(&store, &format!("big{number:02}"), "big").await;
+    }
+    let first = claim_ready(&store, 10).await;
+    assert_eq!(first.len(), 10);
+    for name in ["small1", "small2"] {
+        queue(&store, name, name).await;
+    }
+    // Each of the others has waited less, and is served before the big one goes on.
+    let next = claim_ready(&store, 2).await;
+    assert_eq!(names(&next), ["small1", "small2"]);
+    let rest = claim_ready(&store, 100).await;
+    assert_eq!(rest.len(), 20);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn entries_leave_the_indexes_of_runs_alone() {
+    let fresh = Fresh::alone().await;
+    let store = Arc::new(fresh.open(quiet()).await);
+    for number in 0..40 {
+        queue(&*store, &format!("hot{number}"), "hot").await;
+    }
+    let runs = claim_ready(&*store, 40).await.into_iter().map(|lease| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let mut script = Script::new(lease.run().as_str());
+            script.next("it begins");
+            for _ in 0..75 {
+                let next = script.next("it goes on").into();
+                store.append(&lease, next).await.expect("it is written");
+            }
+            store.renew(&[&lease]).await.expect("it is renewed");
+            lease
+        })
+    });
+    let runs: Vec<_> = runs.collect();
+    let mut leases = Vec::new();
+    for run in runs {
+        leases.push(run.await.expect("it ends"));
+    }
+    // The figures of a connection are told when it is idle or ends.
+    let client = fresh.client().await;
+    drop((leases, store));
+    let asked = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'run'";
+    let (mut updates, mut hot) = (0_i64, 0_i64);
+    while updates < 40 * 76 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let row = client.query_one(asked, &[]).await.expect("it is counted");
+        (updates, hot) = (row.get(0), row.get(1));
+    }
+    assert!(hot * 100 >= updates * 95, "{hot} of {updates} updates stay in their page");
+}

@@ -1,0 +1,72 @@
+//! What a store is opened over: tables of the right format, and a server that loses nothing.
+
+use pointsman_fleet::{PostgresOptions, PostgresStore};
+use pointsman_runtime::store::{Store as _, StoreError, Worker};
+
+use super::Fresh;
+
+async fn refusal(url: &str) -> String {
+    match PostgresStore::open(url, PostgresOptions::default()).await {
+        Ok(_) => panic!("it opens"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_server_that_may_lose_entries_is_refused() {
+    let fresh = Fresh::new().await;
+    for setting in ["off", "local"] {
+        let set = format!("ALTER DATABASE {} SET synchronous_commit = {setting}", fresh.name);
+        fresh.client().await.batch_execute(&set).await.expect("it is set");
+        let why = refusal(&fresh.direct).await;
+        assert!(why.contains("`synchronous_commit` is"), "{why}");
+        let lossy = PostgresOptions { lossy: true, ..PostgresOptions::default() };
+        fresh.open(lossy).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn tables_are_made_once_by_however_many() {
+    let fresh = Fresh::empty().await;
+    let why = refusal(&fresh.direct).await;
+    assert!(why.contains("pointsman migrate"), "{why}");
+    let many = (0..8).map(|number| {
+        // Some of them come through the pooler.
+        let url = if number % 2 == 0 { fresh.direct.clone() } else { fresh.pooled() };
+        tokio::spawn(async move { PostgresStore::migrate(&url).await })
+    });
+    let many: Vec<_> = many.collect();
+    for one in many {
+        assert_eq!(one.await.expect("it does not panic").expect("they are made"), 1);
+    }
+    fresh.open(PostgresOptions::default()).await;
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn tables_of_a_later_build_are_used_for_as_long_as_they_can_be() {
+    let fresh = Fresh::new().await;
+    let client = fresh.client().await;
+    let store = fresh.open(PostgresOptions::default()).await;
+    // A later build has added something.
+    client.batch_execute("UPDATE pointsman.meta SET version = 9").await.expect("it is set");
+    fresh.open(PostgresOptions::default()).await;
+    // And later removed what this one needs: what is open claims nothing more.
+    client.batch_execute("UPDATE pointsman.meta SET min_version = 9").await.expect("it is set");
+    let why = refusal(&fresh.direct).await;
+    assert!(why.contains("format 9") && why.contains("up to 1"), "{why}");
+    let refused = store.claim_ready(1, &Worker::default()).await;
+    assert!(matches!(refused, Err(StoreError::TooNew { .. })), "{refused:?}");
+    let refused = PostgresStore::migrate(&fresh.direct).await;
+    assert!(matches!(refused, Err(StoreError::TooNew { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_password_is_in_no_error() {
+    let url = "postgres://pointsman:hunter2@127.0.0.1:1/pointsman";
+    let why = refusal(url).await;
+    assert!(why.contains("postgres://127.0.0.1:1/pointsman") && !why.contains("hunter2"), "{why}");
+    assert!(!refusal("postgres://pointsman:hunter2@[").await.contains("hunter2"));
+}

@@ -1,0 +1,96 @@
+//! Answers that are lost: what was written is found by reading, and never written twice.
+
+use std::{sync::Arc, time::Duration};
+
+use pointsman_fleet::{PostgresOptions, PostgresStore};
+use pointsman_kernel::id::{Digest, Seq};
+use pointsman_runtime::store::{Store, StoreError};
+use pointsman_testing::script::{Script, new_run};
+
+use super::{Fresh, proxy::Proxy};
+
+/// A store behind a proxy, with one connection that reads and one that writes.
+async fn behind_a_proxy(fresh: &Fresh) -> (Proxy, PostgresStore) {
+    let (_, server) = fresh.direct.split_once('@').expect("a user is named");
+    let (server, name) = server.split_once('/').expect("a database is named");
+    let proxy = Proxy::start(server.parse().expect("an address")).await;
+    let url = format!("postgres://postgres@{}/{name}", proxy.address);
+    let options = PostgresOptions { heartbeats: false, ..PostgresOptions::default() };
+    let store = PostgresStore::open(&url, options).await.expect("it opens");
+    (proxy, store)
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn an_entry_whose_answer_is_lost_is_there_once() {
+    let fresh = Fresh::new().await;
+    let (proxy, store) = behind_a_proxy(&fresh).await;
+    let (mut script, lease) = Script::create("lost", &store, 5).await.expect("it begins");
+    let next = Arc::new(script.next("it goes on"));
+    proxy.lose_next_answer();
+    match store.append(&lease, Arc::clone(&next)).await {
+        Err(StoreError::Unknown { .. }) => {}
+        other => panic!("the answer was lost: {other:?}"),
+    }
+    assert!(!proxy.waits());
+    // The journal reads first, and finds it. Were it to write the same line again, it would be told.
+    let row = store.run(&script.run).await.expect("it is read");
+    assert_eq!((row.seq, row.link), (Seq(2), Digest::of(next.line.as_bytes())));
+    match store.append(&lease, next).await {
+        Err(StoreError::Conflict { at: Seq(2), .. }) => {}
+        other => panic!("it is there: {other:?}"),
+    }
+    store.append(&lease, script.next("and on").into()).await.expect("it goes on");
+    let store: &dyn Store = &store;
+    assert_eq!(store.lines(&script.run, Seq(0)).await.expect("it is read"), script.lines);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_run_whose_creation_is_not_answered_can_be_claimed_by_who_made_it() {
+    let fresh = Fresh::new().await;
+    let (proxy, store) = behind_a_proxy(&fresh).await;
+    let other = fresh.open(PostgresOptions::default()).await;
+    let mut script = Script::new("made");
+    let first = script.next("it begins");
+    proxy.lose_next_answer();
+    match store.create(first.into(), new_run(5)).await {
+        Err(StoreError::Unknown { .. }) => {}
+        other => panic!("the answer was lost: {other:?}"),
+    }
+    // Its maker has it, whether it knows or not.
+    assert!(other.claim(&script.run).await.expect("it is asked").is_none());
+    let lease = store.claim(&script.run).await.expect("it is asked").expect("it is its maker's");
+    assert!(store.claim(&script.run).await.expect("it is asked").is_none());
+    store.append(&lease, script.next("it goes on").into()).await.expect("it is written");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn an_answer_that_does_not_come_in_time_is_unknown_and_comes_after_all() {
+    let fresh = Fresh::new().await;
+    let deadline = Duration::from_millis(300);
+    let options = PostgresOptions { deadline, heartbeats: false, ..PostgresOptions::default() };
+    let store = fresh.open(options).await;
+    let (mut script, lease) = Script::create("slow", &store, 5).await.expect("it begins");
+    // Somebody else has the row for now, so the server waits, and we do not tell it to stop.
+    let mut client = fresh.client().await;
+    let held = client.transaction().await.expect("it begins");
+    held.execute("SELECT FROM pointsman.run WHERE id = 'slow' FOR UPDATE", &[])
+        .await
+        .expect("it is locked");
+    let next = Arc::new(script.next("it goes on"));
+    match store.append(&lease, Arc::clone(&next)).await {
+        Err(StoreError::Unknown { .. }) => {}
+        other => panic!("nobody can know: {other:?}"),
+    }
+    assert_eq!(store.run(&script.run).await.expect("it is read").seq, Seq(1));
+    held.commit().await.expect("it lets go");
+    // The same line again: whichever of the two came first, there is one.
+    match store.append(&lease, next).await {
+        Ok(()) | Err(StoreError::Conflict { at: Seq(2), .. }) => {}
+        other => panic!("it is written or was: {other:?}"),
+    }
+    let store: &dyn Store = &store;
+    assert_eq!(store.lines(&script.run, Seq(0)).await.expect("it is read"), script.lines);
+}
