@@ -46,7 +46,7 @@ pub enum PlanError {
         why: String,
     },
     /// It has too many phases.
-    #[error("the plan {} has {has} phases, and the chart permits {most}", path.display())]
+    #[error("the plan {} has {has} phases, but the chart permits {most}", path.display())]
     Many {
         /// The file.
         path: PathBuf,

@@ -96,9 +96,9 @@ const KEPT: &[(&str, &str, usize)] = &[
     ("crates/agents/src/form/plan.rs", "nobody", 1),
     ("crates/agents/src/research/offer.rs", "is no name", 1),
     ("crates/kernel/src/governor/permission.rs", "nobody", 1),
-    ("crates/kernel/src/step/recover.rs", "nobody", 1),
-    ("crates/kernel/src/step/recover.rs", "under way", 1),
-    ("crates/kernel/src/step/wake.rs", "nobody", 1),
+    ("crates/kernel/src/step/recovery.rs", "nobody", 1),
+    ("crates/kernel/src/step/recovery.rs", "under way", 1),
+    ("crates/kernel/src/step/timers.rs", "nobody", 1),
     // The words of a recorded conversation.
     ("docs/chat.md", "mend", 1),
     // A key of `--json`.

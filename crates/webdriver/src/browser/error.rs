@@ -133,7 +133,7 @@ pub enum BrowserError {
         selector: String,
     },
     /// A box of the page's own stands in the way, and it is not ours to answer.
-    #[error("the page shows a box that says {words:?}: {why}")]
+    #[error("the page shows a dialog that says {words:?}: {why}")]
     Box {
         /// What it says.
         words: String,
@@ -183,7 +183,7 @@ impl BrowserError {
             Self::Unsure(_) => "check the site before you try again",
             Self::InUse { .. } => "wait until that process has ended, or end it",
             Self::Elsewhere { .. } => "if you trust the site, add it to `sites` in `[form]`",
-            Self::Box { .. } => "run it with `--visible`, and answer the box yourself",
+            Self::Box { .. } => "run it with `--visible`, and answer the dialog yourself",
             Self::Restless { .. } => {
                 "raise `settle_timeout` in `[form]`, or stop the animation on the page"
             }
