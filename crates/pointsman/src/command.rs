@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::{place::Globals, report::Error};
+use crate::{paths::Globals, report::Error};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
