@@ -73,7 +73,7 @@ fn fields_keep_their_contract() {
     home.write("page.html", PAGE);
     let shown = home.with(&[("PATH", "/usr/bin:/bin")], &["fields", "page.html", "--json"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
-    let page: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+    let page: Value = serde_json::from_str(&shown.out).expect("the text is valid JSON");
     assert!(page["url"].as_str().is_some_and(|url| url.starts_with("file:///")), "{page}");
     let told: BTreeMap<&str, String> = page["fields"]
         .as_array()
@@ -147,7 +147,7 @@ fn fields_tell_of_pages_that_have_none_or_never_stand_still() {
     assert_eq!(empty.code, Some(0), "{}", empty.err);
     assert!(empty.out.contains("the page has no form with fields"), "{}", empty.out);
     let json = look("empty.html", "<p>Nothing to fill.</p>", &["--json"]);
-    let page: Value = serde_json::from_str(&json.out).expect("it is JSON");
+    let page: Value = serde_json::from_str(&json.out).expect("the text is valid JSON");
     assert_eq!((page["fields"].as_array().map(Vec::len), &page["submit"]), (Some(0), &Value::Null));
     let restless = "<form id=f><input name=a></form><script>let n = 0; setInterval(() => { \
                     f.innerHTML = `<input name=a${n += 1}><input name=b${n}>`; }, 20);</script>";

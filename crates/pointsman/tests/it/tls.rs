@@ -33,8 +33,8 @@ struct Server {
 
 impl Server {
     fn new(serve: impl Fn(TcpStream) -> Option<()> + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let place = listener.local_addr().expect("it has an address").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+        let place = listener.local_addr().expect("a bound socket has an address").to_string();
         let met = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&met);
         std::thread::spawn(move || {
@@ -82,7 +82,7 @@ impl Server {
         let (base, believed) = (format!("https://{}/v1", self.place), file(believed));
         let variables = [
             ("OPENAI_BASE_URL", base.as_str()),
-            ("SSL_CERT_FILE", believed.to_str().expect("it is text")),
+            ("SSL_CERT_FILE", believed.to_str().expect("the path is UTF-8")),
         ];
         home.with(&variables, &[arguments, &["--model", "openai-compatible:m"]].concat())
     }

@@ -152,7 +152,7 @@ fn users_read_plain_words() {
         .collect();
     assert!(texts.len() > 1_000, "the strings were not found");
     for name in documents() {
-        let text = fs::read_to_string(root().join(&name)).expect("a document can be read");
+        let text = fs::read_to_string(root().join(&name)).expect("the file exists and is UTF-8");
         texts.push((name, 1, text));
     }
     let (mut wrong, mut kept) = (Vec::new(), vec![0; KEPT.len()]);

@@ -13,7 +13,7 @@ const ANSWERS: &str = r#"
 /// Returns the processes below one, each before those that it started.
 fn below(id: u32) -> Vec<(u32, String)> {
     let mut parents = BTreeMap::new();
-    for entry in fs::read_dir("/proc").expect("it is there").flatten() {
+    for entry in fs::read_dir("/proc").expect("the folder is readable").flatten() {
         let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
         let Some((head, tail)) = stat.rsplit_once(") ") else { continue };
         let Some((child, name)) = head.split_once(" (") else { continue };

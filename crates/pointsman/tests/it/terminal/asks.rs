@@ -125,13 +125,25 @@ fn what_is_longer_than_the_screen_is_shown_before_yes_counts() {
     terminal.shows("not all of it was shown");
     terminal.keys("\r");
     terminal.shows("+ line 50");
-    assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there").lines().count(), 3);
+    assert_eq!(
+        fs::read_to_string(home.path("a.txt"))
+            .expect("the file exists and is UTF-8")
+            .lines()
+            .count(),
+        3
+    );
     terminal.keys("w\r");
     terminal.shows("+ line 89");
     terminal.asks();
     terminal.keys("y\r");
     terminal.shows("✓ write a.txt");
-    assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there").lines().count(), 90);
+    assert_eq!(
+        fs::read_to_string(home.path("a.txt"))
+            .expect("the file exists and is UTF-8")
+            .lines()
+            .count(),
+        90
+    );
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn what_is_typed_is_for_the_user_alone() {
     terminal.shows("One.");
     terminal.prompts();
     let mode = |name: &str| {
-        let about = std::fs::metadata(home.path(name)).expect("it is there");
+        let about = std::fs::metadata(home.path(name)).expect("the file exists");
         about.permissions().mode() & 0o777
     };
     assert_eq!(mode("state/pointsman"), 0o700);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Desk;
+use super::TestSession;
 
 const TEXT: &str = "\
 use std::io;
@@ -19,7 +19,7 @@ fn other(width: usize, height: usize) -> usize {
 
 #[track_caller]
 fn told(old: &str, wanted: &str) {
-    let desk = Desk::new("edit-near");
+    let desk = TestSession::new("edit-near");
     desk.put("a.rs", TEXT);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "" }));
     assert!(said.contains(wanted), "{old:?}: {said}");
@@ -41,7 +41,7 @@ fn what_differs_by_spaces_is_shown_as_it_stands() {
 
 #[test]
 fn what_stands_in_several_places_is_counted() {
-    let desk = Desk::new("edit-near-several");
+    let desk = TestSession::new("edit-near-several");
     desk.put("a", "\tx = 1\ny\n\tx = 1\n");
     let said = desk.refuses("edit", json!({ "path": "a", "old": "  x = 1", "new": "" }));
     assert!(said.contains("at 2 places") && said.contains("     3\t\tx = 1"), "{said}");
@@ -57,7 +57,7 @@ fn the_nearest_block_is_shown_whole() {
         "the most similar lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
          height: usize) -> usize {\n     9\t    width * height\n    10\t}",
     );
-    let desk = Desk::new("edit-unlike");
+    let desk = TestSession::new("edit-unlike");
     desk.put("a.rs", TEXT);
     for old in ["unlike anything", "}}", "\n\n\n\n\n\n\n\n\n\n\n\n\n\n"] {
         let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "x" }));
@@ -67,7 +67,7 @@ fn the_nearest_block_is_shown_whole() {
 
 #[test]
 fn large_files_are_no_trouble() {
-    let desk = Desk::new("edit-large");
+    let desk = TestSession::new("edit-large");
     // The same line over and over is the worst case for a search.
     let text = "    let value = compute(value, other);\n".repeat(30_000);
     desk.put("large", &text);

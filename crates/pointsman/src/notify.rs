@@ -14,7 +14,7 @@ use pointsman_runtime::{
     timeline::{TimelineKind, is_stuck},
 };
 
-use crate::{calls, line::Ink, words};
+use crate::{calls, format, line::Ink};
 
 /// Characters of a line about a call or its answer.
 const MOST: usize = 160;
@@ -58,8 +58,8 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
 }
 
 fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
-    let line = |text: &str| words::line(text, MOST);
-    let wrong = |text: &str| words::line(text, WRONG);
+    let line = |text: &str| format::line(text, MOST);
+    let wrong = |text: &str| format::line(text, WRONG);
     Some(match kind {
         TimelineKind::Transition { from, to, reason, .. } => {
             let to = to.as_deref().unwrap_or("the end");
@@ -78,7 +78,7 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         }
         TimelineKind::Failed { why } => (Tone::Warning, format!("  ✗ {}", wrong(why))),
         TimelineKind::Retrying { attempt, wait_ms } => {
-            let wait = words::duration(*wait_ms);
+            let wait = format::duration(*wait_ms);
             (Tone::Warning, format!("  retrying in {wait} (attempt {attempt})"))
         }
         TimelineKind::Listens { error: Some(error) } => {
@@ -102,14 +102,14 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
 }
 
 fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
-    let wrong = |text: &str| words::line(text, WRONG);
+    let wrong = |text: &str| format::line(text, WRONG);
     Some(match live {
         LiveNotice::Progressed(progress) => (
             Tone::Aside,
             format!(
                 "  {}, {} changed, {} of the last {} went well",
-                words::counted(progress.calls, "call"),
-                words::counted(files(progress.files_modified), "file"),
+                format::counted(progress.calls, "call"),
+                format::counted(files(progress.files_modified), "file"),
                 progress.recent_successes,
                 progress.recent_successes + progress.recent_failures
             ),
@@ -136,9 +136,9 @@ fn files(count: usize) -> u64 {
 pub(crate) fn asked(question: &Question) -> String {
     match &question.asks {
         QuestionKind::Call { call, .. } => {
-            words::line(&format!("{} {}", call.tool, call.arguments.get()), MOST)
+            format::line(&format!("{} {}", call.tool, call.arguments.get()), MOST)
         }
-        QuestionKind::Plain(text) => words::line(text, MOST),
+        QuestionKind::Plain(text) => format::line(text, MOST),
     }
 }
 
@@ -146,14 +146,14 @@ pub(crate) fn asked(question: &Question) -> String {
 /// hide, are told by their number only where it is shown whole.
 fn fits_a_line(call: &ToolCall) -> bool {
     let raw = format!("{} {}", call.tool, call.arguments.get());
-    words::line(&raw, MOST) == raw
+    format::line(&raw, MOST) == raw
 }
 
 /// Returns an open question of a run as a person is told of it who may answer it later, with
 /// the name to answer it by, and until when. Nothing is left out: a call that does not fit
 /// in a line has more.
 pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
-    let until = words::deadline(now_ms(), due(row, question));
+    let until = format::deadline(now_ms(), due(row, question));
     format!("{}\n  {until}", unanswered(question))
 }
 
@@ -173,18 +173,18 @@ fn unanswered(question: &Question) -> String {
         }
         QuestionKind::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
         QuestionKind::Plain(text) => {
-            format!("question {effect}: {}", words::folded(&words::visible(text)))
+            format!("question {effect}: {}", format::folded(&format::visible(text)))
         }
     }
 }
 
 /// Tells notices one after the other, and a failure only once.
 #[derive(Debug, Default)]
-pub(crate) struct Teller {
+pub(crate) struct NoticePrinter {
     failed: Mutex<Option<Box<str>>>,
 }
 
-impl Teller {
+impl NoticePrinter {
     /// Tells a notice in a line, unless it only repeats what went wrong.
     pub(crate) fn told(&self, notice: &Notice) -> Option<(Tone, String)> {
         if self.repeats(notice) { None } else { told(notice) }
@@ -243,9 +243,9 @@ impl Observer for Blame {
 
 /// Writes a line for each thing, without colours and without ever moving the cursor.
 #[derive(Debug, Default)]
-pub(crate) struct Plain(Teller);
+pub(crate) struct PlainNotices(NoticePrinter);
 
-impl Observer for Plain {
+impl Observer for PlainNotices {
     fn notice(&self, _: &RunId, notice: &Notice) {
         if let Some((_, line)) = self.0.told(notice) {
             note(&line);

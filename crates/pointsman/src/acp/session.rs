@@ -34,13 +34,13 @@ use tokio::{
 };
 
 use super::{
-    due::Due,
-    error, past, permission,
-    tell::{Teller, message, thought},
+    due::OpenTurns,
+    error, history, permission,
+    updates::{UpdateBuilder, message, thought},
 };
 
 /// What an editor says to a session.
-pub(super) enum Word {
+pub(super) enum AcpCommand {
     /// Something is said; the answer goes there when the turn is over.
     Prompt(String, Responder<PromptResponse>),
     /// The turn is to be stopped.
@@ -52,21 +52,21 @@ pub(super) enum Word {
 }
 
 /// A session that is open.
-pub(super) struct Room {
-    words: mpsc::UnboundedSender<Word>,
+pub(super) struct AcpSession {
+    words: mpsc::UnboundedSender<AcpCommand>,
     task: JoinHandle<()>,
 }
 
-impl Room {
+impl AcpSession {
     /// Says something; whoever has left hears nothing.
-    pub(super) fn say(&self, word: Word) {
+    pub(super) fn say(&self, word: AcpCommand) {
         // A prompt whose responder is dropped is answered with an error.
         drop(self.words.send(word));
     }
 
     /// Lets go of the session, and waits until nothing of it is under way.
     pub(super) async fn leave(mut self, limit: Duration) {
-        self.say(Word::Leave);
+        self.say(AcpCommand::Leave);
         if timeout(limit, &mut self.task).await.is_err() {
             self.task.abort();
         }
@@ -74,14 +74,14 @@ impl Room {
 }
 
 /// What a session is made of.
-pub(super) struct Opening {
+pub(super) struct AcpSessionParts {
     pub(super) session: Arc<Session>,
     pub(super) conversation: ConversationHandle,
     pub(super) notices: mpsc::UnboundedReceiver<Notice>,
     pub(super) connection: ConnectionTo<Client>,
-    pub(super) teller: Teller,
+    pub(super) teller: UpdateBuilder,
     /// Turns that are not over.
-    pub(super) due: Due,
+    pub(super) due: OpenTurns,
     /// Whether it works by a plan and reports at its end, as `code` does.
     pub(super) works: bool,
     /// The plan, as it was told.
@@ -107,9 +107,9 @@ pub(super) fn listening() -> (Arc<dyn Observer>, mpsc::UnboundedReceiver<Notice>
 }
 
 /// Opens a session.
-pub(super) fn open(opening: Opening) -> Room {
+pub(super) fn open(opening: AcpSessionParts) -> AcpSession {
     let (words, heard) = mpsc::unbounded_channel();
-    let Opening { session, conversation, notices, connection, .. } = opening;
+    let AcpSessionParts { session, conversation, notices, connection, .. } = opening;
     let run = conversation.run().clone();
     let desk = Desk {
         id: SessionId::new(run.as_str()),
@@ -132,7 +132,7 @@ pub(super) fn open(opening: Opening) -> Room {
         ended: None,
     };
     let task = tokio::spawn(desk.sit(heard, notices));
-    Room { words, task }
+    AcpSession { words, task }
 }
 
 /// A prompt that is being answered.
@@ -152,13 +152,13 @@ struct Desk {
     commands: CommandSender,
     /// Nothing once the run is over.
     conversation: Option<ConversationHandle>,
-    words: mpsc::UnboundedSender<Word>,
+    words: mpsc::UnboundedSender<AcpCommand>,
     asking: JoinSet<()>,
     /// The questions that wait in the editor.
     open: BTreeMap<EffectId, AbortHandle>,
-    teller: Teller,
+    teller: UpdateBuilder,
     /// Turns until the run listens and nobody waits for it.
-    due: Due,
+    due: OpenTurns,
     works: bool,
     plan: Vec<PlanEntry>,
     notes: Vec<String>,
@@ -172,7 +172,7 @@ struct Desk {
 impl Desk {
     async fn sit(
         mut self,
-        mut words: mpsc::UnboundedReceiver<Word>,
+        mut words: mpsc::UnboundedReceiver<AcpCommand>,
         mut notices: mpsc::UnboundedReceiver<Notice>,
     ) {
         loop {
@@ -185,10 +185,10 @@ impl Desk {
                     None => self.over().await,
                 },
                 word = words.recv() => match word {
-                    Some(Word::Prompt(text, responder)) => self.prompt(&text, responder),
-                    Some(Word::Cancel) => self.cancel(),
-                    Some(Word::Answered(question, answer)) => self.decide(&question, answer),
-                    Some(Word::Leave) | None => break,
+                    Some(AcpCommand::Prompt(text, responder)) => self.prompt(&text, responder),
+                    Some(AcpCommand::Cancel) => self.cancel(),
+                    Some(AcpCommand::Answered(question, answer)) => self.decide(&question, answer),
+                    Some(AcpCommand::Leave) | None => break,
                 },
                 () = async { match cancelled {
                     Some(cancelled) => cancelled.cancelled().await,
@@ -259,7 +259,7 @@ impl Desk {
         let asking = self.asking.spawn(async move {
             let answer = sent.block_task().await;
             // A session that was let go of needs no answer.
-            drop(words.send(Word::Answered(question, answer)));
+            drop(words.send(AcpCommand::Answered(question, answer)));
         });
         self.open.insert(effect, asking);
     }
@@ -356,7 +356,7 @@ impl Desk {
     /// The run has ended, or was let go of by somebody else, or failed.
     async fn over(&mut self) {
         self.withdraw_all();
-        self.due = Due::default();
+        self.due = OpenTurns::default();
         let Some(conversation) = self.conversation.take() else { return };
         self.tell_plan(None).await;
         match conversation.outcome().await {
@@ -398,7 +398,7 @@ impl Desk {
         }
         let (session, run) = (Arc::clone(&self.session), self.run.clone());
         let plan = tokio::task::spawn_blocking(move || {
-            Some(past::plan(&*session.recall(&run, after).ok()?.loaded.run))
+            Some(history::plan(&*session.recall(&run, after).ok()?.loaded.run))
         });
         if let Ok(Some(plan)) = plan.await
             && plan != self.plan

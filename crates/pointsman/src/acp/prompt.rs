@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn refusal(block: ContentBlock) -> String {
-        text(&[said("look: "), block]).expect_err("it is refused").message
+        text(&[said("look: "), block]).expect_err("the prompt is refused").message
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
             refusal(ContentBlock::Resource(EmbeddedResource::new(blob))),
             "`file:///a.bin` is not text; only text is supported"
         );
-        let empty = text(&[said(" \n")]).expect_err("it is refused");
+        let empty = text(&[said(" \n")]).expect_err("the prompt is refused");
         assert_eq!(empty.message, "the prompt is empty");
     }
 }

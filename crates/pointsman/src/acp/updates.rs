@@ -20,15 +20,15 @@ use pointsman_runtime::{
     tool::Toolbox,
 };
 
-use super::show::{Workspace, said};
+use super::display::{CallDisplay, said};
 
 /// Text that was shown cannot be taken back; this stands behind what came to nothing.
 const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";
 
 /// Turns what happens into updates.
 #[derive(Debug)]
-pub(super) struct Teller {
-    workspace: Workspace,
+pub(super) struct UpdateBuilder {
+    workspace: CallDisplay,
     /// Calls under way.
     calls: BTreeMap<EffectId, Running>,
     /// Calls and questions that wait for a person.
@@ -56,8 +56,8 @@ struct Waiting {
     call: Option<ToolCall>,
 }
 
-impl Teller {
-    pub(super) const fn new(workspace: Workspace) -> Self {
+impl UpdateBuilder {
+    pub(super) const fn new(workspace: CallDisplay) -> Self {
         Self {
             workspace,
             calls: BTreeMap::new(),
@@ -69,7 +69,7 @@ impl Teller {
     }
 
     /// The same, over the workspace as it is now.
-    pub(super) fn at(self, workspace: Workspace) -> Self {
+    pub(super) fn at(self, workspace: CallDisplay) -> Self {
         Self { workspace, ..self }
     }
 

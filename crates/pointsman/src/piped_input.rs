@@ -9,7 +9,7 @@ use std::{
 
 use pointsman_runtime::{attached::attached, config::TalkConfig};
 
-use crate::{report::Error, tell::note, words};
+use crate::{format, notify::note, report::Error};
 
 /// Time after which it is said that standard input is being read.
 const SOON: Duration = Duration::from_secs(2);
@@ -19,12 +19,12 @@ const WAIT: Duration = Duration::from_mins(10);
 
 /// How much is read, and for how long.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct PipedLimits {
     bytes: u64,
     wait: Duration,
 }
 
-impl Limits {
+impl PipedLimits {
     /// Returns what the settings say.
     pub(crate) fn of(config: &TalkConfig) -> Self {
         let wait = config.piped_wait.unwrap_or(WAIT);
@@ -34,7 +34,7 @@ impl Limits {
 
 /// Reads standard input to its end, unless somebody types there. Returns nothing where
 /// nothing is in it.
-pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
+pub(crate) fn read(limits: PipedLimits) -> Result<Option<String>, Error> {
     if io::stdin().is_terminal() {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
         Ok(bytes) => bytes.map_err(failed)?,
         Err(RecvTimeoutError::Timeout) => {
             let ms = u64::try_from(limits.wait.as_millis()).unwrap_or(u64::MAX);
-            return Err(Error::PipeOpen { waited: words::duration(ms) });
+            return Err(Error::PipeOpen { waited: format::duration(ms) });
         }
         Err(RecvTimeoutError::Disconnected) => return Ok(None),
     };
@@ -71,14 +71,14 @@ pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
 }
 
 /// What is said first, and what it is known by.
-pub(crate) struct Opening {
+pub(crate) struct FirstMessage {
     /// A few words.
     pub(crate) goal: String,
     /// All of it.
     pub(crate) text: String,
 }
 
-impl Opening {
+impl FirstMessage {
     /// Puts what was typed before what was piped in.
     pub(crate) fn of(typed: Option<String>, piped: Option<String>) -> Option<Self> {
         // As at the prompt, blanks say nothing.
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_piped_in_follows_what_was_typed() {
         let said = |typed: Option<&str>, piped: Option<&str>| {
-            Opening::of(typed.map(str::to_owned), piped.map(str::to_owned))
+            FirstMessage::of(typed.map(str::to_owned), piped.map(str::to_owned))
                 .map(|it| (it.goal, it.text))
         };
         assert_eq!(said(None, None), None);

@@ -8,15 +8,15 @@ use pointsman_kernel::{
 };
 use serde_json::json;
 
-use super::{Desk, ProgressSink, call, permit, result, wait};
+use super::{ProgressSink, TestSession, call, permit, result, wait};
 
 fn rule(tool: &str, path: &str, level: Level) -> Grant {
     let arguments = vec![("path".into(), path.into())];
     Grant { tool: tool.into(), arguments, level, until: None }
 }
 
-fn desk(name: &str, rules: Vec<Grant>) -> Desk {
-    let mut desk = Desk::new(name);
+fn desk(name: &str, rules: Vec<Grant>) -> TestSession {
+    let mut desk = TestSession::new(name);
     desk.put("secrets/key", "the walrus sings\n");
     desk.put("secrets/public", "the walrus sings\n");
     desk.put("src/a", "the walrus sings\n");
@@ -84,16 +84,16 @@ fn what_is_allowed_for_a_while_is_kept_back_and_other_rules_hide_nothing() {
     let tools = desk
         .tools
         .under(Arc::new(Permissions { rules: vec![shell, all], ..Permissions::default() }));
-    let desk = Desk { tools, ..desk };
+    let desk = TestSession { tools, ..desk };
     let said = desk.does("search", json!({ "query": "walrus" }));
     assert_eq!(said.lines().count(), 3, "{said}");
 }
 
 #[test]
 fn no_spelling_gets_past_a_rule_over_any_of_the_tools() {
-    let desk = Desk::new("spellings");
+    let desk = TestSession::new("spellings");
     desk.put("secrets/key", "SECRET\n");
-    std::os::unix::fs::symlink("secrets", desk.root.join("alias")).expect("it is linked");
+    std::os::unix::fs::symlink("secrets", desk.root.join("alias")).expect("the link is created");
     let absolute = desk.root.join("secrets/key").display().to_string();
     let decls = desk.tools.decls();
     for tool in ["read", "write", "edit", "list", "search"] {
@@ -125,8 +125,8 @@ fn no_spelling_gets_past_a_rule_over_any_of_the_tools() {
 
 #[test]
 fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
-    let link = |desk: &Desk, from: &str, to: &str| {
-        std::fs::hard_link(desk.root.join(from), desk.root.join(to)).expect("it is linked");
+    let link = |desk: &TestSession, from: &str, to: &str| {
+        std::fs::hard_link(desk.root.join(from), desk.root.join(to)).expect("the link is created");
     };
     // What may not be read under one name may not be under another.
     let desk = desk("names", vec![rule("read", "secrets/*", Level::Refuse)]);
@@ -145,12 +145,13 @@ fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
     let only =
         Permissions { rules: vec![rule("write", "src/*", Level::Allow)], ..Permissions::default() };
     link(&desk, "secrets/public", "src/public");
-    let desk = Desk { tools: desk.tools.under(Arc::new(only)), ..desk };
+    let desk = TestSession { tools: desk.tools.under(Arc::new(only)), ..desk };
     let content = |path: &str| json!({ "path": path, "content": "new" });
     let said = desk.refuses("write", content("src/public"));
     assert!(said.contains("2 names"), "{said}");
     desk.does("write", content("src/fresh"));
-    let kept = std::fs::read_to_string(desk.root.join("secrets/public")).expect("readable");
+    let kept = std::fs::read_to_string(desk.root.join("secrets/public"))
+        .expect("the file exists and is UTF-8");
     assert_eq!(kept, "the walrus sings\n");
     // Whoever names the file means it, and so does whoever says yes; without rules over paths
     // nothing is kept back.

@@ -7,13 +7,13 @@ use pointsman_runtime::{
     store::{Filter, NoRunId, Page, RunId, RunList, RunRow, RunScope, StoreError},
 };
 
-use crate::{report::Error, tell::note};
+use crate::{notify::note, report::Error};
 
 /// What people type for a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Which(RunId);
+pub(crate) struct RunArgument(RunId);
 
-impl FromStr for Which {
+impl FromStr for RunArgument {
     type Err = NoRunId;
 
     fn from_str(text: &str) -> Result<Self, NoRunId> {
@@ -27,7 +27,7 @@ enum Found {
     Damaged(RunId, StoreError),
 }
 
-impl Which {
+impl RunArgument {
     /// Finds the run.
     pub(crate) fn find(&self, session: &Session) -> Result<RunRow, Error> {
         match self.look(session)? {

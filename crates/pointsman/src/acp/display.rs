@@ -15,30 +15,30 @@ use pointsman_runtime::{
 };
 use serde_json::Value;
 
-use super::Limits;
+use super::AcpLimits;
 
 /// The arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
 
 /// Where calls act, as far as it is needed to show them.
 #[derive(Clone, Debug)]
-pub(super) struct Workspace {
+pub(super) struct CallDisplay {
     root: PathBuf,
     /// Nothing where what was there before a call can no longer be known.
     folder: Option<Folder>,
-    limits: Limits,
+    limits: AcpLimits,
     tools: Toolbox,
 }
 
-impl Workspace {
+impl CallDisplay {
     /// The workspace as it is now.
-    pub(super) fn open(root: &Path, limits: &Limits, tools: &Toolbox) -> Self {
+    pub(super) fn open(root: &Path, limits: &AcpLimits, tools: &Toolbox) -> Self {
         let folder = Folder::open(root).ok();
         Self { folder, tools: tools.clone(), ..Self::past(root, limits) }
     }
 
     /// The workspace of calls that were made long ago.
-    pub(super) fn past(root: &Path, limits: &Limits) -> Self {
+    pub(super) fn past(root: &Path, limits: &AcpLimits) -> Self {
         let tools = Toolbox::default();
         Self { root: root.into(), folder: None, limits: limits.clone(), tools }
     }
@@ -192,7 +192,7 @@ mod tests {
     fn shown(tool: &str, arguments: &Value) -> ProgressSink {
         let call =
             serde_json::from_value(json!({ "id": "a", "tool": tool, "arguments": arguments }));
-        let workspace = Workspace::past(Path::new("/folder"), &Limits::default());
+        let workspace = CallDisplay::past(Path::new("/folder"), &AcpLimits::default());
         workspace.call(ToolCallId::new("call-1"), &call.expect("a call"))
     }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(shown("git", &json!({ "args": ["log", "-1"] })).title, "git log -1");
         assert_eq!(shown("git", &json!({})).title, "git");
         let long = shown("shell", &json!({ "command": "é".repeat(1000) })).title;
-        assert_eq!(long.chars().count(), Limits::default().title);
+        assert_eq!(long.chars().count(), AcpLimits::default().title);
         assert!(long.ends_with('…'));
     }
 
@@ -248,10 +248,10 @@ mod tests {
             ("mcp.x.y", json!({ "text": format!("{hidden}{blanks}") })),
             ("http_get", json!({ "url": format!("http://x/{hidden}{blanks}") })),
         ];
-        let workspace = Workspace::past(Path::new("/folder"), &Limits::default());
+        let workspace = CallDisplay::past(Path::new("/folder"), &AcpLimits::default());
         for (tool, arguments) in calls {
             let call = json!({ "id": "a", "tool": tool, "arguments": arguments });
-            let call = serde_json::from_value(call).expect("a call");
+            let call = serde_json::from_value(call).expect("the value is a tool call");
             let asked = workspace.question(ToolCallId::new("call-1"), &call, true);
             let shown = json!([asked.title, asked.content]).to_string();
             let raw = hidden.chars().chain(['\u{3164}']).find(|c| shown.contains(*c));
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn a_long_output_is_cut_between_characters() {
-        let limits = Limits { output: 3, progress: 3, ..Limits::default() };
-        let workspace = Workspace::past(Path::new("/"), &limits);
+        let limits = AcpLimits { output: 3, progress: 3, ..AcpLimits::default() };
+        let workspace = CallDisplay::past(Path::new("/"), &limits);
         assert_eq!(workspace.output("éé"), "é\n(and 2 more bytes)");
         assert_eq!(workspace.output("abc"), "abc");
         assert_eq!(workspace.progress("éé"), "é");

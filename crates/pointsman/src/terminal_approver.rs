@@ -19,13 +19,13 @@ use pointsman_runtime::{
 use serde_json::Value;
 
 use crate::{
-    dialogue::{Came, Dialogue},
+    dialogue::{Dialogue, DialogueEvent},
     drive::Waits,
+    format,
     line::{Ink, Line},
     live::Live,
-    place,
+    paths,
     screen::{Screen, suspends},
-    words,
 };
 
 /// Reasons where no other is given.
@@ -55,7 +55,7 @@ pub(crate) fn told(decision: &ApprovalDecision) -> Line {
 
 /// Keeps a rule for other runs, and says so.
 pub(crate) fn keep(rule: &Grant) -> Line {
-    match place::remember(rule) {
+    match paths::remember(rule) {
         Ok(file) => Line::of(Ink::Dim, &format!("  written to {}", file.display())),
         Err(error) => {
             let hint = error.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
@@ -65,7 +65,7 @@ pub(crate) fn keep(rule: &Grant) -> Line {
 }
 
 /// Somebody who sits at the terminal, beside a view of the run.
-pub(crate) struct Person {
+pub(crate) struct TerminalApprover {
     /// The view that steps aside for questions.
     pub(crate) live: Option<Arc<Live>>,
     /// The folder that the run works in.
@@ -93,7 +93,7 @@ fn no(reason: &str) -> ApproverReply {
     })
 }
 
-impl Approver for Person {
+impl Approver for TerminalApprover {
     fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
         // A terminal that is gone cannot say yes.
         let ask = || {
@@ -109,7 +109,7 @@ impl Approver for Person {
     }
 }
 
-impl Person {
+impl TerminalApprover {
     /// Asks, with nothing else on the screen meanwhile.
     fn ask(&self, asking: &ApprovalRequest<'_>) -> io::Result<ApproverReply> {
         let mut screen = Screen::take()?;
@@ -131,7 +131,7 @@ impl Person {
                 }
                 Some(Event::Key(key)) if suspends(&key) => {
                     screen.suspend()?;
-                    Came::More
+                    DialogueEvent::More
                 }
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                     match self.gone(key, dialogue.entry().is_empty()) {
@@ -141,7 +141,7 @@ impl Person {
                 }
                 Some(Event::Paste(text)) => {
                     dialogue.paste(&text, clock::instant());
-                    Came::More
+                    DialogueEvent::More
                 }
                 None if self.ending.load(Ordering::Relaxed) => {
                     let reply = if self.waits == Waits::Yes {
@@ -151,19 +151,19 @@ impl Person {
                     };
                     return leave(&mut screen, reply);
                 }
-                _ => Came::More,
+                _ => DialogueEvent::More,
             };
             match came {
-                Came::More => {}
-                Came::Show(rows) => drop(screen.say(&rows)?),
-                Came::Message(text) => {
-                    let text = words::line(&text, SHOWN);
+                DialogueEvent::More => {}
+                DialogueEvent::Show(rows) => drop(screen.say(&rows)?),
+                DialogueEvent::Message(text) => {
+                    let text = format::line(&text, SHOWN);
                     screen.say(&[
                         Line::of(Ink::Warning, "  not an answer: ").and(Ink::Plain, &text)
                     ])?;
                 }
-                Came::Later => return leave(&mut screen, ApproverReply::Later),
-                Came::Decided(decision, kept) => {
+                DialogueEvent::Later => return leave(&mut screen, ApproverReply::Later),
+                DialogueEvent::Decided(decision, kept) => {
                     let kept = kept.as_ref().map(keep);
                     let lines: Vec<Line> = std::iter::once(told(&decision)).chain(kept).collect();
                     screen.say(&lines)?;
@@ -206,7 +206,7 @@ fn filled(report: Option<&Body>) -> Option<String> {
     let report: Value = report?.read().ok()?;
     let count = |name: &str| report.get(name)?.as_u64();
     let (filled, left) = (count("filled")?, count("left")?);
-    Some(format!("{} filled, {left} left as they were", words::counted(filled, "field")))
+    Some(format!("{} filled, {left} left as they were", format::counted(filled, "field")))
 }
 
 /// Waits a moment for a key, unless the program is to end.

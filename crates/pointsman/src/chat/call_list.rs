@@ -5,9 +5,8 @@ use pointsman_kernel::{agent::ToolCall, id::EffectId};
 use pointsman_runtime::clock::Stopwatch;
 
 use crate::{
-    calls,
+    calls, format,
     line::{Ink, Line},
-    words,
 };
 
 /// Characters of what a call gave back that are shown.
@@ -17,7 +16,7 @@ const TAIL: usize = 400;
 
 /// The calls of a batch.
 #[derive(Debug, Default)]
-pub(super) struct Calling(Vec<Called>);
+pub(super) struct CallList(Vec<Called>);
 
 #[derive(Debug)]
 struct Called {
@@ -45,7 +44,7 @@ enum Mark {
     Stopped,
 }
 
-impl Calling {
+impl CallList {
     /// Returns how many calls run.
     pub(super) fn running(&self) -> usize {
         self.0.iter().filter(|it| matches!(it.at, At::Running(..))).count()
@@ -136,10 +135,10 @@ impl Called {
             At::Running(since, tail) => {
                 let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let line = Line::of(Ink::Accent, "  ▸ ").and(Ink::Plain, &title);
-                let line = line.and(Ink::Dim, &format!(" {}", words::stopwatch(ms)));
+                let line = line.and(Ink::Dim, &format!(" {}", format::stopwatch(ms)));
                 let last = tail.lines().rfind(|line| !line.trim().is_empty());
                 let last = last
-                    .map(|last| Line::of(Ink::Dim, &format!("    {}", words::line(last, MOST))));
+                    .map(|last| Line::of(Ink::Dim, &format!("    {}", format::line(last, MOST))));
                 std::iter::once(line).chain(last).collect()
             }
             At::Ended(mark, what) => {
@@ -150,7 +149,7 @@ impl Called {
                 };
                 let line = Line::of(ink, sign).and(Ink::Plain, &title);
                 let ink = if *mark == Mark::Bad { Ink::Bad } else { Ink::Dim };
-                let what = words::line(what, MOST);
+                let what = format::line(what, MOST);
                 let line =
                     if what.is_empty() { line } else { line.and(ink, &format!(" · {what}")) };
                 let changed = if for_good && !self.asked && *mark == Mark::Good {
@@ -173,14 +172,15 @@ mod tests {
     use super::*;
 
     fn call(id: &str, path: &str) -> ToolCall {
-        let arguments = to_raw_value(&serde_json::json!({ "path": path })).expect("it is JSON");
+        let arguments =
+            to_raw_value(&serde_json::json!({ "path": path })).expect("the value serialises");
         ToolCall { id: id.into(), tool: "read".into(), arguments }
     }
 
     #[test]
     fn results_stand_in_the_order_of_the_requests() {
         let effect = |index| EffectId { seq: Seq(3), index };
-        let mut calling = Calling::default();
+        let mut calling = CallList::default();
         calling.asked(&call("1", "a"));
         calling.started(effect(2), &call("2", "b"));
         assert!(calling.ended(effect(2), true, "b is here"));

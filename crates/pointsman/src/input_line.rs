@@ -7,16 +7,16 @@ use crate::line::{Ink, Line, width};
 
 /// A line that is being typed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entry {
+pub(crate) struct InputLine {
     text: String,
     /// Whether a part of it was pasted.
     pasted: bool,
-    begun: Begun,
+    begun: TypingStart,
 }
 
 /// When a line was begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Begun {
+pub(crate) enum TypingStart {
     /// Before the question was shown: it is a message.
     #[default]
     Before,
@@ -28,16 +28,16 @@ pub(crate) enum Begun {
 
 /// A line that was sent with Enter.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Entered {
+pub(crate) struct SubmittedLine {
     /// Its text.
     pub(crate) text: String,
     /// Whether a part of it was pasted.
     pub(crate) pasted: bool,
     /// When it was begun.
-    pub(crate) begun: Begun,
+    pub(crate) begun: TypingStart,
 }
 
-impl Entry {
+impl InputLine {
     /// A line that holds this already.
     pub(crate) fn of(text: String) -> Self {
         Self { text, ..Self::default() }
@@ -56,12 +56,12 @@ impl Entry {
     /// The line was there before a question that is put now.
     #[must_use]
     pub(crate) fn before(self) -> Self {
-        Self { begun: Begun::Before, ..self }
+        Self { begun: TypingStart::Before, ..self }
     }
 
     /// Takes a key that edits or sends the line. `begun` is when a line begins that begins
     /// with this key.
-    pub(crate) fn key(&mut self, key: KeyEvent, begun: Begun) -> Option<Entered> {
+    pub(crate) fn key(&mut self, key: KeyEvent, begun: TypingStart) -> Option<SubmittedLine> {
         let held = |modifier| key.modifiers.contains(modifier);
         let (control, alt) = (held(KeyModifiers::CONTROL), held(KeyModifiers::ALT));
         match key.code {
@@ -74,7 +74,7 @@ impl Entry {
                 // An empty line begins and ends with this key.
                 let begun = if self.is_empty() { begun } else { self.begun };
                 let Self { text, pasted, .. } = std::mem::take(self);
-                return Some(Entered { text, pasted, begun });
+                return Some(SubmittedLine { text, pasted, begun });
             }
             KeyCode::Backspace => {
                 self.text.pop();
@@ -92,12 +92,12 @@ impl Entry {
     }
 
     /// Takes text that was pasted.
-    pub(crate) fn paste(&mut self, text: &str, begun: Begun) {
+    pub(crate) fn paste(&mut self, text: &str, begun: TypingStart) {
         self.push(&text.replace("\r\n", "\n").replace('\r', "\n"), begun);
         self.pasted = !self.is_empty();
     }
 
-    fn push(&mut self, text: &str, begun: Begun) {
+    fn push(&mut self, text: &str, begun: TypingStart) {
         if self.is_empty() {
             self.begun = begun;
         }

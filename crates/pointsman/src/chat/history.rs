@@ -6,9 +6,8 @@ use pointsman_agents::{
 };
 
 use crate::{
-    calls,
+    calls, format,
     line::{Ink, Line},
-    words,
 };
 
 /// Messages that are shown.
@@ -59,9 +58,11 @@ pub(super) fn plan(plan: &Plan) -> Vec<Line> {
         record.map_or_else(
             || line.clone(),
             |record| {
-                let calls = words::counted(record.calls.into(), "call");
-                let files =
-                    words::counted(u64::try_from(record.files_changed).unwrap_or(u64::MAX), "file");
+                let calls = format::counted(record.calls.into(), "call");
+                let files = format::counted(
+                    u64::try_from(record.files_changed).unwrap_or(u64::MAX),
+                    "file",
+                );
                 line.clone().and(Ink::Dim, &format!(" · {calls}, {files} changed"))
             },
         )
@@ -78,7 +79,7 @@ fn said(sign: &str, ink: Ink, text: &str) -> Vec<Line> {
         *first = Line::of(ink, sign).and(Ink::Plain, &first.text());
     }
     if over > 0 {
-        let over = words::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
+        let over = format::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
         lines.push(Line::of(Ink::Dim, &format!("… {over} more")));
     }
     lines

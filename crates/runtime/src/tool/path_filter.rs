@@ -20,13 +20,13 @@ use super::{Tool as _, folder::Folder, read::ReadTool};
 
 /// The rules over files, as one tool has to keep to them.
 #[derive(Debug)]
-pub(super) struct Veil {
+pub(super) struct PathFilter {
     /// The tool itself and `read`, as far as a rule over paths stops them, with the rules.
     tools: Vec<(ToolDecl, Permissions)>,
     hidden: AtomicBool,
 }
 
-impl Veil {
+impl PathFilter {
     /// Returns what a call of a tool may not show under these rules.
     pub(super) fn of(call: &ToolCall, own: &ToolDecl, permissions: &Permissions) -> Self {
         let stops = |rule: &Grant| rule.level > Level::Warn;
@@ -104,7 +104,7 @@ pub(super) fn another_name(
             rule.arguments.iter().all(|(_, pattern)| !pattern.contains('*'))
         }
         None if permissions.otherwise > Level::Warn => true,
-        _ => !Veil::of(call, own, permissions).is_over_some(),
+        _ => !PathFilter::of(call, own, permissions).is_over_some(),
     };
     (!allowed).then(|| {
         format!(

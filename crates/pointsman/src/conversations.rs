@@ -10,13 +10,13 @@ use pointsman_runtime::{
     store::{Filter, RunRow, RunScope, StatusFilter},
 };
 
-use crate::{agents::AGENTS, report::Error, tell::note, words};
+use crate::{agents::AGENTS, format, notify::note, report::Error};
 
 /// Conversations that can be chosen from.
 const OFFERED: usize = 9;
 
 /// Which conversations are looked at.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ConversationFilter<'a> {
     /// The agent; any if it is none.
     pub(crate) agent: Option<&'a str>,
     /// The folder; any if it is none.
@@ -24,7 +24,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// A conversation, and where it is held.
-pub(crate) struct Found {
+pub(crate) struct FoundConversation {
     pub(crate) row: RunRow,
     /// Nothing where the run does not say, or cannot be read.
     pub(crate) dir: Option<PathBuf>,
@@ -35,9 +35,13 @@ pub(crate) fn whole(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.into())
 }
 
-impl Wanted<'_> {
+impl ConversationFilter<'_> {
     /// Returns these conversations, the newest first, and no more than so many.
-    pub(crate) fn find(&self, session: &Session, most: usize) -> Result<Vec<Found>, Error> {
+    pub(crate) fn find(
+        &self,
+        session: &Session,
+        most: usize,
+    ) -> Result<Vec<FoundConversation>, Error> {
         let filter = Filter {
             scope: RunScope::Roots,
             agent: self.agent.map(Into::into),
@@ -48,10 +52,11 @@ impl Wanted<'_> {
         let found = rows.into_iter().filter(talk).map(|row| {
             // One that is damaged must not hide the others.
             let place = session.place(&row.id).ok().flatten();
-            Found { dir: place.and_then(|place| place.dir), row }
+            FoundConversation { dir: place.and_then(|place| place.dir), row }
         });
-        let here =
-            |found: &Found| self.folder.is_none_or(|folder| found.dir.as_deref() == Some(folder));
+        let here = |found: &FoundConversation| {
+            self.folder.is_none_or(|folder| found.dir.as_deref() == Some(folder))
+        };
         Ok(found.filter(here).take(most).collect())
     }
 
@@ -99,14 +104,14 @@ pub(crate) fn open(session: &Session, folder: &Path) -> Result<RunRow, Error> {
 }
 
 /// Asks which one is meant, and returns its place in the list.
-fn ask(found: &[Found]) -> Result<Option<usize>, Error> {
+fn ask(found: &[FoundConversation]) -> Result<Option<usize>, Error> {
     let now = pointsman_runtime::clock::now_ms();
     let room = usize::from(console::Term::stderr().size().1).max(60);
-    for (number, Found { row, .. }) in (1..).zip(found) {
-        let (age, state) = (words::age(now, row.made_ms()), state(row));
+    for (number, FoundConversation { row, .. }) in (1..).zip(found) {
+        let (age, state) = (format::age(now, row.made_ms()), state(row));
         let head = format!("  [{number}] {:<8} {age:>6}  {state:<16} ", row.agent);
         let left = room.saturating_sub(head.chars().count() + 1);
-        note(&format!("{head}{}", words::line(&row.goal, left)));
+        note(&format!("{head}{}", format::line(&row.goal, left)));
     }
     loop {
         note("Which conversation? Type its number and press Enter (default 1; Ctrl-D cancels).");
@@ -124,7 +129,7 @@ fn ask(found: &[Found]) -> Result<Option<usize>, Error> {
         if let Some(at) = at.filter(|at| *at < found.len()) {
             return Ok(Some(at));
         }
-        note(&format!("`{}` is not on the list", words::line(typed, 40)));
+        note(&format!("`{}` is not on the list", format::line(typed, 40)));
     }
 }
 
@@ -138,13 +143,17 @@ fn state(row: &RunRow) -> String {
 }
 
 /// Returns conversations as a table, with how they stand.
-pub(crate) fn table(found: &[Found], now: u64, status: impl Fn(&RunRow) -> String) -> String {
+pub(crate) fn table(
+    found: &[FoundConversation],
+    now: u64,
+    status: impl Fn(&RunRow) -> String,
+) -> String {
     const HEAD: [&str; 5] = ["RUN", "AGENT", "STATE", "AGE", "FOLDER"];
-    let cells = |it: &Found| {
+    let cells = |it: &FoundConversation| {
         let dir = it.dir.as_ref().map_or_else(|| "?".into(), |dir| dir.display().to_string());
-        let age = words::age(now, it.row.made_ms());
+        let age = format::age(now, it.row.made_ms());
         let (id, agent) = (it.row.id.to_string(), it.row.agent.to_string());
-        [id, agent, status(&it.row), age, words::visible(&dir)]
+        [id, agent, status(&it.row), age, format::visible(&dir)]
     };
-    words::table(HEAD, "FIRST WORDS", found.iter().map(|it| (cells(it), &*it.row.goal)))
+    format::table(HEAD, "FIRST WORDS", found.iter().map(|it| (cells(it), &*it.row.goal)))
 }

@@ -26,9 +26,9 @@ use pointsman_runtime::{
 use serde_json::Value;
 
 use super::{
-    due::Due,
+    due::OpenTurns,
     error,
-    tell::{Teller, heard},
+    updates::{UpdateBuilder, heard},
 };
 
 /// How the goal of a run begins that an editor began; its folder follows.
@@ -37,13 +37,13 @@ const GOAL: &str = "editor session in ";
 const TITLE: usize = 80;
 
 /// A session as its journal tells it.
-pub(super) struct Past {
+pub(super) struct SessionHistory {
     /// The conversation.
     pub(super) updates: Vec<SessionUpdate>,
     /// Who told it, and knows what is still under way.
-    pub(super) teller: Teller,
+    pub(super) teller: UpdateBuilder,
     /// The turns that are not over.
-    pub(super) due: Due,
+    pub(super) due: OpenTurns,
     /// The agent.
     pub(super) agent: AgentDecl,
     /// The phases of its plan.
@@ -54,8 +54,8 @@ pub(super) struct Past {
 pub(super) fn recount(
     session: &Session,
     id: &RunId,
-    mut teller: Teller,
-) -> Result<Past, SessionError> {
+    mut teller: UpdateBuilder,
+) -> Result<SessionHistory, SessionError> {
     let lines = session.block_on(session.store().lines(id, Seq(0)))?;
     let mut projector = Projector::new(Arc::new(session.program(id)?), id.clone());
     let mut updates = Vec::new();
@@ -74,10 +74,10 @@ pub(super) fn recount(
     let (run, program) = (&*projector.loaded().run, projector.program());
     let under_way = run.core().ended.is_none() && !listens(program, run.core());
     let words = session.waiting(id)?;
-    Ok(Past {
+    Ok(SessionHistory {
         updates,
         teller,
-        due: Due::of(words + usize::from(under_way), listens(program, run.core())),
+        due: OpenTurns::of(words + usize::from(under_way), listens(program, run.core())),
         agent: *program.agent(),
         plan: plan(run),
     })

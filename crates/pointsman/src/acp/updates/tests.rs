@@ -12,19 +12,19 @@ use pointsman_kernel::{
 use pointsman_runtime::timeline::TimelineItem;
 use serde_json::json;
 
-use super::{super::Limits, *};
+use super::{super::AcpLimits, *};
 
 const REPLY: EffectId = EffectId { seq: Seq(2), index: 0 };
 const AGAIN: EffectId = EffectId { seq: Seq(4), index: 0 };
 const CALL: EffectId = EffectId { seq: Seq(6), index: 0 };
 
-fn teller() -> Teller {
-    Teller::new(Workspace::past(Path::new("/folder"), &Limits::default()))
+fn teller() -> UpdateBuilder {
+    UpdateBuilder::new(CallDisplay::past(Path::new("/folder"), &AcpLimits::default()))
 }
 
 fn call() -> ToolCall {
     let call = json!({ "id": "a", "tool": "read", "arguments": { "path": "a.txt" } });
-    serde_json::from_value(call).expect("a call")
+    serde_json::from_value(call).expect("the value is a tool call")
 }
 
 fn said(effect: EffectId, text: &str) -> Notice {
@@ -71,10 +71,10 @@ fn listens(kind: TurnErrorKind) -> Notice {
 }
 
 /// Tells these and returns what is shown, a line each.
-fn told(teller: &mut Teller, notices: &[Notice]) -> Vec<String> {
+fn told(teller: &mut UpdateBuilder, notices: &[Notice]) -> Vec<String> {
     let updates = notices.iter().flat_map(|notice| teller.tell(notice));
     let line = |update: SessionUpdate| {
-        let update = serde_json::to_value(&update).expect("it is plain data");
+        let update = serde_json::to_value(&update).expect("the value serialises");
         let kind = update["sessionUpdate"].as_str().expect("it has a kind");
         match kind {
             // The usual status is left out.
@@ -206,7 +206,7 @@ fn commits_are_shown_and_summaries_are_not() {
     let answered = |ok: bool, what: &str| answer(CALL, ok, what, Answer::Own(report()));
     let mut teller = teller();
     let updates = teller.tell(&answered(true, "committed 1 file as 1234567: Count to two"));
-    let update = serde_json::to_value(&updates).expect("it is plain data");
+    let update = serde_json::to_value(&updates).expect("the value serialises");
     assert_eq!(update[0]["sessionUpdate"], "tool_call");
     assert_eq!(update[0]["title"], "committed 1 file as 1234567: Count to two");
     assert_eq!(update[0]["status"], "completed");

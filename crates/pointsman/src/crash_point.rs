@@ -11,15 +11,15 @@ use pointsman_runtime::{
 use rustix::process::{Signal, getpid, kill_process};
 
 /// When to die.
-pub(crate) struct Die {
+pub(crate) struct CrashPoint {
     attempted: bool,
     entry: u64,
 }
 
-impl Die {
+impl CrashPoint {
     /// Reads the moment from the environment; nothing if there is none.
     pub(crate) fn from_env() -> Option<Self> {
-        let text = crate::place::variable("POINTSMAN_DIE_AT")?;
+        let text = crate::paths::variable("POINTSMAN_DIE_AT")?;
         let (moment, entry) = text.split_once(':')?;
         let attempted = match moment {
             "attempted" => true,
@@ -30,7 +30,7 @@ impl Die {
     }
 }
 
-impl Observer for Die {
+impl Observer for CrashPoint {
     fn notice(&self, _: &RunId, notice: &Notice) {
         let now = match notice {
             Notice::Live(LiveNotice::Persisted { seq, .. }) => {

@@ -12,9 +12,9 @@ use crate::{calls, report};
 
 /// Prints an object for each thing that happens, but for text that is still being written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines;
+pub(crate) struct JsonLines;
 
-impl Observer for Lines {
+impl Observer for JsonLines {
     fn notice(&self, run: &RunId, notice: &Notice) {
         if let Some((event, mut fields)) = object(notice) {
             if let Some(map) = fields.as_object_mut() {

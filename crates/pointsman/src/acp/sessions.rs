@@ -26,14 +26,14 @@ use tokio::{
 };
 
 use super::{
-    Furnished, NotFurnished, Service,
-    due::Due,
+    Service, SessionSetup, SetupError,
+    display::CallDisplay,
+    due::OpenTurns,
     error,
-    past::{self, Past},
-    room::{self, Opening},
+    history::{self, SessionHistory},
     servers,
-    show::Workspace,
-    tell::Teller,
+    session::{self, AcpSessionParts},
+    updates::UpdateBuilder,
 };
 
 /// Returns what an editor is told of us when it says hello.
@@ -73,7 +73,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 struct Set {
     executor: LocalExecutor,
     notes: Vec<String>,
-    start: Furnished,
+    start: SessionSetup,
 }
 
 impl Service {
@@ -96,25 +96,25 @@ impl Service {
                 program,
                 source,
                 config: start.config,
-                goal: past::goal(&folder),
+                goal: history::goal(&folder),
                 words: Vec::new(),
                 permissions: start.permissions,
                 seed: None,
             };
-            let (observer, notices) = room::listening();
+            let (observer, notices) = session::listening();
             let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
             let begun = service.session.converse(&executor, start, observers);
-            Ok(Opening {
+            Ok(AcpSessionParts {
                 session: Arc::clone(&service.session),
                 conversation: begun.map_err(|error| error::session(&error))?,
                 notices,
                 connection,
-                teller: Teller::new(Workspace::open(
+                teller: UpdateBuilder::new(CallDisplay::open(
                     &folder,
                     &service.limits,
                     executor.tools().toolbox(),
                 )),
-                due: Due::default(),
+                due: OpenTurns::default(),
                 works,
                 plan: Vec::new(),
                 notes,
@@ -142,15 +142,15 @@ impl Service {
         let opening = blocking(move || {
             let failed = |error| error::session(&error);
             let session = &service.session;
-            let told = Teller::new(Workspace::past(&folder, &service.limits));
-            let past = past::recount(session, &run, told).map_err(failed)?;
-            let Past { updates, teller, due, agent, plan } = past;
+            let told = UpdateBuilder::new(CallDisplay::past(&folder, &service.limits));
+            let past = history::recount(session, &run, told).map_err(failed)?;
+            let SessionHistory { updates, teller, due, agent, plan } = past;
             if !agent.converses() {
                 let why = format!("run {run} is a run of `{}`, not a conversation", agent.name);
                 return Err(error::bad_params(&why));
             }
             let Set { executor, notes, .. } = service.set_up(&folder, mcp)?;
-            let (observer, notices) = room::listening();
+            let (observer, notices) = session::listening();
             let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
             let conversation = session.rejoin(&executor, &run, observers).map_err(failed)?;
             if tells {
@@ -159,12 +159,12 @@ impl Service {
                     connection.send_notification(SessionNotification::new(id.clone(), update))?;
                 }
             }
-            Ok(Opening {
+            Ok(AcpSessionParts {
                 session: Arc::clone(session),
                 conversation,
                 notices,
                 connection,
-                teller: teller.at(Workspace::open(
+                teller: teller.at(CallDisplay::open(
                     &folder,
                     &service.limits,
                     executor.tools().toolbox(),
@@ -179,9 +179,9 @@ impl Service {
         Ok(())
     }
 
-    fn enter(&self, opening: Opening) -> SessionId {
+    fn enter(&self, opening: AcpSessionParts) -> SessionId {
         let id = opening.conversation.run().as_str().to_owned();
-        let room = room::open(opening);
+        let room = session::open(opening);
         self.rooms().insert(id.as_str().into(), room);
         SessionId::new(id)
     }
@@ -196,9 +196,9 @@ impl Service {
         if !folder.is_dir() {
             return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is not")));
         }
-        let furnished = self.furnish.furnish(folder);
+        let set_up = self.set_up.set_up(folder);
         let mut start =
-            furnished.map_err(|NotFurnished { why, hint }| error::hinted(&why, hint.as_deref()))?;
+            set_up.map_err(|SetupError { why, hint }| error::hinted(&why, hint.as_deref()))?;
         start.engine.mcp = servers::with(start.engine.mcp.take(), folder, mcp)?;
         let executor = self.session.executor(start.engine.clone());
         let executor = executor.map_err(|error| error::session(&error))?;

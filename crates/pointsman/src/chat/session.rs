@@ -25,14 +25,14 @@ use serde_json::Value;
 use crate::{
     agents::AGENTS,
     chart::Source,
+    conversations::{self, ConversationFilter},
     line::{Ink, Line},
-    piped::Opening,
+    piped_input::FirstMessage,
     report::Error,
-    talks::{self, Wanted},
 };
 
 /// Everything that a conversation needs but its words.
-pub(crate) struct Room<'a> {
+pub(crate) struct ChatSession<'a> {
     pub(crate) session: &'a Session,
     pub(crate) executor: &'a LocalExecutor,
     /// The agent that new conversations are held with.
@@ -53,12 +53,12 @@ pub(crate) struct Room<'a> {
 }
 
 /// A conversation that is being held.
-pub(super) struct Talk {
+pub(super) struct OpenConversation {
     pub(super) conversation: ConversationHandle,
     pub(super) commands: CommandSender,
     pub(super) notices: mpsc::Receiver<Notice>,
     /// What is said and not heard, the oldest first.
-    pub(super) unheard: Vec<Unheard>,
+    pub(super) unheard: Vec<PendingMessage>,
     /// Whether the run listens.
     pub(super) listens: bool,
     /// Whether it reports at its end.
@@ -68,7 +68,7 @@ pub(super) struct Talk {
 }
 
 /// A message that the run has not heard.
-pub(super) struct Unheard {
+pub(super) struct PendingMessage {
     pub(super) text: String,
     /// Whether the person sees it already.
     pub(super) seen: bool,
@@ -76,7 +76,7 @@ pub(super) struct Unheard {
     receipt: Option<Receipt>,
 }
 
-impl Unheard {
+impl PendingMessage {
     /// Returns whether nobody was there any more who could have heard it.
     pub(super) fn is_lost(&mut self) -> bool {
         self.receipt.as_mut().is_some_and(|receipt| receipt.persistence() == Persistence::Lost)
@@ -88,11 +88,11 @@ impl Unheard {
     }
 }
 
-impl Talk {
+impl OpenConversation {
     /// Says something; the run hears it when it listens.
     pub(super) fn say(&mut self, text: &str, seen: bool) {
         let receipt = Some(self.commands.say(text));
-        self.unheard.push(Unheard { text: text.to_owned(), seen, receipt });
+        self.unheard.push(PendingMessage { text: text.to_owned(), seen, receipt });
     }
 
     /// Returns the run.
@@ -101,9 +101,9 @@ impl Talk {
     }
 }
 
-impl Room<'_> {
+impl ChatSession<'_> {
     /// Begins a conversation with its first words, which are what it is known by.
-    pub(super) fn begin(&self, first: &Opening) -> Result<Talk, Error> {
+    pub(super) fn begin(&self, first: &FirstMessage) -> Result<OpenConversation, Error> {
         let source = Source { name: self.agent.into(), text: self.chart.into() };
         let start = StartOptions {
             program: source.program()?,
@@ -124,7 +124,7 @@ impl Room<'_> {
 
     /// Goes on with a conversation. One that has ended is gone on with in a new run, which
     /// shares its past. Returns what was said so far, too.
-    pub(super) fn rejoin(&self, row: &RunRow) -> Result<(Talk, RecalledRun), Error> {
+    pub(super) fn rejoin(&self, row: &RunRow) -> Result<(OpenConversation, RecalledRun), Error> {
         check(row)?;
         let id = match row.ended {
             Some(_) => self.session.again(&row.id).map_err(Error::Session)?,
@@ -136,7 +136,7 @@ impl Room<'_> {
         let conversation =
             self.session.rejoin(self.executor, &id, observers).map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, &row.agent);
-        let kept = |text| Unheard { text, seen: false, receipt: None };
+        let kept = |text| PendingMessage { text, seen: false, receipt: None };
         talk.unheard = unheard.into_iter().map(kept).collect();
         talk.listens = recalled.listens();
         Ok((talk, recalled))
@@ -162,15 +162,15 @@ impl Room<'_> {
     /// Returns another conversation of this folder and agent: the newest, or the one that
     /// the person chooses.
     pub(super) fn another(&self, held: Option<&RunId>) -> Result<Option<RunRow>, Error> {
-        let folder = talks::whole(&self.folder);
-        let wanted = Wanted { agent: Some(self.agent), folder: Some(&folder) };
+        let folder = conversations::whole(&self.folder);
+        let wanted = ConversationFilter { agent: Some(self.agent), folder: Some(&folder) };
         wanted.choose(self.session, true, held.map(RunId::as_str))
     }
 
     /// Keeps what a run that has ended did not hear for whoever goes on with it, and tells it.
-    pub(super) fn keep(&self, run: &RunId, unheard: &[Unheard]) -> Result<Vec<Line>, Error> {
+    pub(super) fn keep(&self, run: &RunId, unheard: &[PendingMessage]) -> Result<Vec<Line>, Error> {
         let mut lines = Vec::new();
-        for Unheard { text, .. } in unheard {
+        for PendingMessage { text, .. } in unheard {
             self.session.say(run, text).map_err(Error::Session)?;
             lines.push(Line::of(Ink::Warning, "not delivered: ").and(Ink::Plain, text));
         }
@@ -230,9 +230,13 @@ pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
 }
 
-fn talk(conversation: ConversationHandle, notices: mpsc::Receiver<Notice>, agent: &str) -> Talk {
+fn talk(
+    conversation: ConversationHandle,
+    notices: mpsc::Receiver<Notice>,
+    agent: &str,
+) -> OpenConversation {
     let commands = conversation.commands();
-    Talk {
+    OpenConversation {
         conversation,
         commands,
         notices,
