@@ -57,7 +57,7 @@ fn a_limit_that_is_set_is_certified_and_changes_nothing_else() {
     assert_ne!(chart.digest(), usual.digest(), "a run is bound to its limits");
     let back = [set("model_calls", "200"), set("time", "4h"), set("money", "20.00")];
     assert_eq!(
-        verified(&with_budgets(&text, back).expect("chart is verified")).digest(),
+        verified(&with_budgets(&text, back).expect("chart has these budgets")).digest(),
         usual.digest()
     );
 }
@@ -91,7 +91,7 @@ fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
         assert_eq!(refused("time", amount), "write a duration: `time=30m` or `time=2h`");
     }
     for amount in ["5$", "1.2345678", "", "0"] {
-        assert_eq!(refused("money", amount), "write an amount: `money=2.50`");
+        assert_eq!(refused("money", amount), "write an amount, such as `money=2.50`");
     }
 }
 
