@@ -20,8 +20,9 @@ fn golden_journals_replay() {
         let text = fs::read_to_string(&path).expect("file is readable");
         let name = path.file_stem().and_then(|name| name.to_str()).expect("field has a name");
         let chart = name.split('-').next().unwrap_or_default();
-        let program =
-            all.verify(all.chart(chart).expect("chart is verified")).expect("chart is verified");
+        let program = all
+            .verify(all.chart(chart).expect("chart ships with the agents"))
+            .expect("chart is verified");
         let mut run = program.start();
         let mut prev = Digest::default();
         for line in text.lines() {

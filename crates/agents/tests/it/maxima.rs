@@ -57,7 +57,7 @@ fn a_limit_that_is_set_is_certified_and_changes_nothing_else() {
     assert_ne!(chart.digest(), usual.digest(), "a run is bound to its limits");
     let back = [set("model_calls", "200"), set("time", "4h"), set("money", "20.00")];
     assert_eq!(
-        verified(&with_budgets(&text, back).expect("chart is verified")).digest(),
+        verified(&with_budgets(&text, back).expect("chart has these budgets")).digest(),
         usual.digest()
     );
 }

@@ -196,7 +196,7 @@ stop_timeout = "7s"
 
 #[test]
 fn the_settings_for_forms_are_read_and_used() {
-    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("chart is verified").form;
+    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("settings are valid").form;
     assert_eq!((form.attempts(), form.redact, form.submit), (3, Some(false), Some(Submit::Yes)));
     assert_eq!(form.optional, Some(OnOptional::Error));
     let browser = settings::browser(&form);
@@ -213,7 +213,7 @@ fn the_settings_for_forms_are_read_and_used() {
     assert_eq!((usual.attempts(), settings::timeouts(&usual).len()), (2, 0));
     assert_eq!(settings::browser(&usual).bare.as_millis(), 1_500);
     let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", ConfigOrigin::User);
-    let bare = settings::browser(&short.expect("chart is verified").form).bare;
+    let bare = settings::browser(&short.expect("settings are valid").form).bare;
     assert_eq!(bare.as_millis(), 500, "a page without fields is not given up before it is one");
 }
 
@@ -234,7 +234,7 @@ fn a_repository_may_only_be_stricter_with_forms() {
     assert_eq!(refused("[form]\nsubmit = \"yes\"\n"), 1);
     assert_eq!(refused("[form]\nsites = [\"https://evil.test\"]\n"), 1);
     let repository = |text: &str| Config::parse(text, ConfigOrigin::Repository).expect(text);
-    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("chart is verified");
+    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("settings are valid");
     let strict = "[form]\nredact = true\nsubmit = \"never\"\nattempts_per_field = 9\n";
     let form = user().under(repository(strict)).form;
     assert_eq!((form.redact, form.submit), (Some(true), Some(Submit::Never)));
@@ -254,7 +254,7 @@ fn only_what_is_started_is_looked_for() {
     let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
     let missing = |more: &str| {
         let config = Config::parse(&format!("{nowhere}{more}"), ConfigOrigin::User);
-        let settings = settings::browser(&config.expect("chart is verified").form);
+        let settings = settings::browser(&config.expect("settings are valid").form);
         browser::is_there(&settings).map_err(|error| error.to_string())
     };
     assert!(missing("").is_err_and(|it| it.contains("/nowhere/driver")));
@@ -265,7 +265,7 @@ fn only_what_is_started_is_looked_for() {
     let config = format!("[form]\ndriver = {driver:?}\nbrowser = \"/nowhere/browser\"\n");
     let missing = |more: &str| {
         let config = Config::parse(&format!("{config}{more}"), ConfigOrigin::User);
-        let settings = settings::browser(&config.expect("chart is verified").form);
+        let settings = settings::browser(&config.expect("settings are valid").form);
         browser::is_there(&settings).is_err()
     };
     assert!(missing("") && !missing("attach = \"127.0.0.1:9222\"\n"));
@@ -280,13 +280,13 @@ fn a_page_is_named_by_an_address_or_a_file() {
     let page = page.canonicalize().expect("path exists");
     let named = page.display().to_string();
     for name in [named.clone(), format!("file:{named}")] {
-        let url = browser::address(&name).expect("file is readable");
+        let url = browser::address(&name).expect("page exists");
         assert!(url.starts_with("file:///") && url.ends_with("/a%20form%231%3F.html"), "{url}");
     }
     for whole in
         ["https://a.test/x", "HTTP://a.test", "file:///a%20b.html", "data:,x://y", "about:blank"]
     {
-        assert_eq!(browser::address(whole).expect("server address is valid"), whole);
+        assert_eq!(browser::address(whole).expect("page address is valid"), whole);
     }
     let folder_name = folder.display().to_string();
     for (bad, why, hint) in [

@@ -11,7 +11,7 @@ use pointsman_webdriver::{
 use super::folder;
 
 fn parse(text: &str, origin: ConfigOrigin) -> Config {
-    Config::parse(text, origin).expect("chart is verified")
+    Config::parse(text, origin).expect("settings are valid")
 }
 
 #[test]
