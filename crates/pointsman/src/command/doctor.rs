@@ -251,7 +251,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         checks.push(match opened {
             Ok((damaged, Health { runs, .. })) => match damaged.into_iter().next() {
                 None if database.is_some() => {
-                    let runs = words::counted(runs, "run");
+                    let runs = format::counted(runs, "run");
                     Check::ok("journal", format!("in PostgreSQL, {runs}"))
                 }
                 None => match probe::writable(&path) {

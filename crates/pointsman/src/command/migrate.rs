@@ -6,7 +6,7 @@ use clap::Args;
 use pointsman_fleet::PostgresStore;
 
 use crate::{
-    place::Globals,
+    paths::Globals,
     report::{self, Error},
 };
 
