@@ -128,6 +128,10 @@ impl Store for PostgresStore {
         Keeper::release(&self.database, lease, how).await
     }
 
+    async fn settle(&self) {
+        self.keeper.settled().await;
+    }
+
     async fn fork(
         &self,
         parent: &RunId,

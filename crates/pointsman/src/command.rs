@@ -13,6 +13,7 @@ mod fields;
 mod graph;
 mod init;
 mod manual;
+mod migrate;
 mod names;
 mod profile;
 mod replay;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Completions(manual::Completions),
     Man(manual::Manual),
+    Migrate(migrate::Migrate),
     Names(names::Names),
 }
 
@@ -103,6 +105,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(globals),
             Self::Completions(completions) => completions.run(),
             Self::Man(manual) => manual.run(),
+            Self::Migrate(migrate) => migrate.run(globals),
             Self::Names(names) => names.run(globals),
         }
     }

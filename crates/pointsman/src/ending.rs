@@ -178,7 +178,7 @@ fn told(session: &Session, outcome: &RunSummary, (ended, how): (Option<Dispositi
     let steps = format::counted(outcome.steps, "step");
     let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
     note(&if coloured() { live::ending(ended, &line) } else { line });
-    note(&format!("journal: {}", session.journal().display()));
+    note(&format!("journal: {}", session.name()));
     for question in asked(session, outcome) {
         note(&question);
     }

@@ -187,6 +187,9 @@ pub(crate) enum Error {
     /// There is no place for journals.
     #[error("neither HOME nor POINTSMAN_JOURNAL is set, so the journal has no location")]
     NoHome,
+    /// A command needs a database, and none is named.
+    #[error("no database is named")]
+    NoDatabase,
     /// No run is meant by this.
     #[error("no run begins with `{typed}`")]
     NoSuchRun {

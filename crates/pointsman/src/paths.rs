@@ -4,13 +4,16 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::Args;
+use pointsman_fleet::{PostgresOptions, PostgresStore};
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     config::{self, Config, FILE, ResolvedConfig},
     session::Session,
+    store::Store,
 };
 
 use crate::{agents::AGENTS, report::Error};
@@ -21,12 +24,28 @@ pub(crate) struct Globals {
     /// The journal file, which stores all runs [env: `POINTSMAN_JOURNAL`].
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) journal: Option<PathBuf>,
+    /// The PostgreSQL database that stores all runs instead of a file [env: `POINTSMAN_STORE`].
+    #[arg(
+        long,
+        value_name = "URL",
+        global = true,
+        value_parser = database,
+        conflicts_with = "journal",
+        help_heading = "Global options"
+    )]
+    pub(crate) store: Option<String>,
     /// Log at this level, or by a filter such as `pointsman_runtime=debug` [env: `POINTSMAN_LOG`].
     #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Global options")]
     pub(crate) log: Option<String>,
     /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) log_file: Option<PathBuf>,
+}
+
+/// Reads the address of a database.
+fn database(text: &str) -> Result<String, &'static str> {
+    let known = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+    known.then(|| text.to_owned()).ok_or("write postgres://USER@HOST/DATABASE")
 }
 
 /// Returns a variable that is set to something.
@@ -84,6 +103,17 @@ impl Globals {
         }
     }
 
+    /// Returns the database that runs are kept in, if they are in none of the files of this machine.
+    pub(crate) fn database(&self) -> Option<String> {
+        let named = self.store.clone();
+        named.or_else(|| variable("POINTSMAN_STORE").filter(|_| self.journal.is_none()))
+    }
+
+    /// Returns whether there is nothing to look at yet: looking makes nothing.
+    pub(crate) fn is_new(&self, config: &Config) -> Result<bool, Error> {
+        Ok(self.database().is_none() && !self.journal(config)?.exists())
+    }
+
     /// Opens the journals of this user.
     pub(crate) fn session(&self) -> Result<Session, Error> {
         self.session_with(&user()?)
@@ -93,6 +123,14 @@ impl Globals {
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
         let cache = cache()?;
         let (journal, options) = (self.journal(config)?, config.journal.options());
+        if let Some(url) = self.database() {
+            let open = async {
+                let store = PostgresStore::open(&url, PostgresOptions::default()).await?;
+                Ok(Arc::new(store) as Arc<dyn Store>)
+            };
+            return Session::over(AGENTS.clone(), "PostgreSQL", open, &journal, &cache)
+                .map_err(Error::Session);
+        }
         Session::open_with(AGENTS.clone(), &journal, &cache, &options).map_err(Error::Session)
     }
 

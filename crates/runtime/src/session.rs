@@ -10,7 +10,7 @@ use pointsman_kernel::{
     id::Seq,
     turn::TurnError,
 };
-use tokio::sync::mpsc;
+use tokio::{runtime::Handle, sync::mpsc};
 
 #[cfg(feature = "sqlite")]
 use crate::store::{SqliteOptions, SqliteStore};
@@ -20,7 +20,7 @@ use crate::{
     entry::begun,
     local_executor::{LocalExecutor, Workspace},
     observe::{Observer, Question},
-    store::{PruneOptions, PruneReport, RemovedRuns, RunId, Store},
+    store::{PruneOptions, PruneReport, RemovedRuns, RunId, Store, StoreError},
 };
 
 mod answers;
@@ -113,6 +113,7 @@ pub struct RecalledRun {
 pub struct Session {
     agents: Arc<Agents>,
     store: Arc<dyn Store>,
+    name: Box<str>,
     journal: PathBuf,
     cache: PathBuf,
     threads: Threads,
@@ -136,8 +137,24 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
         let store = Arc::new(SqliteStore::open_with(journal, options)?);
+        let name = journal.display().to_string().into();
         let (agents, journal, cache) = (Arc::new(agents), journal.into(), cache.into());
-        Ok(Self { agents, store, journal, cache, threads })
+        Ok(Self { agents, store, name, journal, cache, threads })
+    }
+
+    /// Opens journals that are kept elsewhere, by a name for people: `open` is awaited on this session's threads. Beside
+    /// the file `journal` this machine keeps what belongs to runs here alone.
+    pub fn over(
+        agents: Agents,
+        name: &str,
+        open: impl Future<Output = Result<Arc<dyn Store>, StoreError>>,
+        journal: &Path,
+        cache: &Path,
+    ) -> Result<Self, SessionError> {
+        let threads = Threads::start()?;
+        let store = threads.block_on(open)?;
+        let (agents, journal, cache) = (Arc::new(agents), journal.into(), cache.into());
+        Ok(Self { agents, store, name: name.into(), journal, cache, threads })
     }
 
     /// Waits for a future on this session's threads. What blocks, as the other methods do,
@@ -266,9 +283,23 @@ impl Session {
         &self.cache
     }
 
-    /// Returns where the journals are.
+    /// Returns where the journals are, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the file of the journals, or that beside which this machine keeps what is its own.
     pub fn journal(&self) -> &Path {
         &self.journal
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Within a runtime nobody may wait for another one; leases then expire.
+        if Handle::try_current().is_err() {
+            self.threads.block_on(self.store.settle());
+        }
     }
 }
 

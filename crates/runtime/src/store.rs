@@ -159,6 +159,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// between two owners.
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError>;
 
+    /// Waits until the leases that were dropped are given up: before the process ends.
+    async fn settle(&self) {}
+
     /// Makes a run that shares another's entries up to one of them, and goes its own way from
     /// there.
     async fn fork(

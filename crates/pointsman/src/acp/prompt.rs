@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused() {
         let image = ContentBlock::Image(ImageContent::new("aGk=", "image/png"));
-        assert_eq!(refusal(image), "an image cannot be read here: send text, links or text files");
+        assert_eq!(refusal(image), "an image is not supported: send text, links or text files");
         let blob = BlobResourceContents::new("aGk=", "file:///a.bin");
         let blob = EmbeddedResourceResource::BlobResourceContents(blob);
         assert_eq!(
             refusal(ContentBlock::Resource(EmbeddedResource::new(blob))),
-            "`file:///a.bin` is no text, and only text can be read"
+            "`file:///a.bin` is not text; only text is supported"
         );
         let empty = text(&[said(" \n")]).expect_err("the prompt is refused");
         assert_eq!(empty.message, "the prompt is empty");

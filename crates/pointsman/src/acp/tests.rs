@@ -325,14 +325,14 @@ fn bad_input_is_refused_with_what_is_wrong() {
             said.push(format!("{} {}", i32::from(error.code), error.message));
         }
         assert_snapshot!(said.join("\n"), @r#"
-        -32602 `cwd` must be an absolute path, and `work` is none
-        -32602 `cwd` must be a folder, and /no/such/folder is none
+        -32602 `cwd` must be an absolute path, not `work`
+        -32602 `cwd` must be a folder, and /no/such/folder is not
         -32603 the folder is locked. unlock it
-        -32602 the MCP server `old` speaks `sse`, which is not supported: use `http` or `stdio`
-        -32002 no session is called `nobody`: begin a new one
-        -32002 no session is called `0nobody`: begin a new one
+        -32602 the MCP server `old` uses `sse`, which is not supported: use `http` or `stdio`
+        -32002 there is no session `nobody`: start a new one
+        -32002 there is no session `0nobody`: start a new one
         -32602 the prompt is empty
-        -32602 an image cannot be read here: send text, links or text files
+        -32602 an image is not supported: send text, links or text files
         
 "#);
         assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
@@ -380,7 +380,7 @@ fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
             "{shown}"
         );
         let over = editor.prompt(&id, "more").await.expect_err("it is over");
-        assert!(over.message.starts_with("this session is over (succeeded)"), "{}", over.message);
+        assert!(over.message.starts_with("this session has ended (succeeded)"), "{}", over.message);
         begun = Some(id);
     });
     let id = begun.expect("the run was begun");
@@ -391,6 +391,6 @@ fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
         assert!(shown.starts_with("user \"first\"\n"), "{shown}");
         assert!(shown.contains("plan look Completed, do Completed\n"), "{shown}");
         let over = editor.prompt(&id, "more").await.expect_err("it is over");
-        assert!(over.message.starts_with("this session is over"), "{}", over.message);
+        assert!(over.message.starts_with("this session has ended"), "{}", over.message);
     });
 }

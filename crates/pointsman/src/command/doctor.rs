@@ -241,7 +241,8 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Ok(path) => path,
         Err(error) => return checks.push(Check::fail("journal", &error)),
     };
-    if path.exists() {
+    let database = globals.database();
+    if database.is_some() || path.exists() {
         let opened = globals.session_with(config).and_then(|session: Session| {
             let store = session.store();
             let looked = async { Ok((store.check().await?, store.health().await?)) };
@@ -249,6 +250,10 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         });
         checks.push(match opened {
             Ok((damaged, Health { runs, .. })) => match damaged.into_iter().next() {
+                None if database.is_some() => {
+                    let runs = format::counted(runs, "run");
+                    Check::ok("journal", format!("in PostgreSQL, {runs}"))
+                }
                 None => match probe::writable(&path) {
                     Ok(()) => Check::ok("journal", kept(&path, runs)),
                     Err((folder, error)) => unwritable("journal", &folder, &error, JOURNAL),

@@ -28,7 +28,7 @@ const MAX_LINE: usize = 400;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions while the problem still
-occurs. Starting the app and its set-up stay. It verifies the result and reports how often it
+occurs. It keeps the start of the app and the set-up. It verifies the result and reports how often it
 worked. It uses the recording, with a new random draw for each try, or the device, where it
 restarts the app for each try.
 

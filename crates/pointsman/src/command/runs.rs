@@ -105,7 +105,7 @@ impl Runs {
             None => {}
         }
         // Looking makes nothing: where no run was kept yet, there may be no right to write.
-        if !globals.journal(&paths::user()?)?.exists() {
+        if globals.is_new(&paths::user()?)? {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;

@@ -249,7 +249,7 @@ fn a_whole_line_answers_when_the_question_was_read() {
     let mut typist = Typist { dialogue: put("write", now), now };
     typist.waits(Duration::from_secs(2));
     assert!(matches!(typist.types("no"), DialogueEvent::More));
-    assert!(choices(&typist.dialogue, typist.now).contains("Because"));
+    assert!(choices(&typist.dialogue, typist.now).contains("Reason"));
     let came = typist.types("yes is wrong");
     let denied = matches!(&came, DialogueEvent::Decided(it, None) if !it.granted && it.reason == "yes is wrong");
     assert!(denied, "{came:?}");
@@ -273,10 +273,9 @@ fn a_line_that_was_begun_before_the_question_is_a_message() {
 fn a_line_that_comes_too_soon_is_asked_for_again() {
     let now = Instant::now();
     let mut typist = Typist { dialogue: put("write", now), now };
-    assert!(choices(&typist.dialogue, now).contains("read it first"));
+    assert!(choices(&typist.dialogue, now).contains("waiting until you stop typing"));
     let came = typist.types("yes");
-    let told =
-        matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("type it again"));
+    let told = matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("type the answer again"));
     assert!(told, "{came:?}");
     typist.waits(Duration::from_secs(2));
     assert!(choices(&typist.dialogue, typist.now).contains("type y or yes and Enter"));
@@ -336,7 +335,7 @@ fn what_cannot_wait_is_not_left_for_later() {
     let mut typist = Typist { dialogue, now };
     typist.waits(Duration::from_secs(2));
     let offered = choices(&typist.dialogue, typist.now);
-    assert!(offered.contains("Ctrl-C cancels the run, Ctrl-D says no"), "{offered}");
+    assert!(offered.contains("Ctrl-C cancels the run, Ctrl-D answers no"), "{offered}");
     assert!(!offered.contains("[l]ater") && !offered.contains("[a]lways"), "{offered}");
     assert!(matches!(typist.types("later"), DialogueEvent::Message(_)));
     typist.waits(Duration::from_secs(2));

@@ -72,6 +72,7 @@ impl Error {
             Self::Explore(error) => error.hint(),
             Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
+            Self::NoDatabase => "give --store URL, or set POINTSMAN_STORE".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
             Self::NoSuchRun { none: true, .. } => {
                 "there are no runs yet; start one with `pointsman run research \"QUESTION\"`".into()

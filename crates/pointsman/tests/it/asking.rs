@@ -108,7 +108,7 @@ fn the_last_answer_counts_as_long_as_nobody_has_taken_one() {
     let (_, shown, _) = home.pointsman(&["show", "last"]);
     assert!(shown.contains("  answered with yes; next: pointsman resume "), "{shown}");
     let (code, _, told) = home.pointsman(&["deny", "last"]);
-    assert_eq!((code, told.as_str()), (0, "it was approved before; that no longer counts\n"));
+    assert_eq!((code, told.as_str()), (0, "replaces the earlier answer: approved\n"));
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
     let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
     assert_eq!(shown["questions"][0]["answered"], false);
@@ -191,8 +191,8 @@ fn an_answer_that_comes_too_late_is_refused() {
     assert_eq!(home.with(&[("POINTSMAN_DIE_AT", "persisted:1")], &run).code, None);
     thread::sleep(Duration::from_millis(5));
     let (code, _, told) = home.pointsman(&["approve", "last"]);
-    assert!(code == 2 && told.contains("it is too late: question"), "{told}");
-    assert!(told.contains("continues without an answer"), "{told}");
+    assert!(code == 2 && told.contains("too late: question"), "{told}");
+    assert!(told.contains("continues as if denied"), "{told}");
     assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
     assert!(!home.path("note.txt").exists());
 }
@@ -208,7 +208,7 @@ fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
     let killed = home.with(&[("POINTSMAN_DIE_AT", "attempted:1")], &run);
     assert_eq!(killed.code, None, "{}", killed.err);
     let (code, _, told) = home.pointsman(&["resume", "last"]);
-    assert!(code == 3 && told.contains("asks whether it may do this again"), "{told}");
+    assert!(code == 3 && told.contains("asks to repeat"), "{told}");
     let again = "nobody knows whether it was done. May it call again shell";
     assert!(told.contains(again), "{told}");
     assert!(home.pointsman(&["show", "last"]).1.contains(again));

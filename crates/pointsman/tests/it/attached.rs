@@ -97,7 +97,7 @@ fn what_is_too_long_is_refused_with_a_way_out() {
     {
         let shown = home.reading(&long, &[command, &MODEL].concat());
         assert_eq!(shown.code, Some(2), "{}", shown.err);
-        assert!(shown.err.contains("more than 1024 bytes are piped in"), "{}", shown.err);
+        assert!(shown.err.contains("standard input has more than 1024 bytes"), "{}", shown.err);
         assert!(shown.err.contains("raise `piped`"), "{}", shown.err);
     }
     assert!(home.reading("", &["runs"]).err.contains("no runs yet"));

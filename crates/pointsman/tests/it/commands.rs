@@ -26,6 +26,7 @@ fn help_has_examples() {
         "graph",
         "init",
         "man",
+        "migrate",
         "profile",
         "replay",
         "report",

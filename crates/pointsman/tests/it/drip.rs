@@ -88,7 +88,7 @@ fn a_server_that_is_silent_is_left_after_the_idle_timeout() {
     let never = Duration::ZERO;
     for (name, head, told) in [
         ("drip-mute", "", "no answer came in 3s, the `connect_timeout` and `idle_timeout` of"),
-        ("drip-head", HEAD, "nothing came for 2s, the `idle_timeout` of `[model]`"),
+        ("drip-head", HEAD, "no data for 2s, the `idle_timeout` of `[model]`"),
     ] {
         let url = dripping(head, "", never);
         let limits = "connect_timeout = \"1s\"\nidle_timeout = \"2s\"";

@@ -21,7 +21,7 @@ fn fields_says_what_is_wrong_with_a_page() {
     --- stdout
     --- stderr
     error: cannot read example.org/form: No such file or directory (os error 2)
-    hint: give a file that is there, or the whole address: `https://example.org/form`
+    hint: name an existing file, or a full address: `https://example.org/form`
     ");
     let shown = pointsman(&["fields"]);
     assert!(shown.starts_with("exit 2\n"), "{shown}");
@@ -153,7 +153,7 @@ fn fields_tell_of_pages_that_have_none_or_never_stand_still() {
                     f.innerHTML = `<input name=a${n += 1}><input name=b${n}>`; }, 20);</script>";
     let moving = look("moving.html", restless, &["--settle", "1"]);
     assert_eq!(moving.code, Some(1), "{} {}", moving.out, moving.err);
-    assert!(moving.err.contains("did not stand still"), "{}", moving.err);
+    assert!(moving.err.contains("kept changing"), "{}", moving.err);
     let gone = home.with(&[("PATH", "/usr/bin:/bin")], &["fields", "http://127.0.0.1:1/"]);
     assert_eq!(gone.code, Some(1), "{}", gone.err);
     assert!(gone.err.contains("cannot open http://127.0.0.1:1/"), "{}", gone.err);

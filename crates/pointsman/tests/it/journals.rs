@@ -189,7 +189,7 @@ fn a_fork_shares_the_beginning_and_goes_its_own_way() {
     assert!(listed.contains(made.trim()), "{listed}");
     // Cut short enough, the beginning of an id fits them all.
     let (code, _, told) = home.pointsman(&["show", "0"]);
-    assert!(code == 2 && told.contains("type more of it"), "{told}");
+    assert!(code == 2 && told.contains("type a longer prefix"), "{told}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_run_whose_journal_is_taken_away_stops_before_its_next_effect() {
         let run = ["run", "twice.toml", "it", model[0], model[1]];
         let shown = home.with(&[("OPENAI_BASE_URL", &served.url)], &run);
         assert_eq!(shown.code, Some(10), "{way}{ending}: {}{}", shown.out, shown.err);
-        assert!(shown.err.contains("was deleted or replaced while it was in use"), "{}", shown.err);
+        assert!(shown.err.contains("was deleted or replaced while in use"), "{}", shown.err);
         assert_eq!(served.asked(), 1, "{way}{ending}: the second question was asked");
     }
 }

@@ -23,6 +23,7 @@ mod home;
 mod journals;
 mod kept;
 mod places;
+mod postgres;
 mod precheck;
 mod profiles;
 mod ratchets;

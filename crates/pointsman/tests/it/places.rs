@@ -111,7 +111,7 @@ fn a_folder_that_is_gone_is_told() {
     for command in ["resume", "fork"] {
         let (code, _, told) = home.pointsman(&[command, "last"]);
         assert_eq!(code, 2, "{told}");
-        assert!(told.contains("that folder is gone") && told.contains("`--dir`"), "{told}");
+        assert!(told.contains("which no longer exists") && told.contains("`--dir`"), "{told}");
     }
     let (_, out, _) = home.pointsman(&["runs", "--json"]);
     assert_eq!(out.lines().count(), 1, "no fork is left behind: {out}");

@@ -130,7 +130,7 @@ fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
         (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"${input:key}"}}}}"#, "names no variable"),
         (r#"{"mcpServers":{"a":7}}"#, "this should be an object, and is a number"),
         ("{}", "it has no `mcpServers` object"),
-        ("{", "this is no JSON"),
+        ("{", "not valid JSON"),
     ] {
         home.write("docs/.mcp.json", list);
         let (code, _, said) = home.pointsman(&run);

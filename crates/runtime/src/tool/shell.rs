@@ -200,7 +200,8 @@ mod tests {
             said(ran, Duration::from_secs(1), 1_000).output
         };
         let told_left = told("sleep (4711), cat (4712)");
-        let line = "these processes could not be stopped, and still run: sleep (4711), cat (4712)";
+        let line =
+            "these processes could not be stopped and are still running: sleep (4711), cat (4712)";
         assert!(told_left.lines().any(|it| it == line), "{told_left}");
         assert!(!told("").contains("could not be stopped"), "{}", told(""));
     }

@@ -184,7 +184,7 @@ fn a_repository_may_not_loosen_security() {
         "[permissions]\nrules = [{ allow = \"read*\" }]",
     ] {
         let found = problems(text, ConfigOrigin::Repository);
-        assert!(found.iter().any(|it| it.2.contains("may not loosen")), "{text}: {found:?}");
+        assert!(found.iter().any(|it| it.2.contains("cannot loosen")), "{text}: {found:?}");
         assert!(Config::parse(text, ConfigOrigin::User).is_ok(), "a user may: {text}");
     }
 }

@@ -116,7 +116,7 @@ async fn there_are_no_gaps_and_no_second_writer() {
     }
     let error =
         store.write(rewritten.next("other past")).await.expect_err("the store refuses the entry");
-    assert!(error.to_string().contains("does not follow the run's last line"), "{error}");
+    assert!(error.to_string().contains("does not follow the run's last entry"), "{error}");
     let error = store.write(strange.next("nobody")).await.expect_err("the store refuses the entry");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     let again = Script::new("one").next("again");

@@ -119,7 +119,7 @@ fn a_reply_that_is_cut_off_is_marked_once_the_next_begins() {
         [
             r#"agent_message_chunk "half a""#.to_owned(),
             format!("agent_message_chunk {}", json!(CUT_OFF)),
-            r#"agent_thought_chunk "Tries again in 2 s (attempt 2).\n""#.to_owned(),
+            r#"agent_thought_chunk "Retrying in 2 s (attempt 2).\n""#.to_owned(),
             r#"agent_message_chunk "whole""#.to_owned(),
         ]
     );

@@ -178,7 +178,7 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
     // Which field it was at is the moment's.
-    for words in ["the browser is gone", "start the run anew", "failed in `error`"] {
+    for words in ["the browser is gone", "start a new run", "failed in `error`"] {
         assert!(rig.told(&resumed).contains(words), "{}", rig.told(&resumed));
     }
     assert_eq!(rig.state(), "error");

@@ -85,7 +85,7 @@ fn a_line_that_was_typed_before_a_run_asks_is_no_answer() {
     let terminal = Terminal::start(&home, &run);
     terminal.shows("asks script");
     terminal.keys("y\r");
-    terminal.shows("it came too soon: type it again");
+    terminal.shows("too soon: read the question, then type the answer again");
     terminal.asks();
     assert!(!home.path("a.txt").exists(), "nobody said yes");
     terminal.keys("yes, do it\r");

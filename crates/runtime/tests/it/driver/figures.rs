@@ -51,7 +51,7 @@ async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
         Stats::over(&pointsman_agents::all(), &*store, None).await.expect("the others are read");
     assert_eq!(stats.runs, 2);
     let [(run, why)] = &*stats.unreadable else { panic!("{:?}", stats.unreadable) };
-    assert!(**run == *ids[1].as_str() && why.contains("is not the one that was written"), "{why}");
+    assert!(**run == *ids[1].as_str() && why.contains("differs from the one written"), "{why}");
     // A chart that cannot be read is told for each of its runs.
     let damage = "UPDATE artifact SET body = zeroblob(3) WHERE digest = (SELECT source FROM run)";
     assert_eq!(folder.raw().execute(damage, []).expect("the SQL runs"), 1);

@@ -82,8 +82,16 @@ async fn a_changed_column_is_named_with_its_entry() {
         ("UPDATE entry SET wake = NULL WHERE seq = 1", 1, "`entry.wake` has nothing"),
         ("UPDATE entry SET prompts = 7 WHERE seq = 2", 2, "`entry.prompts` has `7`"),
         ("UPDATE entry SET prompts = 0 WHERE seq = 3", 3, "`entry.prompts` has `0`"),
-        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 4", 4, "do not have their seal"),
-        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 5", 5, "do not have their seal"),
+        (
+            "UPDATE entry SET tip = zeroblob(16) WHERE seq = 4",
+            4,
+            "the checksum of its columns is wrong",
+        ),
+        (
+            "UPDATE entry SET tip = zeroblob(16) WHERE seq = 5",
+            5,
+            "the checksum of its columns is wrong",
+        ),
     ];
     for (change, seq, words) in cases {
         let folder = TempFolder::new("replayed-column");

@@ -56,7 +56,7 @@ async fn everything_over_stdio_lists_and_answers() {
     let (ok, sum) = ask(&servers, "get-sum", json!({ "a": 2, "b": 40 })).await;
     assert!(ok && sum.contains("42"), "{sum}");
     let (ok, why) = ask(&servers, "get-sum", json!({ "a": "two" })).await;
-    assert!(!ok && why.starts_with("the arguments do not fit: "), "{why}");
+    assert!(!ok && why.starts_with("invalid arguments: "), "{why}");
     let (ok, why) = ask(&servers, "no-such-tool", json!({})).await;
     assert!(!ok && why.contains("there is no tool"), "{why}");
     let (ok, image) = ask(&servers, "get-tiny-image", json!({})).await;

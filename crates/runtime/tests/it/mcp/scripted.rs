@@ -129,7 +129,7 @@ async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
     let refused = call(&servers, "mcp.sh.works", json!([])).await;
     assert_eq!(said(&refused), (false, "the arguments must be a JSON object"));
     let gone = call(&servers, "mcp.sh.gone", json!({})).await;
-    assert_eq!(said(&gone), (false, "there is no tool `mcp.sh.gone` here"));
+    assert_eq!(said(&gone), (false, "there is no tool `mcp.sh.gone`"));
     assert!(!mutated(&gone));
 }
 
@@ -141,7 +141,7 @@ async fn a_tool_that_says_no_has_answered() {
     assert_eq!(said(&failed), (false, "no such file"));
     assert!(mutated(&failed), "an unknown tool may have changed things");
     let refused = call(&servers, "mcp.sh.refuses", json!({})).await;
-    assert_eq!(said(&refused), (false, "the server refuses the call: not today"));
+    assert_eq!(said(&refused), (false, "the server rejected the call: not today"));
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn a_call_that_takes_too_long_is_a_fault_and_the_server_is_told() {
     let limits = McpLimits { call: Duration::from_millis(300), ..McpLimits::default() };
     let servers = project.servers(&["sh"], &limits).await;
     let slow = call(&servers, "mcp.sh.hangs", json!({})).await;
-    let message = "`mcp.sh.hangs` gave no answer in 0.3 s; it was told to stop";
+    let message = "`mcp.sh.hangs` did not answer within 0.3 s and was cancelled";
     assert_eq!(fault(&slow), (FaultClass::Timeout, false, message));
     until("the server is told", || project.path().join("cancelled").exists()).await;
 }
@@ -184,7 +184,7 @@ async fn a_server_that_dies_is_a_fault_and_the_next_call_starts_it_again() {
     let done = call(&servers, "mcp.sh.dies", json!({})).await;
     let (class, repeatable, message) = fault(&done);
     assert_eq!((class, repeatable), (FaultClass::Unavailable, false), "{message}");
-    assert!(message.starts_with("the MCP server `sh` is lost: "), "{message}");
+    assert!(message.starts_with("lost the connection to the MCP server `sh`: "), "{message}");
     assert!(message.ends_with("its last words were:\nout of luck"), "{message}");
     assert_eq!(said(&call(&servers, "mcp.sh.works", json!({})).await), (true, "done"));
     assert_ne!(project.number("pid"), first);
@@ -205,7 +205,7 @@ async fn a_server_that_does_not_come_back_is_a_fault_each_time() {
         let done = call(&servers, "mcp.sh.works", json!({})).await;
         let (class, repeatable, message) = fault(&done);
         assert_eq!((class, repeatable), (FaultClass::Unavailable, true));
-        assert!(message.starts_with("the MCP server `sh` is not there: it cannot be"), "{message}");
+        assert!(message.starts_with("the MCP server `sh` is not available: the"), "{message}");
     }
 }
 

@@ -152,7 +152,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     let mut settings = at("openai:m", "http://127.0.0.1:1");
     settings.record = Some("a".into());
     settings.replay = Some("b".into());
-    assert!(refused(settings).contains("recorded and replayed at once"));
+    assert!(refused(settings).contains("exclude each other"));
     let mut settings = ModelSettings::new(Spec::quote());
     settings.record = Some("a".into());
     assert!(refused(settings).contains("`quote` are neither recorded nor replayed"));

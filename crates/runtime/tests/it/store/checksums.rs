@@ -90,9 +90,9 @@ async fn a_changed_or_missing_entry_is_named() {
                  tip, line, artifact FROM entry WHERE seq = 5 AND run = 'one'";
     assert_eq!(after("added", added).await, ("whole".into(), None));
     let (_, runs) = after("lost", "DELETE FROM run WHERE id = 'one'").await;
-    assert!(runs.is_some_and(|told| told.contains("1 run found, and 2 written")));
+    assert!(runs.is_some_and(|told| told.contains("1 run found, but 2 written")));
     let (_, runs) = after("book", "UPDATE book SET runs = 3").await;
-    assert!(runs.is_some_and(|told| told.contains("does not have its seal")));
+    assert!(runs.is_some_and(|told| told.contains("the checksum of its")));
 }
 
 #[tokio::test]

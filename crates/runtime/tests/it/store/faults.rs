@@ -195,11 +195,11 @@ fn other_formats_and_tables_are_refused() {
     for (damage, told) in [
         ("PRAGMA user_version = 3", "store format 3"),
         ("PRAGMA user_version = 0", "are not those of format 2"),
-        ("PRAGMA application_id = 7", "not a journal of this program"),
+        ("PRAGMA application_id = 7", "not a Pointsman journal"),
         ("CREATE INDEX more ON run (goal)", "are not those of format 2"),
         ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 2"),
         ("DROP TABLE letter", "are not those of format 2"),
-        ("DELETE FROM book", "does not have its seal"),
+        ("DELETE FROM book", "the checksum of its"),
     ] {
         let folder = TempFolder::new("formats");
         drop(folder.store());

@@ -81,7 +81,7 @@ fn an_argument_that_does_not_fit_is_named() {
     let said = desk.refuses("read", json!({ "path": 5 }));
     assert_eq!(
         said,
-        "the arguments of `read` do not fit: `path`: value is not of type \"string\"\n\
+        "invalid arguments for `read`: `path`: value is not of type \"string\"\n\
          `read` takes `from` (integer, optional), `path` (string, required), `to` (integer, \
          optional)"
     );
@@ -110,7 +110,7 @@ fn an_unknown_tool_is_told_what_there_is() {
     let said = TestSession::new("unknown").refuses("rm_rf", json!({}));
     assert_eq!(
         said,
-        "there is no tool `rm_rf` here; there are context.fts_search, edit, git, http_get, list, propose_plan, \
+        "there is no tool `rm_rf`; known: context.fts_search, edit, git, http_get, list, propose_plan, \
          read, search, shell, write"
     );
 }

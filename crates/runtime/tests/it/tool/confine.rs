@@ -145,7 +145,7 @@ fn a_pipe_is_not_waited_for() {
     let made = Command::new("mkfifo").arg(desk.root.join("pipe")).status();
     assert!(made.expect("it runs").success());
     let said = desk.refuses("read", json!({ "path": "pipe" }));
-    assert_eq!(said, "`pipe` is no ordinary file, and a file is wanted");
+    assert_eq!(said, "`pipe` is not a regular file, but a file is needed");
     desk.refuses("write", json!({ "path": "pipe", "content": "x" }));
     assert_eq!(desk.does("search", json!({ "query": "harmless" })), "inside/file:1: harmless");
 }

@@ -97,9 +97,12 @@ fn a_file_that_has_changed_since_is_left_alone() {
     desk.put("a.rs", TEXT.replace("main", "other"));
     let edit = json!({ "path": "a.rs", "old": "count = 1", "new": "count = 2", "digest": digest });
     let said = desk.refuses("edit", edit);
-    assert!(said.starts_with("`a.rs` has changed since:") && said.contains(digest), "{said}");
+    assert!(
+        said.starts_with("`a.rs` has changed: `digest` is:") && said.contains(digest),
+        "{said}"
+    );
     let write = json!({ "path": "a.rs", "content": "new", "digest": digest });
-    assert!(desk.refuses("write", write.clone()).contains("has changed since"));
+    assert!(desk.refuses("write", write.clone()).contains("has changed: `digest` is"));
     fs::remove_file(desk.root.join("a.rs")).expect("the file existed and is removed");
     assert!(desk.refuses("write", write.clone()).contains("it is not there"));
     desk.put("a.rs", TEXT);

@@ -36,7 +36,7 @@ fn what_differs_by_spaces_is_shown_as_it_stands() {
     told("    let count  =  1;\n", "What differs: spaces within a line.");
     told("    let count = 1;  \n", "What differs: trailing spaces.");
     told("let\u{a0}count = 1;", "What differs: spaces within a line.");
-    told("    width*height", "the nearest lines are");
+    told("    width*height", "the most similar lines are");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_stands_in_several_places_is_counted() {
 fn the_nearest_block_is_shown_whole() {
     told(
         "fn other(width: u32, height: u32) -> u32 {\n    width * depth\n}",
-        "the nearest lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
+        "the most similar lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
          height: usize) -> usize {\n     9\t    width * height\n    10\t}",
     );
     let desk = TestSession::new("edit-unlike");
@@ -76,7 +76,7 @@ fn large_files_are_no_trouble() {
         "let value = compute(value, other);\n".repeat(10_000)
     );
     let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
-    assert!(said.contains("the nearest lines") && said.len() < 20_000, "{}", said.len());
+    assert!(said.contains("the most similar lines") && said.len() < 20_000, "{}", said.len());
     let old = "let value = compute(value, other);\n".repeat(10_000);
     let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
     assert!(said.contains("What differs: indentation") && said.len() < 20_000, "{}", said.len());

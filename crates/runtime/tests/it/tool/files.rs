@@ -37,8 +37,7 @@ fn an_encoding_that_is_not_utf_8_is_named() {
     ] {
         desk.put(path, bytes);
         let said = desk.does("read", json!({ "path": path }));
-        let line =
-            named.map(|it| format!("\n[not in UTF-8: it is read and kept as {it}]\n[content "));
+        let line = named.map(|it| format!("\n[not UTF-8: read and kept as {it}]\n[content "));
         match line {
             Some(line) => assert!(said.contains(&line), "{path}: {said}"),
             None => assert!(!said.contains("UTF-8"), "{path}: {said}"),
@@ -55,8 +54,8 @@ fn what_cannot_be_read_is_told_apart() {
     fs::create_dir(desk.root.join("folder")).expect("the folder is created");
     for (path, why) in [
         ("binary", "`binary` is a binary file of 3 bytes"),
-        ("folder", "`folder` is a folder, and a file is wanted"),
-        ("nothing", "there is no `nothing`; `list` shows what there is"),
+        ("folder", "`folder` is a folder, but a file is needed"),
+        ("nothing", "`nothing` does not exist; `list` shows the files"),
     ] {
         assert_eq!(desk.refuses("read", json!({ "path": path })), why);
     }
@@ -65,7 +64,7 @@ fn what_cannot_be_read_is_told_apart() {
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 3 }));
     assert_eq!(said, "`a.txt` has 2 lines, so there is no line 3");
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 2, "to": 1 }));
-    assert!(said.contains("nothing lies between"), "{said}");
+    assert!(said.contains("the range is empty"), "{said}");
 }
 
 #[test]
@@ -115,7 +114,7 @@ fn what_cannot_be_written_leaves_all_as_it_was() {
     desk.put("file", "text");
     let write = |path: &str, content: &str| json!({ "path": path, "content": content });
     let said = desk.refuses("write", write("folder", "x"));
-    assert_eq!(said, "`folder` is a folder, and a file is wanted");
+    assert_eq!(said, "`folder` is a folder, but a file is needed");
     let said = desk.refuses("write", write(".", "x"));
     assert!(said.contains("the workspace itself"), "{said}");
     let said = desk.refuses("write", write("file/below", "x"));

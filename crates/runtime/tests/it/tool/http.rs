@@ -81,15 +81,15 @@ fn a_page_comes_with_its_status_and_type() {
 #[test]
 fn what_is_no_text_is_refused() {
     let desk = desk("http-text");
-    assert_eq!(get(&desk, "/image").output, "it is no text but `image/png`");
-    assert_eq!(get(&desk, "/nul").output, "it is no text but `binary data`");
+    assert_eq!(get(&desk, "/image").output, "the page is not text but `image/png`");
+    assert_eq!(get(&desk, "/nul").output, "the page is not text but `binary data`");
 }
 
 #[test]
 fn redirects_are_bounded_and_checked() {
     let desk = desk("http-redirect");
     assert_eq!(get(&desk, "/loop").output, "there were more than 5 redirects");
-    assert_eq!(get(&desk, "/file").output, "only http and https are fetched, and this is `file`");
+    assert_eq!(get(&desk, "/file").output, "only http and https are supported, not `file`");
     assert_eq!(get(&desk, "/lost").output, "the redirect has no target");
 }
 
@@ -144,9 +144,9 @@ fn only_plain_addresses_are_fetched() {
     for (url, why) in [
         ("file:///etc/passwd", "only http and https"),
         ("ftp://example.org/", "only http and https"),
-        ("example.org", "no address of a page"),
+        ("example.org", "not a web address"),
         ("http://name:word@example.org/", "name or password"),
-        ("http://", "no address of a page"),
+        ("http://", "not a web address"),
     ] {
         let said = desk.refuses("http_get", json!({ "url": url }));
         assert!(said.contains(why), "{url}: {said}");

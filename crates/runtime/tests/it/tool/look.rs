@@ -29,7 +29,7 @@ fn a_listing_leaves_out_what_is_ignored() {
     assert_eq!(desk.does("list", json!({ "path": "src", "depth": 1 })), "src/deep/\nsrc/main.rs");
     assert!(desk.does("list", json!({ "depth": 9 })).contains("src/deep/er/lib.rs"));
     let said = desk.refuses("list", json!({ "path": "notes.md" }));
-    assert_eq!(said, "`notes.md` is no folder, and a folder is wanted");
+    assert_eq!(said, "`notes.md` is not a folder, but a folder is needed");
     desk.refuses("list", json!({ "path": "nowhere" }));
 }
 
@@ -55,9 +55,12 @@ fn lines_are_found_by_pattern_or_by_text() {
 fn a_bad_pattern_is_explained() {
     let desk = desk("pattern");
     let said = desk.refuses("search", json!({ "query": "(" }));
-    assert!(said.contains("`query` is no pattern") && said.contains("`literal`"), "{said}");
+    assert!(
+        said.contains("`query` is not a valid pattern") && said.contains("`literal`"),
+        "{said}"
+    );
     let said = desk.refuses("search", json!({ "query": "a", "glob": "[" }));
-    assert!(said.contains("`glob` is no pattern"), "{said}");
+    assert!(said.contains("`glob` is not a valid pattern"), "{said}");
     let said = desk.refuses("search", json!({ "query": "(a{1000}){1000}" }));
     assert!(said.contains("no pattern"), "{said}");
     desk.refuses("search", json!({ "query": "a", "path": "nowhere" }));
@@ -98,7 +101,7 @@ fn a_look_that_takes_too_long_is_stopped() {
         ("context.fts_search", json!({ "query": "text" })),
     ] {
         let said = wait(desk.call(tool, arguments));
-        assert_eq!(said.output, "it took longer than 0 ms and was stopped; ask for less", "{tool}");
+        assert_eq!(said.output, "it took longer than 0 ms and was stopped; request less", "{tool}");
     }
 }
 

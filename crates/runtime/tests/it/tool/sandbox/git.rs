@@ -56,7 +56,7 @@ fn verbs_that_are_not_allowed_are_refused_before_anything_runs() {
         assert!(said.contains("is not allowed here; there are add, blame,"), "{said}");
     }
     let said = desk.refuses("git", git(&["diff", "--output=x"]));
-    assert_eq!(said, "`git diff` may not be given `--output` here");
+    assert_eq!(said, "`git diff` does not allow `--output` here");
     let said = desk.refuses("git", git(&["commit"]));
     assert!(said.contains("needs a message"), "{said}");
 }

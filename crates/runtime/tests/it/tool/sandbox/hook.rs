@@ -224,7 +224,7 @@ fn what_is_staged_is_left_to_the_person() {
     desk.git(&["add", "c.txt"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let (acted, said) = desk.commit(&run);
-    assert!(!acted && said.contains("the index holds changes that are not this run's"), "{said}");
+    assert!(!acted && said.contains("the git index has changes of others"), "{said}");
     assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "c.txt\n");
     assert_eq!(desk.log(), ["first"]);
 }

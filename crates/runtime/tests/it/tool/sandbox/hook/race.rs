@@ -45,7 +45,7 @@ fn what_is_staged_while_the_message_is_written_stops_the_commit() {
         desk.put("c.txt", "mine\n");
         desk.git(&["add", "c.txt"]);
     });
-    assert!(!acted && said.contains("somebody else has changed the index (c.txt)"), "{said}");
+    assert!(!acted && said.contains("another program changed the git index (c.txt)"), "{said}");
     assert_eq!(desk.log(), ["first"]);
     assert_eq!(desk.git(&["status", "--porcelain"]), " M a.txt\nA  c.txt\n");
 
@@ -55,7 +55,7 @@ fn what_is_staged_while_the_message_is_written_stops_the_commit() {
         desk.put("a.txt", "two\nmine\n");
         desk.git(&["add", "a.txt"]);
     });
-    assert!(!acted && said.contains("somebody else has changed "), "{said}");
+    assert!(!acted && said.contains("another program"), "{said}");
     assert!(said.contains("a.txt"), "{said}");
     assert_eq!(desk.log(), ["first"]);
     let file = desk.folder.0.join("work/a.txt");

@@ -19,7 +19,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-use crate::toy::{Data, REGISTRY, Report, Toy, ask_erase, asked};
+use crate::scripted_agent::{Data, REGISTRY, Report, ScriptedAgent, ask_erase, asked};
 
 /// Returns a chart that must be accepted, from a file without its head and its ends.
 pub(crate) fn chart(text: &str) -> Chart {
@@ -52,29 +52,29 @@ fn names(text: &str, any: &str, state: &str) -> bool {
 #[track_caller]
 pub(crate) fn check(text: &str, script: &str) {
     let chart = chart(text);
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
     let (mut wanted, mut found) = (String::new(), String::new());
     for line in lines {
         let (said, _) =
             line.split_once(" => ").unwrap_or_else(|| (line.trim_end_matches(" =>"), ""));
         let _ = writeln!(wanted, "{line}");
-        let _ = writeln!(found, "{}", format!("{said} => {}", rig.play(said)).trim_end());
+        let _ = writeln!(found, "{}", format!("{said} => {}", scripted.play(said)).trim_end());
     }
     assert!(wanted == found, "the script came out as\n{found}");
-    rig.replays();
+    scripted.replays();
 }
 
 /// A run, its journal, and the clock of its script.
-pub(crate) struct Rig<'c> {
+pub(crate) struct ScriptedRun<'c> {
     chart: &'c Chart,
-    pub(crate) recorder: Recorder<'c, Toy>,
+    pub(crate) recorder: Recorder<'c, ScriptedAgent>,
     pub(crate) lines: Vec<String>,
     now: u64,
     asked: Vec<(EffectId, OrderKind, Option<ToolCall>)>,
 }
 
-impl<'c> Rig<'c> {
+impl<'c> ScriptedRun<'c> {
     pub(crate) fn new(chart: &'c Chart) -> Self {
         let recorder = Recorder::new(chart);
         Self { chart, recorder, lines: Vec::new(), now: 0, asked: Vec::new() }
@@ -83,7 +83,7 @@ impl<'c> Rig<'c> {
     /// Checks that the journal leads to the same run, byte for byte.
     pub(crate) fn replays(&self) {
         let lines = self.lines.iter().map(String::as_str);
-        let (run, _) = replay::<Toy>(self.chart, lines).unwrap();
+        let (run, _) = replay::<ScriptedAgent>(self.chart, lines).unwrap();
         let text = |run| serde_json::to_string(run).unwrap();
         assert_eq!(text(&run), text(self.recorder.run()));
     }
@@ -96,7 +96,7 @@ impl<'c> Rig<'c> {
             _ => words.insert(0, ""),
         }
         if words[1] == "wake" {
-            self.now = self.recorder.run().core.wake.expect("nothing to wake for").0;
+            self.now = self.recorder.run().core.wake.expect("run has a wake-up time").0;
             words[1] = "woke";
         }
         let event = self.event(words[1], &words[2..]);
@@ -160,13 +160,13 @@ impl<'c> Rig<'c> {
 
     fn hop(&self, hop: &Hop) -> String {
         let from = self.chart.state(hop.from).unwrap();
-        let way = |outcome: Outcome| from.route(outcome).map_or("?", |way| way.name());
+        let route = |outcome: Outcome| from.route(outcome).map_or("?", |route| route.name());
         let name = |id| self.chart.budget(id).unwrap().name();
         let by = match hop.by {
             Cause::Began => String::new(),
-            Cause::Outcome(outcome) => way(outcome).to_owned(),
+            Cause::Outcome(outcome) => route(outcome).to_owned(),
             Cause::Beyond { budget, outcome: Some(outcome) } => {
-                format!("{}, {} used up", way(outcome), name(budget))
+                format!("{}, {} used up", route(outcome), name(budget))
             }
             Cause::Beyond { budget, outcome: None } => format!("{} used up", name(budget)),
             Cause::Cancelled(scope) => scope.name().to_owned(),

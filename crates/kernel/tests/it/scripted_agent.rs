@@ -24,10 +24,10 @@ pub(crate) const TOOLS: &[ToolShape<'_>] =
 
 /// What the charts of these tests may name.
 pub(crate) const REGISTRY: Registry<'_> =
-    Registry { agents: &[Toy::DECL], tools: TOOLS, children: &[] };
+    Registry { agents: &[ScriptedAgent::DECL], tools: TOOLS, children: &[] };
 
 /// The agent.
-pub(crate) struct Toy;
+pub(crate) struct ScriptedAgent;
 
 /// Returns the call that a person is asked about by an effect.
 pub(crate) fn asked(core: &Core, effect: EffectId) -> Digest {
@@ -201,7 +201,7 @@ fn report(text: &str) -> Report {
     text.parse().map_or(Report::More, |outcome| Report::End(outcome, None))
 }
 
-impl Agent for Toy {
+impl Agent for ScriptedAgent {
     type Data = Data;
     type Task = Task;
     type Report = Report;

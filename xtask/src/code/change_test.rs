@@ -14,10 +14,10 @@ use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::SqliteStore;
 use serde_json::{Value, json};
 
-use super::project::{Project, Seen};
+use super::project::{Project, ProjectState};
 use crate::{
     place::{self, Scratch},
-    program::{Home, Told},
+    program::{CommandOutput, Home},
 };
 
 /// How long a command may take; the longest takes seconds.
@@ -72,7 +72,7 @@ enum Kill {
 
 /// All that is known of a change that is over.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct FinishedChange {
     /// Times that the program was killed.
     pub(super) kills: usize,
     /// The calls that a person was asked about, as `tool arguments`.
@@ -86,23 +86,23 @@ pub(super) struct Done {
     /// Every prompt, in parts.
     pub(super) prompts: Vec<Vec<Arc<str>>>,
     /// The project at the end.
-    pub(super) seen: Seen,
+    pub(super) seen: ProjectState,
 }
 
-impl Done {
+impl FinishedChange {
     pub(super) fn entries(&self) -> usize {
         self.journals.last().map_or(0, Vec::len)
     }
 }
 
 /// What all runs have in common.
-pub(super) struct Course {
+pub(super) struct ChangeTest {
     folder: Scratch,
     /// The model's replies, in order.
     replies: Vec<Value>,
 }
 
-impl Course {
+impl ChangeTest {
     /// Reads the script. Everything lies in memory where that is possible.
     pub(super) fn open() -> Result<Self> {
         let memory = PathBuf::from("/dev/shm");
@@ -114,7 +114,7 @@ impl Course {
     }
 
     /// Makes the change in a repository of its own.
-    pub(super) fn go(&self, kills: Kills) -> Result<Done> {
+    pub(super) fn go(&self, kills: Kills) -> Result<FinishedChange> {
         let home = Home::sharing(&self.folder.file(""), &self.folder.file("cache"))?;
         home.configure("[hooks]\ncommit = true\n")?;
         let project = Project::make(home.file("project"))?;
@@ -130,8 +130,8 @@ struct Lap<'a> {
 }
 
 impl Lap<'_> {
-    fn go(&self, kills: Kills) -> Result<Done> {
-        let mut done = Done::default();
+    fn go(&self, kills: Kills) -> Result<FinishedChange> {
+        let mut done = FinishedChange::default();
         // The first to come is at the end.
         let mut planned = match kills {
             Kills::Twice => vec![Kill::InReply(SECOND_PHASE), Kill::InTests],
@@ -164,7 +164,7 @@ impl Lap<'_> {
     }
 
     /// Begins or resumes, and kills if that is wanted; returns whether it was killed.
-    fn drive(&self, first: bool, kill: Option<Kill>) -> Result<(Told, bool)> {
+    fn drive(&self, first: bool, kill: Option<Kill>) -> Result<(CommandOutput, bool)> {
         let slow = if let Some(Kill::InReply(slow)) = kill { Some(slow) } else { None };
         let answered = answers(&self.journal()?, "model");
         let script = self.script(answered, slow)?;
@@ -224,7 +224,7 @@ impl Lap<'_> {
     }
 
     /// Kills a command by its id as soon as something is so, unless it ends before.
-    fn kill_when(&self, command: Command, so: impl Fn() -> Result<bool>) -> Result<Told> {
+    fn kill_when(&self, command: Command, so: impl Fn() -> Result<bool>) -> Result<CommandOutput> {
         let mut started = self.home.start(command)?;
         let since = Instant::now();
         while !started.has_ended()? {
@@ -267,7 +267,7 @@ impl Lap<'_> {
     }
 
     /// Answers what is asked, each question by a process of its own.
-    fn answer(&self, told: &Told, done: &mut Done) -> Result<()> {
+    fn answer(&self, told: &CommandOutput, done: &mut FinishedChange) -> Result<()> {
         let last = told.last()?;
         let questions = last.get("questions").and_then(Value::as_array);
         let questions = questions.filter(|list| !list.is_empty());
@@ -292,7 +292,7 @@ impl Lap<'_> {
         Ok(())
     }
 
-    fn over(&self, told: &Told, mut done: Done) -> Result<Done> {
+    fn over(&self, told: &CommandOutput, mut done: FinishedChange) -> Result<FinishedChange> {
         let last = told.last()?;
         let text = |name| last.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         done.end = [text("state"), text("disposition"), text("result")];

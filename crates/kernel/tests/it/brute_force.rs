@@ -13,13 +13,13 @@ use pointsman_kernel::{
 pub(crate) type Sums = [u64; 4];
 
 /// What is left of each budget, and whether it is closed.
-type Purses = Vec<(u64, bool)>;
-type Place = (StateId, Purses);
+type Balances = Vec<(u64, bool)>;
+type Place = (StateId, Balances);
 
 /// Returns the worst sums of a run, or of any turn that can come about.
 pub(crate) fn longest(chart: &Chart) -> Sums {
-    let mut brute = Brute { chart, known: BTreeMap::new() };
-    let full: Purses = chart.budgets().iter().map(|budget| (budget.max(), false)).collect();
+    let mut brute_force = BruteForce { chart, known: BTreeMap::new() };
+    let full: Balances = chart.budgets().iter().map(|budget| (budget.max(), false)).collect();
     let mut seen = BTreeSet::new();
     let mut open = vec![(chart.start(), full)];
     let mut starts = open.clone();
@@ -28,7 +28,7 @@ pub(crate) fn longest(chart: &Chart) -> Sums {
         if !seen.insert(place.clone()) {
             continue;
         }
-        for (event, next) in brute.next(&place) {
+        for (event, next) in brute_force.next(&place) {
             open.push(next.clone());
             if event && chart.certificate().per == CertificateScope::Turn {
                 starts.push(next);
@@ -36,15 +36,15 @@ pub(crate) fn longest(chart: &Chart) -> Sums {
         }
     }
     let zero = [0; 4];
-    starts.into_iter().fold(zero, |worst, start| max(worst, brute.walk(&start)))
+    starts.into_iter().fold(zero, |worst, start| max(worst, brute_force.walk(&start)))
 }
 
-struct Brute<'c> {
+struct BruteForce<'c> {
     chart: &'c Chart,
     known: BTreeMap<Place, Sums>,
 }
 
-impl Brute<'_> {
+impl BruteForce<'_> {
     fn walk(&mut self, place: &Place) -> Sums {
         if let Some(sums) = self.known.get(place) {
             return *sums;
@@ -62,38 +62,38 @@ impl Brute<'_> {
     }
 
     /// Returns where one step can lead, and whether an event takes it there.
-    fn next(&self, (at, purses): &Place) -> Vec<(bool, Place)> {
+    fn next(&self, (at, balances): &Place) -> Vec<(bool, Place)> {
         let state = self.chart.state(*at).unwrap();
         let mut next = Vec::new();
-        for way in state.routes() {
-            let event = state.is_await() && way.name() != "timeout";
-            let (mut purses, edge) = (purses.clone(), way.edge());
+        for route in state.routes() {
+            let event = state.is_await() && route.name() != "timeout";
+            let (mut balances, edge) = (balances.clone(), route.edge());
             if event {
-                self.refill(Reset::Await, &mut purses);
+                self.refill(Reset::Await, &mut balances);
             }
-            let to = match edge.spend.map(|id| (id, purses[id.index()])) {
+            let to = match edge.spend.map(|id| (id, balances[id.index()])) {
                 None => Some(edge.to),
                 Some((_, (_, true))) => None,
                 Some((id, (0, false))) => {
-                    purses[id.index()].1 = true;
+                    balances[id.index()].1 = true;
                     Some(self.chart.budget(id).unwrap().otherwise())
                 }
                 Some((id, (left, false))) => {
-                    purses[id.index()].0 = left - 1;
-                    self.refill(Reset::Spending(id), &mut purses);
+                    balances[id.index()].0 = left - 1;
+                    self.refill(Reset::Spending(id), &mut balances);
                     Some(edge.to)
                 }
             };
-            next.extend(to.map(|to| (event, (to, purses))));
+            next.extend(to.map(|to| (event, (to, balances))));
         }
         next
     }
 
-    fn refill(&self, by: Reset, purses: &mut Purses) {
+    fn refill(&self, by: Reset, balances: &mut Balances) {
         for (at, budget) in self.chart.budgets().iter().enumerate() {
             if budget.reset() == Some(by) {
-                purses[at] = (budget.max(), false);
-                self.refill(Reset::Spending(BudgetId(u8::try_from(at).unwrap())), purses);
+                balances[at] = (budget.max(), false);
+                self.refill(Reset::Spending(BudgetId(u8::try_from(at).unwrap())), balances);
             }
         }
     }

@@ -41,7 +41,7 @@ impl Frame {
 }
 
 /// The program on a terminal.
-pub(super) struct Stage {
+pub(super) struct TerminalRecorder {
     child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     shown: Receiver<Vec<u8>>,
@@ -51,7 +51,7 @@ pub(super) struct Stage {
     _master: Box<dyn MasterPty + Send>,
 }
 
-impl Stage {
+impl TerminalRecorder {
     /// Starts the program in a folder, with a home that is empty.
     pub(super) fn open(home: &Scratch, folder: &Path) -> Result<Self> {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
@@ -183,7 +183,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for TerminalRecorder {
     fn drop(&mut self) {
         // One that has ended cannot be killed, and need not be.
         drop(self.child.kill());

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The agent.
-pub(super) struct Clerk;
+pub(super) struct ToolCaller;
 
 /// What a run of it knows.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -57,7 +57,7 @@ const THINKING: JobId = job_id(JOBS, "think");
 
 /// What the charts of these tests may name.
 pub(super) const REGISTRY: Registry<'_> = Registry {
-    agents: &[Clerk::DECL],
+    agents: &[ToolCaller::DECL],
     tools: &[
         ToolShape::named("edit"),
         ToolShape::named("fetch"),
@@ -85,7 +85,7 @@ pub(super) fn tools() -> Vec<ToolDecl> {
     ]
 }
 
-impl Agent for Clerk {
+impl Agent for ToolCaller {
     type Data = Data;
     type Task = ();
     type Report = ();

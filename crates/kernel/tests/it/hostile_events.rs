@@ -7,11 +7,11 @@ use pointsman_kernel::{
     id::{At, Digest, EffectId, Seq},
 };
 
-use crate::{drive::Drive, toy::Report};
+use crate::{drive::DrivenRun, scripted_agent::Report};
 
-impl Drive<'_, '_> {
+impl DrivenRun<'_, '_> {
     /// Returns an event that may or may not make sense now.
-    pub(crate) fn wild(&mut self, last: &Observed<Report>) -> Observed<Report> {
+    pub(crate) fn hostile_event(&mut self, last: &Observed<Report>) -> Observed<Report> {
         let core = &self.run.core;
         let (now, ended, begun) = (core.now, core.ended.is_some(), core.has_begun());
         let what = self.genes.below(16);

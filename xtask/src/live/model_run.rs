@@ -7,10 +7,10 @@ use pointsman_kernel::{agent::Order, effect::EffectKind, id::Seq};
 use pointsman_runtime::{driver::fold_each, store::SqliteStore};
 use serde_json::Value;
 
-use super::{tree::Tree, wild};
+use super::{harmful_model, tree::Tree};
 use crate::{
     place,
-    program::{Home, Told},
+    program::{CommandOutput, Home},
     server::Server,
 };
 
@@ -67,14 +67,14 @@ pub(super) enum Work {
 
 /// Who answers.
 #[derive(Clone, Copy)]
-pub(super) enum Mouth<'a> {
+pub(super) enum Responder<'a> {
     /// A model of this name, by a server.
     Served(&'a Server, &'static str),
     /// A script that means harm, by its seed.
     Wild(u64),
 }
 
-impl Mouth<'_> {
+impl Responder<'_> {
     /// Returns the arguments that name it.
     fn words(self, home: &Home) -> Result<Vec<OsString>> {
         Ok(match self {
@@ -85,7 +85,7 @@ impl Mouth<'_> {
             }
             Self::Wild(seed) => {
                 let file = home.file("script.jsonl");
-                fs::write(&file, wild::script(seed, &home.file("beside/stolen")))?;
+                fs::write(&file, harmful_model::script(seed, &home.file("beside/stolen")))?;
                 vec!["--model".into(), format!("script:{}", file.display()).into()]
             }
         })
@@ -93,21 +93,26 @@ impl Mouth<'_> {
 }
 
 /// A run that is over.
-pub(super) struct Ride {
-    pub(super) told: Told,
+pub(super) struct ModelRun {
+    pub(super) told: CommandOutput,
     /// What `show` says of it.
     pub(super) shown: Value,
     /// What `replay` came to.
-    pub(super) replayed: Told,
+    pub(super) replayed: CommandOutput,
     /// The tools that were started, as the journal orders them.
     pub(super) ordered: Vec<String>,
     /// What changed that was not the run's to change.
     pub(super) touched: Vec<String>,
 }
 
-impl Ride {
+impl ModelRun {
     /// Runs an agent with a model until it ends.
-    pub(super) fn go(home: &Home, mouth: Mouth<'_>, work: Work, question: &str) -> Result<Self> {
+    pub(super) fn go(
+        home: &Home,
+        mouth: Responder<'_>,
+        work: Work,
+        question: &str,
+    ) -> Result<Self> {
         let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
         let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
         let mut words: Vec<OsString> = match work {

@@ -16,14 +16,14 @@ use serde_json::Value;
 
 use super::{
     counter::{Counter, Request},
-    judge::{self, Alone, End},
+    judge::{self, End, UndisturbedRun},
     kind::Kind,
-    left,
+    leftovers,
     pace::Hit,
 };
 use crate::{
     place::Scratch,
-    program::{Home, Told},
+    program::{CommandOutput, Home},
 };
 
 /// How long a command may take; all of them take milliseconds.
@@ -45,7 +45,7 @@ pub(super) enum Death {
 }
 
 /// What all runs have in common.
-pub(super) struct Course {
+pub(super) struct KillTest {
     pub(super) kind: Kind,
     replies: Vec<String>,
     folder: Scratch,
@@ -55,7 +55,7 @@ pub(super) struct Course {
 
 /// All that is known of a run that came to an end, or that never began.
 #[derive(Default)]
-pub(super) struct Survived {
+pub(super) struct KilledRun {
     /// Times that it was killed.
     pub(super) kills: usize,
     /// What the first program was at when it was killed.
@@ -87,7 +87,7 @@ pub(super) struct Survived {
     pub(super) end: Option<End>,
 }
 
-impl Survived {
+impl KilledRun {
     pub(super) const fn was_killed(&self) -> bool {
         self.kills > 0
     }
@@ -100,12 +100,12 @@ impl Survived {
         judge::repeated(&self.requests)
     }
 
-    pub(super) fn complaints(&self, kind: Kind, alone: Option<&Alone>) -> Vec<String> {
+    pub(super) fn complaints(&self, kind: Kind, alone: Option<&UndisturbedRun>) -> Vec<String> {
         judge::complaints(self, kind, alone)
     }
 }
 
-impl Course {
+impl KillTest {
     /// Starts the server that counts. Journals lie in memory where that is possible: a
     /// killed process loses nothing that it has written, whatever it is written to.
     pub(super) fn open(kind: Kind) -> Result<Self> {
@@ -118,7 +118,7 @@ impl Course {
 
     /// Runs the command, kills it, and resumes it until it has ended; while it is
     /// resumed it is killed after each of these times as well.
-    pub(super) fn go(&self, death: Death, again: &[Duration]) -> Result<Survived> {
+    pub(super) fn go(&self, death: Death, again: &[Duration]) -> Result<KilledRun> {
         let tag = format!("run{}", self.next.fetch_add(1, Relaxed));
         let home = Home::sharing(&self.folder.file(""), &self.folder.file("cache"))?;
         let work = home.file("work");
@@ -138,12 +138,12 @@ struct Lap<'a> {
     home: Home,
     work: PathBuf,
     tag: &'a str,
-    course: &'a Course,
+    course: &'a KillTest,
 }
 
 impl Lap<'_> {
-    fn go(&self, death: Death, again: &[Duration]) -> Result<Survived> {
-        let mut survived = Survived::default();
+    fn go(&self, death: Death, again: &[Duration]) -> Result<KilledRun> {
+        let mut survived = KilledRun::default();
         let mut told = self.first(death)?;
         let mut again = again.iter();
         for _ in 0..RESUMES {
@@ -167,7 +167,7 @@ impl Lap<'_> {
         bail!("after {RESUMES} times it is still not over: {}", told.words())
     }
 
-    fn first(&self, death: Death) -> Result<Told> {
+    fn first(&self, death: Death) -> Result<CommandOutput> {
         let address = self.course.counter.address(self.tag);
         let words = self.course.kind.words(address);
         let mut command = self.command("run", &words)?;
@@ -181,7 +181,7 @@ impl Lap<'_> {
         }
     }
 
-    fn resume(&self, death: Option<Duration>) -> Result<Told> {
+    fn resume(&self, death: Option<Duration>) -> Result<CommandOutput> {
         let command = self.command("resume", &["last".into()])?;
         match death {
             Some(time) => self.kill_after(command, time),
@@ -211,18 +211,18 @@ impl Lap<'_> {
     }
 
     /// Kills a command by its id after a time, unless it has ended by then.
-    fn kill_after(&self, command: Command, time: Duration) -> Result<Told> {
+    fn kill_after(&self, command: Command, time: Duration) -> Result<CommandOutput> {
         let started = self.home.start(command)?;
         thread::sleep(time);
         started.kill()
     }
 
     /// Takes down what is seen when a program has ended, in whatever way.
-    fn note(&self, told: &Told, survived: &mut Survived) -> Result<()> {
+    fn note(&self, told: &CommandOutput, survived: &mut KilledRun) -> Result<()> {
         let (lines, status) = self.journal()?;
         if told.signal() == Some(KILLED) {
             survived.kills += 1;
-            survived.left.extend(left::wait(&self.home.file("")));
+            survived.left.extend(leftovers::wait(&self.home.file("")));
             if survived.journals.is_empty() {
                 survived.hit = match status {
                     None => Hit::Early,
@@ -238,7 +238,7 @@ impl Lap<'_> {
         Ok(())
     }
 
-    fn over(&self, told: &Told, mut survived: Survived) -> Result<Survived> {
+    fn over(&self, told: &CommandOutput, mut survived: KilledRun) -> Result<KilledRun> {
         survived.noted = self.noted("noted")?;
         survived.noted_whole = self.noted("over")?;
         survived.saw = self.written("where")?.trim().into();

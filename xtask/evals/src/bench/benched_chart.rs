@@ -18,9 +18,9 @@ use pointsman_kernel::{
 use xtask_model::shipped;
 
 use super::{
-    agent::Bench,
+    agent::BenchAgent,
     count,
-    journal::{Journal, journals},
+    journal::{ChartJournals, journals},
     script::{Script, scripts},
     tally,
 };
@@ -31,7 +31,7 @@ const SEED: u64 = 0x7374_6570_7069_6e67;
 const STEPS: usize = 2_000;
 
 /// One chart on the bench, whichever agent it belongs to.
-pub(crate) trait Rig {
+pub(crate) trait BenchedChart {
     fn chart(&self) -> &Chart;
 
     fn scripts(&self) -> &[Script];
@@ -50,7 +50,7 @@ pub(crate) trait Rig {
     fn allocations_of_a_run(&mut self) -> Result<f64>;
 
     /// Records so many entries, in whole runs.
-    fn journals(&self, entries: usize) -> Result<Box<dyn Journal + '_>>;
+    fn journals(&self, entries: usize) -> Result<Box<dyn ChartJournals + '_>>;
 
     /// Returns the steps of one pass.
     fn steps(&self) -> f64 {
@@ -64,26 +64,26 @@ pub(crate) trait Rig {
 }
 
 /// Puts a shipped chart on the bench.
-pub(crate) fn rig(chart: Chart) -> Result<Box<dyn Rig>> {
+pub(crate) fn rig(chart: Chart) -> Result<Box<dyn BenchedChart>> {
     Ok(match shipped::agent(&chart)? {
-        0 => Box::new(Mounted::<0>::new(chart)?),
-        1 => Box::new(Mounted::<1>::new(chart)?),
-        2 => Box::new(Mounted::<2>::new(chart)?),
-        3 => Box::new(Mounted::<3>::new(chart)?),
-        4 => Box::new(Mounted::<4>::new(chart)?),
-        5 => Box::new(Mounted::<5>::new(chart)?),
+        0 => Box::new(MountedChart::<0>::new(chart)?),
+        1 => Box::new(MountedChart::<1>::new(chart)?),
+        2 => Box::new(MountedChart::<2>::new(chart)?),
+        3 => Box::new(MountedChart::<3>::new(chart)?),
+        4 => Box::new(MountedChart::<4>::new(chart)?),
+        5 => Box::new(MountedChart::<5>::new(chart)?),
         _ => bail!("the bench has no place for the agent of chart `{}`", chart.name()),
     })
 }
 
-struct Mounted<const N: usize> {
+struct MountedChart<const N: usize> {
     chart: Chart,
     scripts: Vec<Script>,
-    run: Run<Bench<N>>,
+    run: Run<BenchAgent<N>>,
     out: StepOutput<u64>,
 }
 
-impl<const N: usize> Mounted<N> {
+impl<const N: usize> MountedChart<N> {
     fn new(chart: Chart) -> Result<Self> {
         let scripts = scripts::<N>(&chart, &mut SplitMix64::new(SEED), STEPS)?;
         Ok(Self { run: Run::new(&chart), scripts, out: StepOutput::default(), chart })
@@ -112,7 +112,7 @@ impl<const N: usize> Mounted<N> {
     }
 }
 
-impl<const N: usize> Rig for Mounted<N> {
+impl<const N: usize> BenchedChart for MountedChart<N> {
     fn chart(&self) -> &Chart {
         &self.chart
     }
@@ -163,7 +163,7 @@ impl<const N: usize> Rig for Mounted<N> {
         Ok(tally(taken) / count(self.scripts.len()))
     }
 
-    fn journals(&self, entries: usize) -> Result<Box<dyn Journal + '_>> {
+    fn journals(&self, entries: usize) -> Result<Box<dyn ChartJournals + '_>> {
         let scripts = scripts::<N>(&self.chart, &mut SplitMix64::new(!SEED), entries)?;
         journals::<N>(&self.chart, scripts)
     }
@@ -171,7 +171,7 @@ impl<const N: usize> Rig for Mounted<N> {
 
 /// Makes a run as new, but for the room that it has grown. What is left of its
 /// orders, its seed and its governor is replaced when it begins.
-fn renew<const N: usize>(chart: &Chart, run: &mut Run<Bench<N>>) {
+fn renew<const N: usize>(chart: &Chart, run: &mut Run<BenchAgent<N>>) {
     let core = &mut run.core;
     core.state = chart.start();
     core.ended = None;

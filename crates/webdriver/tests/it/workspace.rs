@@ -19,15 +19,15 @@ use pointsman_webdriver::{
 };
 
 /// A workspace with a journal beside it; both are removed again.
-pub(crate) struct Desk {
+pub(crate) struct TestWorkspace {
     pub(crate) session: Session,
     folder: TempFolder,
 }
 
-impl Desk {
+impl TestWorkspace {
     pub(crate) fn new(name: &str) -> Self {
         let folder = TempFolder::new(name);
-        fs::create_dir_all(folder.0.join("work")).expect("it can be made");
+        fs::create_dir_all(folder.0.join("work")).expect("folder is writable");
         let cache = folder.0.join("cache");
         let session = Session::open(pointsman_agents::all(), &folder.journal(), &cache);
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));

@@ -15,7 +15,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-use super::clerk::{Clerk, Data, REGISTRY, tools};
+use super::tool_caller::{Data, REGISTRY, ToolCaller, tools};
 
 /// Returns a chart with this `[stuck]` table: think, act, think again.
 pub(super) fn chart(stuck: &str) -> Chart {
@@ -116,9 +116,9 @@ pub(super) fn assert_ruled(verdicts: &[Verdict], level: Level, rule: Rule, evide
 }
 
 /// A run and the world around it.
-pub(super) struct Desk<'c> {
+pub(super) struct GovernedRun<'c> {
     pub(super) chart: &'c Chart,
-    pub(super) recorder: Recorder<'c, Clerk>,
+    pub(super) recorder: Recorder<'c, ToolCaller>,
     pub(super) lines: Vec<String>,
     pub(super) now: u64,
     /// Everything that was ruled, entry by entry.
@@ -126,7 +126,7 @@ pub(super) struct Desk<'c> {
     calls: usize,
 }
 
-impl<'c> Desk<'c> {
+impl<'c> GovernedRun<'c> {
     /// Begins a run in which everything may run.
     pub(super) fn new(chart: &'c Chart) -> Self {
         Self::with(chart, Permissions::allow_all())
@@ -135,8 +135,8 @@ impl<'c> Desk<'c> {
     pub(super) fn with(chart: &'c Chart, permissions: Permissions) -> Self {
         let recorder = Recorder::new(chart);
         let (lines, ruled) = (Vec::new(), Vec::new());
-        let mut desk = Self { chart, recorder, lines, now: 0, ruled, calls: 0 };
-        desk.record(Event::Begun(Box::new(RunConfig {
+        let mut governed = Self { chart, recorder, lines, now: 0, ruled, calls: 0 };
+        governed.record(Event::Begun(Box::new(RunConfig {
             chart: "desk".into(),
             version: 1,
             digest: chart.digest(),
@@ -148,7 +148,7 @@ impl<'c> Desk<'c> {
             config: RawValue::from_string("{}".into()).unwrap(),
             place: None,
         })));
-        desk
+        governed
     }
 
     /// Applies an event, and returns what the governor said.
@@ -202,7 +202,7 @@ impl<'c> Desk<'c> {
 
     /// Answers the first effect under way.
     pub(super) fn answer(&mut self, answer: Answer<()>) -> Vec<Verdict> {
-        let effect = self.working().expect("nothing is under way");
+        let effect = self.working().expect("an effect is in progress");
         self.record(Event::Answered { effect, answer, usage: Usage::default(), sent: None })
     }
 
@@ -247,7 +247,7 @@ impl<'c> Desk<'c> {
 
     /// A person decides over the first call that waits.
     pub(super) fn decide(&mut self, granted: bool, remember: Option<Grant>) -> Vec<Verdict> {
-        let (effect, call) = self.asking().expect("nothing is asked");
+        let (effect, call) = self.asking().expect("a question is open");
         let reason = "so be it".into();
         self.record(Event::ApprovalAnswered { effect, call, granted, reason, remember, sent: None })
     }
@@ -259,7 +259,7 @@ impl<'c> Desk<'c> {
 
     /// Leaves nothing of the run but its snapshot, and goes on from there.
     pub(super) fn restart(&mut self) {
-        let run: Run<Clerk> = serde_json::from_str(&self.snapshot()).unwrap();
+        let run: Run<ToolCaller> = serde_json::from_str(&self.snapshot()).unwrap();
         let prev = Digest::of(self.lines.last().unwrap().as_bytes());
         self.recorder = Recorder::resume(self.chart, run, prev);
     }
@@ -267,7 +267,8 @@ impl<'c> Desk<'c> {
     /// Checks that the journal leads to the same run: its entries hold the digests of
     /// all verdicts, and a replay compares them.
     pub(super) fn replays(&self) {
-        let (run, _) = replay::<Clerk>(self.chart, self.lines.iter().map(String::as_str)).unwrap();
+        let (run, _) =
+            replay::<ToolCaller>(self.chart, self.lines.iter().map(String::as_str)).unwrap();
         assert_eq!(serde_json::to_string(&run).unwrap(), self.snapshot());
     }
 }

@@ -32,7 +32,7 @@ use serde_json::{json, value::RawValue};
 pub(super) type Screens = HashMap<String, Arc<Screen>>;
 
 /// What came of an exploration.
-pub(super) struct Ride {
+pub(super) struct Exploration {
     /// The states that were seen, one more than actions.
     pub(super) visited: Vec<String>,
     /// What the agent took each state for, at the end of the run.
@@ -57,7 +57,7 @@ pub(super) fn explore(
     screens: &mut Screens,
     only: Option<&GroundTruth>,
     seed: u64,
-) -> Result<Ride> {
+) -> Result<Exploration> {
     watched(chart, device, screens, only, seed, |_, _| {})
 }
 
@@ -69,7 +69,7 @@ pub(super) fn watched(
     only: Option<&GroundTruth>,
     seed: u64,
     mut watch: impl FnMut(&ExploreTask, &ExploreReport),
-) -> Result<Ride> {
+) -> Result<Exploration> {
     let mut run: Run<ExploreAgent> = Run::new(chart);
     let mut out: StepOutput<ExploreTask> = StepOutput::default();
     let mut visited = vec![device.at()];
@@ -124,7 +124,7 @@ pub(super) fn watched(
         }
         event = Event::Answered { effect, answer: Answer::Own(report), usage, sent: None };
     }
-    Ok(Ride { visited, ids })
+    Ok(Exploration { visited, ids })
 }
 
 fn perform(
