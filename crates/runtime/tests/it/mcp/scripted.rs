@@ -253,7 +253,7 @@ async fn servers_that_fail_are_told_with_their_last_words_and_stop_no_other() {
     let [absent, broken, mute, unset] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!((absent.0, &*absent.1), ("absent", "`no-such-program-here` cannot be started"));
     assert_eq!(broken.0, "broken");
-    assert!(broken.1.ends_with("its last words were:\nno licence"), "{}", broken.1);
+    assert!(broken.1.ends_with("its last output was:\nno licence"), "{}", broken.1);
     assert_eq!(mute.1, "not ready after 5 s; its last output was:\nwaiting");
     assert!(
         unset.1.ends_with("`mcpServers.unset.args[0]`: the variable `NO_SUCH_VARIABLE` is not set")
