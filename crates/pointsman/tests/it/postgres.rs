@@ -10,8 +10,9 @@ use crate::home::Home;
 fn database(name: &str) -> String {
     let server = std::env::var("POINTSMAN_POSTGRES_URL").expect("the tier names a server");
     let name = format!("{name}_{}", std::process::id());
-    let make = format!("CREATE DATABASE {name}");
-    let made = Command::new("psql").args([&format!("{server}/postgres"), "-qc", &make]).status();
+    let statement = format!("CREATE DATABASE {name}");
+    let made =
+        Command::new("psql").args([&format!("{server}/postgres"), "-qc", &statement]).status();
     assert!(made.expect("psql starts").success());
     format!("{server}/{name}")
 }
