@@ -4,7 +4,7 @@
 //! twice. People answer from other processes. On the way the program is killed and
 //! resumed, and the repository must come out as if nobody had touched it.
 
-mod course;
+mod change_test;
 mod judge;
 mod project;
 
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use self::course::{Course, Kills};
+use self::change_test::{ChangeTest, Kills};
 
 /// Runs the tier.
 pub(crate) fn tier() -> Result<bool> {
@@ -21,7 +21,7 @@ pub(crate) fn tier() -> Result<bool> {
 
 /// Makes the change so many times in each way, and returns whether all went well.
 pub(crate) fn runs(times: usize) -> Result<bool> {
-    let course = Course::open()?;
+    let course = ChangeTest::open()?;
     let mut well = true;
     println!("{:<24}{:>7}{:>8}{:>8}{:>9}", "killed", "kills", "asked", "entries", "seconds");
     for _ in 0..times {

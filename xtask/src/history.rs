@@ -50,7 +50,7 @@ mod tests {
         let call = |id: &&str| ToolCall {
             id: (*id).into(),
             tool: "read".into(),
-            arguments: RawValue::from_string("{}".into()).expect("it is JSON"),
+            arguments: RawValue::from_string("{}".into()).expect("text is valid JSON"),
         };
         PromptMessage::Assistant { text: String::new(), calls: ids.iter().map(call).collect() }
     }
@@ -62,7 +62,8 @@ mod tests {
 
     #[track_caller]
     fn check(messages: &[PromptMessage], words: &str) {
-        let json = |message| serde_json::to_string(message).expect("plain data").into();
+        let json =
+            |message| serde_json::to_string(message).expect("value serialises to JSON").into();
         let end = || Arc::from("{}");
         let parts: Vec<Arc<str>> =
             [end()].into_iter().chain(messages.iter().map(json)).chain([end()]).collect();

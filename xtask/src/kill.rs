@@ -5,10 +5,10 @@
 //! that nobody kills, and nothing that it started may outlast it.
 
 pub(crate) mod counter;
-mod course;
 mod judge;
+mod kill_test;
 mod kind;
-mod left;
+mod leftovers;
 mod pace;
 
 use std::{
@@ -23,8 +23,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use self::{
-    course::{Course, Death, Survived},
-    judge::Alone,
+    judge::UndisturbedRun,
+    kill_test::{Death, KillTest, KilledRun},
     kind::Kind,
     pace::{Draw, Hit, Pace},
 };
@@ -59,8 +59,8 @@ pub(crate) fn runs(moments: usize) -> Result<bool> {
 }
 
 fn runs_of(kind: Kind, moments: usize) -> Result<bool> {
-    let course = Course::open(kind)?;
-    let Usual { alone, entries, whole, ran } = left_alone(&course)?;
+    let course = KillTest::open(kind)?;
+    let RunBaseline { alone, entries, whole, ran } = left_alone(&course)?;
     let (name, end, millis) = (kind.name(), &alone.end, whole.as_millis());
     println!("{name}: left alone a run ends in {end}, with {entries} entries, after {millis} ms");
     let mut tally = Tally::of(kind);
@@ -81,8 +81,8 @@ fn runs_of(kind: Kind, moments: usize) -> Result<bool> {
 }
 
 /// What is usual for a run.
-struct Usual {
-    alone: Alone,
+struct RunBaseline {
+    alone: UndisturbedRun,
     entries: usize,
     /// How long the program takes.
     whole: Duration,
@@ -91,8 +91,8 @@ struct Usual {
 }
 
 /// Runs what is to be run without disturbing it.
-fn left_alone(course: &Course) -> Result<Usual> {
-    let (mut took, mut usual) = (Vec::new(), None::<(Alone, usize, Duration)>);
+fn left_alone(course: &KillTest) -> Result<RunBaseline> {
+    let (mut took, mut usual) = (Vec::new(), None::<(UndisturbedRun, usize, Duration)>);
     for _ in 0..USUAL {
         let started = Instant::now();
         let survived = course.go(Death::Never, &[])?;
@@ -103,23 +103,23 @@ fn left_alone(course: &Course) -> Result<Usual> {
         }
         let end = survived.end.context("a run that is left alone ends")?;
         let entries = survived.journals.last().map_or(0, Vec::len);
-        usual = Some((Alone { end, answers: survived.answers }, entries, survived.ran));
+        usual = Some((UndisturbedRun { end, answers: survived.answers }, entries, survived.ran));
     }
     took.sort_unstable();
     let whole = took.get(took.len() / 2).copied().context("it was run")?;
     let (alone, entries, ran) = usual.context("it was run")?;
     let end = &alone.end;
     ensure!(end.ended == "succeeded", "a run that is left alone ends in {end}");
-    Ok(Usual { alone, entries, whole, ran })
+    Ok(RunBaseline { alone, entries, whole, ran })
 }
 
 /// Kills at moments within the usual time of a run, a few children at a time. Now and
 /// then the resumed run is killed as well.
 fn at_random(
-    course: &Course,
+    course: &KillTest,
     moments: usize,
     pace: Pace,
-    alone: &Alone,
+    alone: &UndisturbedRun,
     tally: &mut Tally,
 ) -> Result<()> {
     let mut draws = SplitMix64::new(SEED);
@@ -176,7 +176,7 @@ impl Tally {
         Self { kind, runs, killed, asked, repeated, interrupted, wrong: Vec::new() }
     }
 
-    fn take(&mut self, name: &str, survived: &Survived, alone: &Alone) {
+    fn take(&mut self, name: &str, survived: &KilledRun, alone: &UndisturbedRun) {
         self.runs += 1;
         self.killed += usize::from(survived.was_killed());
         self.asked += usize::from(survived.asked());

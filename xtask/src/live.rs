@@ -6,12 +6,12 @@
 //! must end in a way that has a name, within what its certificate allows, and outside its
 //! workspace nothing may change.
 
+mod harmful_model;
 mod judge;
-mod ride;
+mod model_run;
 mod served;
 mod talk;
 mod tree;
-mod wild;
 
 use std::{
     ops::Range,
@@ -28,8 +28,8 @@ use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
-    ride::{Mouth, Proposals, Ride, Work},
-    served::Served,
+    model_run::{ModelRun, Proposals, Responder, Work},
+    served::ServedModel,
     talk::Talk,
 };
 use crate::{
@@ -69,7 +69,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     println!("research may take at most {research}");
     println!("code may take at most {code}");
     let (folder, cache) = (&scratch.file(""), &cache);
-    let course = Course { folder, cache, research: &research, code: &code };
+    let course = LiveSetup { folder, cache, research: &research, code: &code };
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
     let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
@@ -98,14 +98,14 @@ struct Row {
 
 /// What all runs have in common.
 #[derive(Clone, Copy)]
-struct Course<'a> {
+struct LiveSetup<'a> {
     folder: &'a Path,
     cache: &'a Path,
     research: &'a Bounds,
     code: &'a Bounds,
 }
 
-impl Course<'_> {
+impl LiveSetup<'_> {
     fn warm(&self) -> Result<()> {
         let home = Home::sharing(self.folder, self.cache)?;
         let root = place::root();
@@ -119,7 +119,7 @@ impl Course<'_> {
         if runs == 0 {
             return Ok(Vec::new());
         }
-        let server = Served::weak(python).start()?;
+        let server = ServedModel::weak(python).start()?;
         let talks = (0..runs.div_ceil(PER_TALK)).map(|at| self.talk(&server, at));
         let mut rows: Vec<Row> = talks.collect();
         let research = Work::Research(Proposals::Schema);
@@ -142,7 +142,7 @@ impl Course<'_> {
 
     /// Lets one chaos model answer, and make changes.
     fn seeded(&self, python: &Python, seed: u64, runs: Range<usize>) -> Result<Vec<Row>> {
-        let model = Served::chaos(python, seed)?;
+        let model = ServedModel::chaos(python, seed)?;
         let server = model.start()?;
         let researches = runs.clone().map(|at| {
             let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
@@ -167,14 +167,14 @@ impl Course<'_> {
         at_a_time: usize,
     ) -> Vec<Row> {
         beside(at_a_time, &ways, |(name, work)| {
-            self.one(kind, Mouth::Served(server, kind), name, *work)
+            self.one(kind, Responder::Served(server, kind), name, *work)
         })
     }
 
-    fn one(&self, kind: &'static str, mouth: Mouth<'_>, name: &str, work: Work) -> Row {
+    fn one(&self, kind: &'static str, mouth: Responder<'_>, name: &str, work: Work) -> Row {
         let started = Instant::now();
         let ride = Home::sharing(self.folder, self.cache)
-            .and_then(|home| Ride::go(&home, mouth, work, QUESTION));
+            .and_then(|home| ModelRun::go(&home, mouth, work, QUESTION));
         let bounds = match work {
             Work::Research(_) => self.research,
             Work::Code { .. } => self.code,
@@ -190,7 +190,7 @@ impl Course<'_> {
     fn wild(&self, at: usize) -> Row {
         let work = Work::Code { planned: at.is_multiple_of(2) };
         let seed = u64::try_from(at).unwrap_or(u64::MAX);
-        self.one("wild", Mouth::Wild(seed), &format!("wild code, seed {at}"), work)
+        self.one("wild", Responder::Wild(seed), &format!("wild code, seed {at}"), work)
     }
 
     /// Holds a conversation.

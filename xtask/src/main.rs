@@ -62,7 +62,7 @@ enum Command {
     Record {
         /// What it shows.
         #[arg(default_value = "chat")]
-        what: record::What,
+        what: record::RecordingSubject,
     },
     /// Prints every string that users read, with its place.
     Words,

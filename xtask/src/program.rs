@@ -44,7 +44,7 @@ pub struct Home {
 }
 
 /// What a command came to.
-pub struct Told {
+pub struct CommandOutput {
     /// How it ended; nothing if it took too long and was stopped.
     pub status: Option<ExitStatus>,
     /// What it wrote for programs.
@@ -55,7 +55,7 @@ pub struct Told {
     pub took: Duration,
 }
 
-impl Told {
+impl CommandOutput {
     /// Returns the exit code; nothing if a signal or we ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
@@ -134,36 +134,36 @@ impl Home {
         &self,
         arguments: impl IntoIterator<Item = A>,
         limit: Duration,
-    ) -> Result<Told> {
+    ) -> Result<CommandOutput> {
         self.finish(self.command(arguments), limit)
     }
 
     /// Runs a command of this home.
-    pub fn finish(&self, command: Command, limit: Duration) -> Result<Told> {
+    pub fn finish(&self, command: Command, limit: Duration) -> Result<CommandOutput> {
         let started = self.start(command)?;
         started.wait(limit)
     }
 
     /// Starts a command of this home; one at a time, because its words go to files.
-    pub fn start(&self, mut command: Command) -> Result<Started> {
+    pub fn start(&self, mut command: Command) -> Result<RunningCommand> {
         let files = [self.file("stdout"), self.file("stderr")];
         let [out, err] = &files;
         command.stdin(Stdio::null()).stdout(File::create(out)?).stderr(File::create(err)?);
         let child = command.spawn().context("starting the program")?;
-        Ok(Started { child, files, since: Instant::now() })
+        Ok(RunningCommand { child, files, since: Instant::now() })
     }
 }
 
 /// A command that was started; it is killed if nobody waits for it.
-pub struct Started {
+pub struct RunningCommand {
     child: Child,
     files: [PathBuf; 2],
     since: Instant,
 }
 
-impl Started {
+impl RunningCommand {
     /// Waits for its end, and stops it by its id once its time is up.
-    pub fn wait(mut self, limit: Duration) -> Result<Told> {
+    pub fn wait(mut self, limit: Duration) -> Result<CommandOutput> {
         let mut status = self.child.try_wait()?;
         while status.is_none() && self.since.elapsed() < limit {
             thread::sleep(BETWEEN_LOOKS);
@@ -178,20 +178,20 @@ impl Started {
     }
 
     /// Kills it by its id, unless it has ended by now.
-    pub fn kill(mut self) -> Result<Told> {
+    pub fn kill(mut self) -> Result<CommandOutput> {
         // One that has ended cannot be killed, and need not be.
         drop(self.child.kill());
         let status = self.child.wait()?;
         self.told(Some(status))
     }
 
-    fn told(mut self, status: Option<ExitStatus>) -> Result<Told> {
+    fn told(mut self, status: Option<ExitStatus>) -> Result<CommandOutput> {
         let took = self.since.elapsed();
         self.stop();
         let read = |file: &PathBuf| Ok(String::from_utf8_lossy(&fs::read(file)?).into_owned());
         let [stdout, stderr] = &self.files;
         let (stdout, stderr): (Result<String>, Result<String>) = (read(stdout), read(stderr));
-        Ok(Told { status, stdout: stdout?, stderr: stderr?, took })
+        Ok(CommandOutput { status, stdout: stdout?, stderr: stderr?, took })
     }
 
     fn stop(&mut self) {
@@ -201,7 +201,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         self.stop();
     }

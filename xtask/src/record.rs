@@ -4,7 +4,7 @@
 
 mod form;
 mod picture;
-mod stage;
+mod terminal;
 
 use std::{fs, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     place::{self, Scratch},
     program,
 };
-use stage::Stage;
+use terminal::TerminalRecorder;
 
 /// Bytes that the picture may have.
 const LARGEST: usize = 300_000;
@@ -66,7 +66,7 @@ const SCENE: &[Beat] = &[
 
 /// What can be recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-pub(crate) enum What {
+pub(crate) enum RecordingSubject {
     /// A conversation on a terminal: `docs/pictures/chat.svg`.
     Chat,
     /// A form in a browser: `docs/pictures/form.png`.
@@ -74,10 +74,10 @@ pub(crate) enum What {
 }
 
 /// Records what is asked for.
-pub(crate) fn record(what: What) -> Result<bool> {
+pub(crate) fn record(what: RecordingSubject) -> Result<bool> {
     match what {
-        What::Chat => chat(),
-        What::Form => form::record(),
+        RecordingSubject::Chat => chat(),
+        RecordingSubject::Form => form::record(),
     }
 }
 
@@ -92,7 +92,7 @@ fn chat() -> Result<bool> {
         fs::copy(place::script(&from), folder.join(name)).with_context(|| from)?;
     }
     fs::copy(place::script("record/script.toml"), scratch.file("script.toml"))?;
-    let mut stage = Stage::open(&scratch, &folder)?;
+    let mut stage = TerminalRecorder::open(&scratch, &folder)?;
     for beat in SCENE {
         match beat {
             Types(text) => stage.types(text)?,

@@ -326,9 +326,9 @@ fn run(tier: Tier, ourselves: &Path) -> Result<()> {
     }
     let ended = process::run(tier.command(ourselves), tier.cap()).context("starting a tier")?;
     match ended {
-        process::Ended::Exited(status) if status.success() => Ok(()),
-        process::Ended::Exited(status) => bail!("failed ({status})"),
-        process::Ended::OverCap => bail!("took longer than {} s", tier.cap().as_secs()),
+        process::ChildExit::Exited(status) if status.success() => Ok(()),
+        process::ChildExit::Exited(status) => bail!("failed ({status})"),
+        process::ChildExit::OverCap => bail!("took longer than {} s", tier.cap().as_secs()),
     }
 }
 

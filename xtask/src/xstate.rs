@@ -12,7 +12,7 @@ use pointsman_kernel::{chart::Chart, graph};
 use serde_json::{Value, json};
 use xtask_model::shipped;
 
-use self::walk::{Coverage, Seen, Walk};
+use self::walk::{Coverage, SimulatedStep, Walk};
 use crate::{
     components,
     place::{self, Scratch},
@@ -84,8 +84,8 @@ fn sequence(walk: &Walk) -> Value {
         .steps
         .iter()
         .map(|step| match &step.seen {
-            Seen::Taken(state) => json!([step.name, state]),
-            Seen::Refused => json!([step.name, null]),
+            SimulatedStep::Taken(state) => json!([step.name, state]),
+            SimulatedStep::Refused => json!([step.name, null]),
         })
         .collect();
     json!({ "events": events, "endedAt": walk.ended_at })

@@ -198,7 +198,7 @@ where
             ItemStatus::Asking { effect, call, .. } => Some((effect, call)),
             _ => None,
         });
-        let (effect, call) = asked.expect("a person is asked");
+        let (effect, call) = asked.expect("a question is open");
         self.live.retain(|live| live.id != effect);
         let (reason, remember, sent) = ("the test says so".to_string(), None, None);
         self.apply(Event::ApprovalAnswered { effect, call, granted, reason, remember, sent });
@@ -241,14 +241,14 @@ where
 
     /// Returns the order that was started last.
     pub(crate) fn order(&self) -> &Order<A::Task> {
-        self.running().last().expect("something is under way").1
+        self.running().last().expect("an effect is in progress").1
     }
 
     /// Renders the prompt of the model call that is under way, as a host would.
     pub(crate) fn prompt(&self) -> Prompt {
         let core = &self.run.core;
         let Order::Model(call) = self.order() else { panic!("no model is asked") };
-        let state = self.chart.state(core.state).expect("the run is somewhere");
+        let state = self.chart.state(core.state).expect("chart has the state");
         let attempt = core.items.get(usize::from(call.item)).map_or(0, |item| item.attempt);
         let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
         A::prompt(&self.run.data, &Visit { state, job, item, attempt, held: false, entered, now })
@@ -265,13 +265,13 @@ where
     }
 
     fn last(&self) -> EffectId {
-        self.running().last().expect("something is under way").0
+        self.running().last().expect("an effect is in progress").0
     }
 }
 
 /// Returns a body as the journal holds it.
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {
-    RawValue::from_string(value.to_string()).expect("a value is valid JSON")
+    RawValue::from_string(value.to_string()).expect("text is valid JSON")
 }
 
 /// Returns texts that a model may write where it should not: none may ever route.

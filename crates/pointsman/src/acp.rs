@@ -5,18 +5,18 @@
 //! leaves runs that can be loaded again. What may run is decided by the run's
 //! permissions; the editor only puts the questions to its user.
 
+mod display;
 mod due;
-mod enter;
 mod error;
-mod past;
+mod history;
 mod permission;
-mod room;
+mod prompt;
 mod servers;
-mod show;
-mod tell;
+mod session;
+mod sessions;
 #[cfg(test)]
 mod tests;
-mod words;
+mod updates;
 
 use std::{
     collections::BTreeMap,
@@ -39,13 +39,13 @@ use pointsman_runtime::{engine::EngineConfig, session::Session};
 use thiserror::Error as ThisError;
 
 use {
-    enter::{blocking, greeting, stopped},
-    room::{Room, Word},
+    session::{AcpCommand, AcpSession},
+    sessions::{blocking, greeting, stopped},
 };
 
 /// How much an editor is shown, and how long a session has to be let go of.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Limits {
+pub(crate) struct AcpLimits {
     /// Bytes of a tool's output.
     pub(crate) output: usize,
     /// Bytes of what a tool has put out last, while it runs.
@@ -60,7 +60,7 @@ pub(crate) struct Limits {
     pub(crate) leave: Duration,
 }
 
-impl Default for Limits {
+impl Default for AcpLimits {
     fn default() -> Self {
         Self {
             output: 16 * 1024,
@@ -87,7 +87,7 @@ pub(crate) enum AcpError {
 
 /// What a session in a folder works with.
 #[derive(Debug)]
-pub(crate) struct Furnished {
+pub(crate) struct SessionSetup {
     /// Its model, its tools and the folder's own servers.
     pub(crate) engine: EngineConfig,
     /// Permission rules. Somebody sits at the editor, so they should be attended.
@@ -100,7 +100,7 @@ pub(crate) struct Furnished {
 
 /// Why a session cannot be set up.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct NotFurnished {
+pub(crate) struct SetupError {
     /// What is wrong.
     pub(crate) why: String,
     /// What to do next.
@@ -108,16 +108,16 @@ pub(crate) struct NotFurnished {
 }
 
 /// Says what sessions work with.
-pub(crate) trait Furnish: Send + Sync {
+pub(crate) trait SessionFactory: Send + Sync {
     /// Returns what a session in this folder works with. It may block.
-    fn furnish(&self, folder: &Path) -> Result<Furnished, NotFurnished>;
+    fn set_up(&self, folder: &Path) -> Result<SessionSetup, SetupError>;
 }
 
-impl<F> Furnish for F
+impl<F> SessionFactory for F
 where
-    F: Fn(&Path) -> Result<Furnished, NotFurnished> + Send + Sync,
+    F: Fn(&Path) -> Result<SessionSetup, SetupError> + Send + Sync,
 {
-    fn furnish(&self, folder: &Path) -> Result<Furnished, NotFurnished> {
+    fn set_up(&self, folder: &Path) -> Result<SessionSetup, SetupError> {
         self(folder)
     }
 }
@@ -125,23 +125,23 @@ where
 /// An agent that is served to an editor.
 pub(crate) struct Service {
     session: Arc<Session>,
-    furnish: Box<dyn Furnish>,
+    set_up: Box<dyn SessionFactory>,
     /// The agent's chart.
     chart: Box<str>,
-    limits: Limits,
-    rooms: Mutex<BTreeMap<Box<str>, Room>>,
+    limits: AcpLimits,
+    rooms: Mutex<BTreeMap<Box<str>, AcpSession>>,
 }
 
 impl Service {
     /// Serves runs of a chart, which must be one that listens: `chat`'s or `code`'s.
     pub(crate) fn new(
         session: Arc<Session>,
-        furnish: impl Furnish + 'static,
+        set_up: impl SessionFactory + 'static,
         chart: &str,
-        limits: Limits,
+        limits: AcpLimits,
     ) -> Self {
-        let (furnish, rooms) = (Box::new(furnish), Mutex::default());
-        Self { session, furnish, chart: chart.into(), limits, rooms }
+        let (set_up, rooms) = (Box::new(set_up), Mutex::default());
+        Self { session, set_up, chart: chart.into(), limits, rooms }
     }
 
     /// Serves on standard input and output, until the editor is gone or the system asks
@@ -224,7 +224,7 @@ impl Service {
                     connection.spawn(async move {
                         let listed = blocking(move || {
                             let (cwd, cursor) = (request.cwd.as_deref(), request.cursor.as_deref());
-                            past::sessions(&service.session, cwd, cursor, service.limits.page)
+                            history::sessions(&service.session, cwd, cursor, service.limits.page)
                         });
                         responder.respond_with_result(listed.await)
                     })
@@ -248,7 +248,7 @@ impl Service {
             )
             .on_receive_request(
                 async move |request: PromptRequest, responder, _| {
-                    let text = match words::text(&request.prompt) {
+                    let text = match prompt::text(&request.prompt) {
                         Ok(text) => text,
                         Err(refused) => return responder.respond_with_error(refused),
                     };
@@ -257,7 +257,7 @@ impl Service {
                         let unknown = error::no_session(&request.session_id.0);
                         return responder.respond_with_error(unknown);
                     };
-                    room.say(Word::Prompt(text, responder));
+                    room.say(AcpCommand::Prompt(text, responder));
                     Ok(())
                 },
                 on_receive_request!(),
@@ -265,7 +265,7 @@ impl Service {
             .on_receive_notification(
                 async move |notification: CancelNotification, _| {
                     if let Some(room) = cancel.rooms().get(&*notification.session_id.0) {
-                        room.say(Word::Cancel);
+                        room.say(AcpCommand::Cancel);
                     }
                     Ok(())
                 },
@@ -275,7 +275,7 @@ impl Service {
             .await
     }
 
-    fn rooms(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Room>> {
+    fn rooms(&self) -> MutexGuard<'_, BTreeMap<Box<str>, AcpSession>> {
         // Whoever panicked has put a whole room in, or none.
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     agents::toolbox,
+    format,
     line::{Ink, Line},
-    words,
 };
 
 /// Arguments that say by themselves what a call is about.
@@ -34,13 +34,13 @@ pub(crate) fn title(call: &ToolCall) -> String {
     let said = said.unwrap_or_else(|| {
         if arguments.is_empty() { String::new() } else { call.arguments.get().to_owned() }
     });
-    words::line(&format!("{} {said}", call.tool), MOST)
+    format::line(&format!("{} {said}", call.tool), MOST)
 }
 
 /// Returns all of a call, as somebody must see it who is to decide on it. Where the folder
 /// is known that the run works in, a text is compared with what it would replace.
 pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
-    let head = Line::of(Ink::Bold, &words::visible(&call.tool));
+    let head = Line::of(Ink::Bold, &format::visible(&call.tool));
     let folder = folder.and_then(|folder| Folder::open(folder).ok());
     let text = toolbox().describe_whole(call, folder.as_ref());
     let lines: Vec<Line> = text.lines().map(signed).collect();
@@ -60,7 +60,7 @@ pub(crate) fn change(call: &ToolCall) -> Vec<Line> {
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let over = lines.len().saturating_sub(CHANGED);
     let more = (over > 0).then(|| {
-        let over = words::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
+        let over = format::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
         Line::of(Ink::Dim, &format!("… and {over} more"))
     });
     lines.into_iter().take(CHANGED).map(signed).chain(more).collect()
@@ -71,7 +71,7 @@ pub(crate) fn rule(grant: &Grant) -> String {
     let with: Vec<String> =
         grant.arguments.iter().map(|(name, pattern)| format!("{name} = {pattern}")).collect();
     let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
-    words::folded(&words::visible(&format!("{}{with}", grant.tool)))
+    format::folded(&format::visible(&format!("{}{with}", grant.tool)))
 }
 
 /// Returns a rule as it is typed.

@@ -4,16 +4,16 @@
 //! hears them is the runtime's affair.
 
 mod busy;
-mod calling;
+mod call_list;
 mod editor;
-mod past;
+mod history;
 mod pipe;
-mod room;
+mod session;
 mod slash;
 mod terminal;
 mod text;
 mod turn;
 
 pub(crate) use pipe::{Mode, plainly};
-pub(crate) use room::{Room, check};
+pub(crate) use session::{ChatSession, check};
 pub(crate) use terminal::talk;

@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::{place::Globals, report::Error};
+use crate::{paths::Globals, report::Error};
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -12,14 +12,14 @@ use pointsman_runtime::{
     tool::Author,
 };
 
-use crate::{drive::Drive, person, place::user_file, report, tell::note, words};
+use crate::{drive::Drive, format, notify::note, paths::user_file, report, terminal_approver};
 
 /// Asks whether changes are committed where nobody has said so, somebody is there, and there is
 /// a repository. Without an answer nothing is committed, and the next run asks again.
 pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, attended: bool) {
     let settled = &mut config.hooks.commit;
     let open = settled.is_none() && !drive.json;
-    if !open || !attended || !agent.converses() || !person::is_there() {
+    if !open || !attended || !agent.converses() || !terminal_approver::is_there() {
         return;
     }
     if drive.dir().join(".git").symlink_metadata().is_err() {
@@ -43,7 +43,7 @@ pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, atte
 
 fn question(author: &Author, file: &Path) -> [String; 4] {
     let who = match (&author.name, &author.email) {
-        (Some(name), Some(email)) => words::line(&format!("{name} <{email}>"), 120),
+        (Some(name), Some(email)) => format::line(&format!("{name} <{email}>"), 120),
         _ => "Pointsman <pointsman@localhost>, because git does not know your name".into(),
     };
     [

@@ -20,10 +20,10 @@ use pointsman_runtime::{observe::Question, session::ApprovalDecision};
 use crate::{
     agents::toolbox,
     drive::Waits,
-    entry::{Begun, Entered, Entry},
+    input_line::{InputLine, SubmittedLine, TypingStart},
     line::{Ink, Line},
-    person::{DENIED, GRANTED},
     screen::Screen,
+    terminal_approver::{DENIED, GRANTED},
 };
 
 /// Rules that can be chosen from, by a number each.
@@ -42,7 +42,7 @@ pub(crate) struct Dialogue {
     /// Rows that were not shown yet.
     left: Vec<Line>,
     /// The line that is being typed.
-    entry: Entry,
+    entry: InputLine,
     /// When lines begin to count as answers; nothing once they do.
     quiet: Option<Instant>,
     /// Whether it can be left for later.
@@ -86,7 +86,7 @@ enum Choice {
 
 /// What a key came to.
 #[derive(Debug)]
-pub(crate) enum Came {
+pub(crate) enum DialogueEvent {
     /// More is wanted.
     More,
     /// It is decided. The rule is to be kept for other runs, too.
@@ -128,14 +128,14 @@ impl Dialogue {
         let stands = stands.map(|it| Line::of(Ink::Plain, &it).indented(2));
         let about = view::about(&question, folder).into_iter().chain(stands);
         let left = about.flat_map(|it| it.wrapped(columns)).collect();
-        let (at, quiet, entry) = (At::Choice, Some(now + QUIET), Entry::default());
+        let (at, quiet, entry) = (At::Choice, Some(now + QUIET), InputLine::default());
         Self { question, rules, at, left, entry, quiet, waits, talks: false, due: None }
     }
 
     /// The question is put in a conversation, to somebody who may be typing already: that
     /// line is a message.
     #[must_use]
-    pub(crate) fn in_chat(self, typed: Entry) -> Self {
+    pub(crate) fn in_chat(self, typed: InputLine) -> Self {
         Self { entry: typed.before(), talks: true, ..self }
     }
 
@@ -151,12 +151,12 @@ impl Dialogue {
     }
 
     /// Returns the line that is being typed.
-    pub(crate) const fn entry(&self) -> &Entry {
+    pub(crate) const fn entry(&self) -> &InputLine {
         &self.entry
     }
 
     /// Ends it, and returns the line that was not sent.
-    pub(crate) fn into_entry(self) -> Entry {
+    pub(crate) fn into_entry(self) -> InputLine {
         self.entry
     }
 
@@ -179,13 +179,13 @@ impl Dialogue {
     }
 
     /// Returns when a line begins that begins now.
-    fn begins(&mut self, now: Instant) -> Begun {
+    fn begins(&mut self, now: Instant) -> TypingStart {
         if self.counts(now) {
             self.quiet = None;
-            return Begun::Calm;
+            return TypingStart::Calm;
         }
         self.disturb(now);
-        Begun::Early
+        TypingStart::Early
     }
 
     /// Lines do not count as answers for a while.
@@ -200,7 +200,7 @@ impl Dialogue {
     }
 
     /// Takes a key.
-    pub(crate) fn key(&mut self, key: KeyEvent, now: Instant) -> Came {
+    pub(crate) fn key(&mut self, key: KeyEvent, now: Instant) -> DialogueEvent {
         let begun = self.begins(now);
         if key.code == KeyCode::Esc && (self.entry.is_empty() || matches!(self.at, At::Words(_))) {
             drop(self.entry.take());
@@ -208,17 +208,17 @@ impl Dialogue {
         }
         match self.entry.key(key, begun) {
             Some(line) => self.enter(line, now),
-            None => Came::More,
+            None => DialogueEvent::More,
         }
     }
 
     /// Takes a whole line, where keys are not seen one by one.
-    pub(crate) fn line(&mut self, text: &str, now: Instant) -> Came {
+    pub(crate) fn line(&mut self, text: &str, now: Instant) -> DialogueEvent {
         let begun = self.begins(now);
-        self.enter(Entered { text: text.into(), pasted: false, begun }, now)
+        self.enter(SubmittedLine { text: text.into(), pasted: false, begun }, now)
     }
 
-    fn enter(&mut self, line: Entered, now: Instant) -> Came {
+    fn enter(&mut self, line: SubmittedLine, now: Instant) -> DialogueEvent {
         let said = line.text.trim();
         if let At::Words(granted) = self.at {
             let said = said.lines().collect::<Vec<_>>().join(" ");
@@ -228,16 +228,17 @@ impl Dialogue {
             };
         }
         if said.is_empty() {
-            let pages = line.begun == Begun::Calm && !self.left.is_empty();
-            return if pages { Came::Show(self.page()) } else { Came::More };
+            let pages = line.begun == TypingStart::Calm && !self.left.is_empty();
+            return if pages { DialogueEvent::Show(self.page()) } else { DialogueEvent::More };
         }
-        let choice = self.choice(said).filter(|_| !line.pasted && line.begun != Begun::Before);
+        let choice =
+            self.choice(said).filter(|_| !line.pasted && line.begun != TypingStart::Before);
         match choice {
             None => {
                 self.disturb(now);
-                Came::Message(line.text)
+                DialogueEvent::Message(line.text)
             }
-            Some(_) if line.begun == Begun::Early => {
+            Some(_) if line.begun == TypingStart::Early => {
                 note("too soon: read the question, then type the answer again")
             }
             Some(Choice::Yes | Choice::Always | Choice::Say) if !self.left.is_empty() => {
@@ -270,12 +271,12 @@ impl Dialogue {
         })
     }
 
-    fn choose(&mut self, choice: Choice) -> Came {
+    fn choose(&mut self, choice: Choice) -> DialogueEvent {
         let asks_call = self.question.call().is_some();
         match (choice, &self.at) {
-            (Choice::More, _) => Came::Show(self.page()),
-            (Choice::Whole, _) => Came::Show(self.rest()),
-            (Choice::Later, _) => Came::Later,
+            (Choice::More, _) => DialogueEvent::Show(self.page()),
+            (Choice::Whole, _) => DialogueEvent::Show(self.rest()),
+            (Choice::Later, _) => DialogueEvent::Later,
             (Choice::Back, _) => self.moved(At::Choice),
             (Choice::Yes | Choice::No, At::WithWords(said)) => {
                 self.decided(matches!(choice, Choice::Yes), said.clone())
@@ -290,39 +291,39 @@ impl Dialogue {
             },
             (Choice::Rule(at), _) => match self.rules.get(at).cloned() {
                 Some(rule) => self.moved(At::Scope(rule)),
-                None => Came::More,
+                None => DialogueEvent::More,
             },
             (Choice::ThisRun | Choice::EveryRun, At::Scope(rule)) => {
                 let rule = rule.clone();
                 let kept = matches!(choice, Choice::EveryRun).then(|| rule.clone());
                 let how = if kept.is_some() { "every run" } else { "this run" };
                 let reason = format!("{GRANTED}, always in {how}");
-                Came::Decided(
+                DialogueEvent::Decided(
                     ApprovalDecision { granted: true, reason, remember: Some(rule) },
                     kept,
                 )
             }
-            (Choice::ThisRun | Choice::EveryRun, _) => Came::More,
+            (Choice::ThisRun | Choice::EveryRun, _) => DialogueEvent::More,
         }
     }
 
-    fn moved(&mut self, at: At) -> Came {
+    fn moved(&mut self, at: At) -> DialogueEvent {
         self.at = at;
-        Came::More
+        DialogueEvent::More
     }
 
     /// Decides. A call's answer has a reason in any case; what goes with a yes or no is
     /// the person's own words, or nothing.
-    fn decided(&self, granted: bool, said: String) -> Came {
+    fn decided(&self, granted: bool, said: String) -> DialogueEvent {
         let unsaid = if granted { GRANTED } else { DENIED };
         let wants_one = self.question.call().is_some() && said.is_empty();
         let reason = if wants_one { unsaid.into() } else { said };
-        Came::Decided(ApprovalDecision { granted, reason, remember: None }, None)
+        DialogueEvent::Decided(ApprovalDecision { granted, reason, remember: None }, None)
     }
 }
 
-fn note(text: &str) -> Came {
-    Came::Show(vec![Line::of(Ink::Warning, &format!("  {text}"))])
+fn note(text: &str) -> DialogueEvent {
+    DialogueEvent::Show(vec![Line::of(Ink::Warning, &format!("  {text}"))])
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ use clap::ValueEnum;
 use pointsman_kernel::{chart::Chart, job::AgentDecl};
 
 use layout::{Layout, layout};
-use panel::{Header, Panel};
-use plan::{Arrow, Plan};
+use panel::{ChartHeader, Panel};
+use plan::{Arrow, DrawPlan};
 use text::escape;
 
 /// The room around everything.
@@ -49,7 +49,7 @@ pub(crate) enum Theme {
 
 /// Draws a chart; the agent is the one whose jobs it uses.
 pub(crate) fn svg(chart: &Chart, agent: Option<&AgentDecl>, theme: Theme) -> String {
-    let plan = Plan::new(chart, agent);
+    let plan = DrawPlan::new(chart, agent);
     let layout = layout(&plan);
     let mut svg = String::new();
     // Writing to a string cannot fail.
@@ -57,10 +57,16 @@ pub(crate) fn svg(chart: &Chart, agent: Option<&AgentDecl>, theme: Theme) -> Str
     svg
 }
 
-fn write(chart: &Chart, plan: &Plan, layout: &Layout, theme: Theme, svg: &mut String) -> Result {
+fn write(
+    chart: &Chart,
+    plan: &DrawPlan,
+    layout: &Layout,
+    theme: Theme,
+    svg: &mut String,
+) -> Result {
     let panel = Panel::new(chart, plan, layout.back.contains(&true));
     let least = layout.width.max(LEAST).max(panel.least());
-    let header = Header::new(chart, least);
+    let header = ChartHeader::new(chart, least);
     let (wide, high) = header.size();
     let inner = least.max(wide);
     let (left, top) = (MARGIN + (inner - layout.width) / 2, MARGIN + high + APART);
@@ -98,7 +104,7 @@ fn write(chart: &Chart, plan: &Plan, layout: &Layout, theme: Theme, svg: &mut St
 }
 
 /// Writes the lines: dashed ones first, so that those they join stay whole.
-fn ways(plan: &Plan, layout: &Layout, svg: &mut String) -> Result {
+fn ways(plan: &DrawPlan, layout: &Layout, svg: &mut String) -> Result {
     let mut order: Vec<usize> = (0..plan.arrows.len()).collect();
     order.sort_by_key(|at| !plan.arrows[*at].influenced);
     let mut chevrons: Vec<(i64, i64)> = Vec::new();
@@ -125,14 +131,14 @@ fn climb(way: &[(i64, i64)]) -> Option<(i64, i64)> {
 }
 
 /// Tells in a sentence what an arrow is.
-fn told(plan: &Plan, arrow: &Arrow) -> String {
+fn told(plan: &DrawPlan, arrow: &Arrow) -> String {
     let (from, to) = (&plan.cards[arrow.from].name, &plan.cards[arrow.to].name);
     let pill = arrow.pill.as_ref().map_or_else(String::new, |pill| format!(" ({pill})"));
     format!("{from}: {} → {to}{pill}", arrow.outcomes.join(", "))
 }
 
 /// Tells what the picture shows to those who do not see it.
-fn described(chart: &Chart, plan: &Plan) -> String {
+fn described(chart: &Chart, plan: &DrawPlan) -> String {
     let mut text = format!(
         "A state chart of {} states with authority {}. Runs begin in {}.",
         plan.cards.len(),

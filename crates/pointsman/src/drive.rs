@@ -28,13 +28,13 @@ use pointsman_webdriver::form::Forms;
 
 use crate::{
     agents::{self, AGENTS},
-    lines::Lines,
+    format,
+    json_lines::JsonLines,
     live::Live,
-    person::{self, Absent, Person},
-    place::{self, variable},
+    notify::{Blame, PlainNotices, note},
+    paths::{self, variable},
     report::Error,
-    tell::{Blame, Plain, note},
-    words,
+    terminal_approver::{self, Absent, TerminalApprover},
 };
 
 /// How long a run has to let go of itself when the system asks the program to end.
@@ -122,14 +122,14 @@ impl Drive {
             self.base_url = self.base_url.or_else(|| place.base_url.map(Into::into));
             self.recorded = true;
         }
-        let model = words::line(self.model.as_deref().unwrap_or("quote"), 100);
+        let model = format::line(self.model.as_deref().unwrap_or("quote"), 100);
         note(&format!("works in {} with {model}", self.dir().display()));
         Ok(self)
     }
 
     /// Returns what is settled in the folder, with what the environment and the command line say.
     pub(crate) fn config(&self) -> Result<Config, Error> {
-        Ok(self.over(place::settled(self.dir())?.config))
+        Ok(self.over(paths::settled(self.dir())?.config))
     }
 
     /// Puts what the environment and the command line say over what is settled.
@@ -178,7 +178,7 @@ impl Drive {
     }
 
     /// Returns what an engine is set up with that drives runs, and what fills forms for it.
-    pub(crate) fn furnished(
+    pub(crate) fn set_up(
         &self,
         session: &Session,
         config: &Config,
@@ -194,14 +194,14 @@ impl Drive {
         session: &Session,
         config: &Config,
     ) -> Result<(LocalExecutor, Forms), Error> {
-        let (engine, forms) = self.furnished(session, config)?;
+        let (engine, forms) = self.set_up(session, config)?;
         let executor = session.executor(engine).map_err(Error::Session)?;
         for (name, why) in executor.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
                 // It says itself which file and which entry is meant.
                 McpError::Entry { .. } => "an MCP server was skipped".into(),
-                _ => format!("MCP server {}", words::line(name, 60)),
+                _ => format!("MCP server {}", format::line(name, 60)),
             };
             note(&format!("{server}: {why}{hint}"));
         }
@@ -215,13 +215,14 @@ impl Drive {
         unattended: bool,
         waits: Waits,
     ) -> Result<Audience, Error> {
-        let on_terminal = person::is_there() && variable("TERM").is_none_or(|term| term != "dumb");
+        let on_terminal =
+            terminal_approver::is_there() && variable("TERM").is_none_or(|term| term != "dumb");
         let live = (on_terminal && !self.json).then(|| Arc::new(Live::new()));
         let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
         match &live {
             Some(live) => observers.push(Arc::clone(live) as Arc<dyn Observer>),
-            None if self.json => observers.push(Arc::new(Lines)),
-            None => observers.push(Arc::new(Plain::default())),
+            None if self.json => observers.push(Arc::new(JsonLines)),
+            None => observers.push(Arc::new(PlainNotices::default())),
         }
         let blame = Arc::new(Blame::default());
         observers.push(Arc::clone(&blame) as Arc<dyn Observer>);
@@ -235,12 +236,17 @@ impl Drive {
             std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());
         };
         session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
-        let approver: Box<dyn Approver> = if person::is_there() && !unattended {
+        let approver: Box<dyn Approver> = if terminal_approver::is_there() && !unattended {
             let ending = Arc::new(AtomicBool::new(false));
             let ends = Arc::clone(&ending);
             let ends = move || ends.store(true, Ordering::Relaxed);
             session.when_ending(ends).map_err(Error::Session)?;
-            Box::new(Person { live: live.clone(), folder: self.dir().into(), ending, waits })
+            Box::new(TerminalApprover {
+                live: live.clone(),
+                folder: self.dir().into(),
+                ending,
+                waits,
+            })
         } else if waits == Waits::Yes {
             Box::new(Unattended)
         } else {
@@ -253,7 +259,7 @@ impl Drive {
 /// Returns those who watch every run beside those who show it.
 pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
     #[cfg(debug_assertions)]
-    if let Some(die) = crate::die::Die::from_env() {
+    if let Some(die) = crate::crash_point::CrashPoint::from_env() {
         return vec![Arc::new(die)];
     }
     Vec::new()

@@ -18,10 +18,9 @@ use serde_json::{Value, json};
 use crate::{
     agents::AGENTS,
     drive::Audience,
-    lines, live,
+    format, json_lines, live,
+    notify::{note, open_question},
     report::{self, Error, coloured},
-    tell::{note, open_question},
-    words,
 };
 
 /// Says how a run stands, and returns the exit code that says so.
@@ -43,7 +42,7 @@ pub(crate) fn finish(
         && outcome.status == RunStatus::Ended(Disposition::Failed)
         && let Some(why) = blame
     {
-        note(&format!("reason: {}", words::line(&why, 300)));
+        note(&format!("reason: {}", format::line(&why, 300)));
     }
     farewell(forms, outcome);
     code
@@ -89,7 +88,7 @@ pub(crate) fn conclude(
     };
     let exit = ended.map(|ended| Exit::of(ended, outcome.error.as_ref(), !unasked.is_empty()));
     if json {
-        let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
+        let questions: Vec<_> = outcome.questions.iter().map(json_lines::asked).collect();
         let mut said = json!({
             "run": outcome.run.as_str(),
             "state": outcome.state,
@@ -122,7 +121,7 @@ pub(crate) fn conclude(
         let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.
             let steered = io::stdout().is_terminal();
-            let result = if steered { words::prose(result) } else { result.clone() };
+            let result = if steered { format::prose(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
         let how = exit.map_or_else(|| open(session, outcome), |exit| exit.name);
@@ -175,8 +174,8 @@ fn is_talk(session: &Session, outcome: &RunSummary) -> bool {
 /// Tells people how a run stands and what to do next.
 fn told(session: &Session, outcome: &RunSummary, (ended, how): (Option<Disposition>, &str)) {
     let run = &outcome.run;
-    let time = words::duration(outcome.elapsed_ms);
-    let steps = words::counted(outcome.steps, "step");
+    let time = format::duration(outcome.elapsed_ms);
+    let steps = format::counted(outcome.steps, "step");
     let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
     note(&if coloured() { live::ending(ended, &line) } else { line });
     note(&format!("journal: {}", session.name()));

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 pub(crate) use html::html;
 pub(crate) use junit::junit;
 
-use crate::{appmap, error::ExploreError, report::Error, which::Which};
+use crate::{appmap, error::ExploreError, report::Error, run_argument::RunArgument};
 
 /// Reads the exploration that is meant.
-pub(crate) fn explored(session: &Session, which: &Which) -> Result<Exploration, Error> {
+pub(crate) fn explored(session: &Session, which: &RunArgument) -> Result<Exploration, Error> {
     let row = which.find(session)?;
     let found = exploration::read(session, &row.id).map_err(Error::Session)?;
     found.ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::words;
+use crate::format;
 
 /// How a piece of a line looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -54,7 +54,7 @@ impl Line {
     /// The line, with a piece more.
     #[must_use]
     pub(crate) fn and(mut self, ink: Ink, text: &str) -> Self {
-        self.push(ink, &words::prose(text).replace('\t', "    ").replace('\n', " "));
+        self.push(ink, &format::prose(text).replace('\t', "    ").replace('\n', " "));
         self
     }
 

@@ -25,9 +25,9 @@ use pointsman_runtime::{
 };
 
 use crate::{
+    format,
+    notify::{NoticePrinter, Tone},
     report::coloured,
-    tell::{Teller, Tone},
-    words,
 };
 
 /// Characters of a model's text that are kept to be shown: more than a screen is wide.
@@ -41,7 +41,7 @@ const TICK: Duration = Duration::from_millis(120);
 pub(crate) struct Live {
     bar: ProgressBar,
     seen: Arc<Mutex<Seen>>,
-    teller: Teller,
+    teller: NoticePrinter,
     over: Arc<AtomicBool>,
 }
 
@@ -84,7 +84,7 @@ impl Live {
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(picture(&seen));
         bar.enable_steady_tick(TICK);
-        Self { bar, seen, teller: Teller::default(), over }
+        Self { bar, seen, teller: NoticePrinter::default(), over }
     }
 
     /// Lets somebody else have the terminal for a while.
@@ -171,7 +171,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
         .with_key("stay", |state: &ProgressState, to: &mut dyn fmt::Write| {
             let ms = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
             // A line that cannot be drawn is drawn again in a moment.
-            let _: fmt::Result = write!(to, "{}", words::stopwatch(ms));
+            let _: fmt::Result = write!(to, "{}", format::stopwatch(ms));
         })
         .with_key("used", move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let seen = locked(&used);
@@ -183,7 +183,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
         .with_key("said", move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let width = usize::from(Term::stderr().size().1).saturating_sub(4);
             if let Some((_, text)) = &locked(&said).said {
-                let flat = words::prose(text).split_whitespace().collect::<Vec<_>>().join(" ");
+                let flat = format::prose(text).split_whitespace().collect::<Vec<_>>().join(" ");
                 let flat: Vec<char> = flat.chars().collect();
                 let end: String = flat.iter().skip(flat.len().saturating_sub(width)).collect();
                 let _: fmt::Result = write!(to, "\n  {end}");
@@ -204,11 +204,11 @@ pub(crate) fn budget_used(budget: &BudgetView, passed: Duration) -> String {
     if budget.charge == Some(Charge::Time) {
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
         let used = used.saturating_add(passed).min(budget.max);
-        let (used, max) = (words::stopwatch(used), words::stopwatch(budget.max));
+        let (used, max) = (format::stopwatch(used), format::stopwatch(budget.max));
         return format!("{} {used}/{max}", budget.name);
     }
     if budget.charge == Some(Charge::Money) {
-        let (used, max) = (words::money(used), words::money(budget.max));
+        let (used, max) = (format::money(used), format::money(budget.max));
         return format!("{} {used}/{max}", budget.name);
     }
     format!("{} {used}/{}", budget.name, budget.max)

@@ -5,14 +5,14 @@ use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt as _, sync::Arc};
 use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::{
-    place::{self, Globals},
+    paths::{self, Globals},
     report::{Error, coloured},
 };
 
 /// Starts logging, if the command line, the environment or the user's file ask for it.
 pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
     // Mistakes in the file are told by the commands that need it, and by `doctor`.
-    let settled = place::user().map(|config| config.log).unwrap_or_default();
+    let settled = paths::user().map(|config| config.log).unwrap_or_default();
     let Some(filter) = globals.log_filter().or(settled.filter) else { return Ok(()) };
     let filter = EnvFilter::try_new(&filter)
         .map_err(|source| Error::LogFilter { filter, why: source.to_string() })?;

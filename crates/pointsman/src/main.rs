@@ -10,29 +10,29 @@ mod chart;
 mod chat;
 mod command;
 mod commits;
-mod dialogue;
+mod conversations;
 #[cfg(debug_assertions)]
-mod die;
+mod crash_point;
+mod dialogue;
 mod draw;
 mod drive;
 mod ending;
-mod entry;
 mod error;
 mod findings;
+mod format;
+mod input_line;
+mod json_lines;
 mod line;
-mod lines;
 mod live;
 mod log;
-mod person;
-mod piped;
-mod place;
+mod notify;
+mod paths;
+mod piped_input;
 mod report;
 mod rules;
+mod run_argument;
 mod screen;
-mod talks;
-mod tell;
-mod which;
-mod words;
+mod terminal_approver;
 
 use std::process::ExitCode;
 
@@ -40,7 +40,7 @@ use clap::Parser;
 use pointsman_runtime::tool::sandbox;
 
 use command::Command;
-use place::Globals;
+use paths::Globals;
 
 /// Keep LLM agents on rails: charts that are proved to halt before they run.
 #[derive(Debug, Parser)]

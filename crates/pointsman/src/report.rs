@@ -15,7 +15,7 @@ use pointsman_webdriver::profile::ProfileError;
 use serde_json::Value;
 
 pub(crate) use crate::error::Error;
-use crate::{chart::Source, words};
+use crate::{chart::Source, format};
 
 /// Prints an error to standard error.
 pub(crate) fn error(error: &Error) {
@@ -94,7 +94,7 @@ pub(crate) fn data(text: &str) -> Result<(), Error> {
 
 /// Prints JSON in a line, in which nothing steers a terminal.
 pub(crate) fn json(value: &Value) -> Result<(), Error> {
-    data(&format!("{}\n", words::json(&value.to_string())))
+    data(&format!("{}\n", format::json(&value.to_string())))
 }
 
 /// Prints bytes to standard output.

@@ -11,7 +11,7 @@ use pointsman_runtime::{config::PermissionsConfig, local_executor::LocalExecutor
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{tell::note, words};
+use crate::{format, notify::note};
 
 /// Permission rules.
 #[derive(Args, Debug, Default)]
@@ -83,7 +83,7 @@ impl Rules {
         let rules = rules.filter(|rule| !of_server(&rule.tool)).cloned();
         for rule in self.grants().into_iter().chain(rules) {
             if let Some(void) = void(&rule, &specs) {
-                note(&words::line(&void, 400));
+                note(&format::line(&void, 400));
             }
         }
     }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn over(text: &str) -> Over {
-        text.parse().expect("it is a rule")
+        text.parse().expect("the text is a rule")
     }
 
     #[test]
@@ -165,18 +165,18 @@ mod tests {
             assert_eq!(said(text), None, "{text}");
         }
         for text in ["shel", "mcp.x.*", "Shell"] {
-            let void = said(text).expect("it fits nothing");
-            assert!(void.contains("fits no tool that there is now"), "{void}");
+            let void = said(text).expect("the rule matches no tool");
+            assert!(void.contains("matches no known tool"), "{void}");
         }
         for text in ["read:path=/home/me/*", "read:path=~/*", "*:path=../a"] {
-            let void = said(text).expect("it fits nothing");
-            assert!(void.contains("is a path from the folder on"), "{void}");
+            let void = said(text).expect("the rule matches no tool");
+            assert!(void.contains("is a relative path"), "{void}");
         }
         for text in ["read:path=secrets/", "read:path=./a", "read:path=a..b", "read:path=*"] {
             assert_eq!(said(text), None, "{text}");
         }
-        let void = said("shell:comand=rm *").expect("it fits nothing");
-        assert_eq!(void, "a rule over `shell` fits no call: the tool takes no `comand`");
+        let void = said("shell:comand=rm *").expect("the rule matches no tool");
+        assert_eq!(void, "rule `shell` matches no call: the tool has no argument `comand`");
     }
 
     #[test]

@@ -154,7 +154,7 @@ mod tests {
         let made = made_ms(&new_run_id()).expect("it tells");
         assert!((before..=now_ms()).contains(&made), "{made}");
         for other in ["mine", "01m7grje5w1xm5mmwk-1-0", "01m7grje5w1xm5mmwu", "0"] {
-            assert_eq!(made_ms(&other.parse().expect("an id")), None, "{other}");
+            assert_eq!(made_ms(&other.parse().expect("the text is a run id")), None, "{other}");
         }
     }
 

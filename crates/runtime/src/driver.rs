@@ -55,7 +55,7 @@ use crate::{
     watch::PauseSignal,
 };
 use notify::{Tally, tell};
-use work::{Moved, Ordered, Working};
+use work::{OpenOrder, StartedOrder, WorkProgress};
 
 /// How long an entry may take before those who watch are told. A flush takes milliseconds.
 const LONG: Duration = Duration::from_secs(1);
@@ -166,7 +166,7 @@ pub struct Driver {
     pending: VecDeque<Event<Body>>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
-    open: BTreeMap<EffectId, Working>,
+    open: BTreeMap<EffectId, OpenOrder>,
     tally: Tally,
     /// The message that the event at hand came in.
     message: Option<MessageId>,
@@ -310,11 +310,11 @@ impl Driver {
                 () = sleep(wake) => return Event::Woke.into(),
             };
             match moved {
-                Moved::Answered(event) => return event.into(),
-                Moved::Said { effect, text } => {
+                WorkProgress::Answered(event) => return event.into(),
+                WorkProgress::Said { effect, text } => {
                     self.tell(LiveNotice::Delta { effect, text: text.into() });
                 }
-                Moved::Checked(effect) => {
+                WorkProgress::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
                     return DriverInput::Question;
@@ -405,7 +405,7 @@ impl Driver {
         Ok(Ok((StepResult::Applied, permits)))
     }
 
-    fn append(&mut self, line: EntryLine, orders: &[Ordered]) -> Append {
+    fn append(&mut self, line: EntryLine, orders: &[StartedOrder]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|it| question(&*self.run, &it.order).is_some());

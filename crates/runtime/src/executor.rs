@@ -200,7 +200,7 @@ mod tests {
     async fn a_prompt_is_not_sent_without_its_private_part() {
         let model = Model::new(ModelSettings::new(Spec::quote())).expect("it needs nothing");
         let effect = EffectId { seq: Seq(1), index: 0 };
-        let run = "r1".parse().expect("a name");
+        let run = "r1".parse().expect("the text is a run id");
         let permit = Permit::unwritten(run, "stranger", effect, false);
         let asked = |private: Option<PrivateText>| {
             let prompt = Prompt { private, ..Prompt::default() };

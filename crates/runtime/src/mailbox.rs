@@ -104,7 +104,7 @@ mod tests {
     fn a_letter_tells_when_it_was_sent_and_that_a_person_paused() {
         let told = |body: &str| {
             let event = messages(&[body]).remove(0).event().expect("it is an event");
-            serde_json::to_string(&arrived(event, At(7))).expect("it is JSON")
+            serde_json::to_string(&arrived(event, At(7))).expect("the value serialises")
         };
         for answer in [yes(5), no(5)] {
             assert!(told(&answer).ends_with(r#","sent":7}}"#), "{answer}");

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub use config::{McpServerList, NamedServer};
 pub use error::{ConfigLocation, McpError};
-pub use servers::{Connected, Servers};
+pub use servers::{McpConnections, Servers};
 
 /// How long servers are waited for, and how much of what they say is kept.
 #[derive(Clone, Debug, Eq, PartialEq)]

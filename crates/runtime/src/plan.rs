@@ -46,7 +46,7 @@ pub enum PlanError {
         why: String,
     },
     /// It has too many phases.
-    #[error("the plan {} has {has} phases, and the chart permits {most}", path.display())]
+    #[error("the plan {} has {has} phases, but the chart permits {most}", path.display())]
     Many {
         /// The file.
         path: PathBuf,
@@ -222,7 +222,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         let wrong = |found: Result<Vec<Phase>, Wrong>| found.expect_err("it is no plan");
         assert_eq!(wrong(list("Some words.\n")).0, 1);
-        assert_eq!(wrong(list("1. a\n3. b\n")), (2, "item 3 stands where 2 should".into()));
+        assert_eq!(wrong(list("1. a\n3. b\n")), (2, "expected item 2, found item 3".into()));
         assert_eq!(wrong(list("1. a\n2.\n")), (2, "item 2 is empty".into()));
         assert_eq!(wrong(list("1. (5 min)\n")).0, 1);
         assert_eq!(wrong(tables("")).1, "the plan has no `[[phase]]`");

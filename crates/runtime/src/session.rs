@@ -50,7 +50,7 @@ pub(crate) use drive::outcome;
 #[cfg(feature = "sqlite")]
 pub use dry_run::{DryRun, dry_run};
 pub(crate) use end::end_children;
-pub use replay::{Replayed, replay};
+pub use replay::{ReplayReport, replay};
 use threads::Threads;
 
 /// A run that is to be started on this machine.

@@ -27,7 +27,7 @@ pub struct Stats {
     /// Transitions by edge, the most frequent first.
     pub edges: Vec<TransitionCount>,
     /// Time by state, the longest first.
-    pub states: Vec<Stay>,
+    pub states: Vec<StateDuration>,
     /// What the governor found, by rule and state, the most frequent first.
     pub findings: Vec<FindingCount>,
     /// Runs that ended stuck, of a thousand that ended.
@@ -56,7 +56,7 @@ pub struct TransitionCount {
 
 /// How long runs stay in a state.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Stay {
+pub struct StateDuration {
     /// The chart.
     pub chart: Box<str>,
     /// The state.
@@ -234,7 +234,7 @@ impl Tally {
             };
             let (median_ms, p95_ms) = (among(50), among(95));
             let total_ms = stays.iter().fold(0, |sum: u64, ms| sum.saturating_add(*ms));
-            Stay { chart, state, visits: stays.len() as u64, median_ms, p95_ms, total_ms }
+            StateDuration { chart, state, visits: stays.len() as u64, median_ms, p95_ms, total_ms }
         };
         stats.states = self.stays.into_iter().map(stay).collect();
         stats.states.sort_by_key(|stay| std::cmp::Reverse(stay.total_ms));

@@ -28,6 +28,8 @@ mod list;
 #[cfg(feature = "tools")]
 mod own;
 #[cfg(feature = "tools")]
+mod path_filter;
+#[cfg(feature = "tools")]
 pub(crate) mod plan;
 mod precheck;
 #[cfg(feature = "tools")]
@@ -50,8 +52,6 @@ mod stream;
 mod text;
 #[cfg(feature = "tools")]
 mod toolchains;
-#[cfg(feature = "tools")]
-mod veil;
 #[cfg(feature = "tools")]
 mod watched;
 #[cfg(feature = "tools")]
@@ -98,7 +98,7 @@ use repositories::Repositories;
 use schema::Offer;
 use shared::Shared;
 #[cfg(feature = "tools")]
-use work::{Said, done, fitting};
+use work::{ToolOutput, done, fitting};
 
 /// How a line of a command's output begins that is ours, and meant for the person too.
 pub(crate) const NOTICE: &str = "[notice] ";

@@ -341,7 +341,8 @@ mod tests {
         let escaped = json(&value.to_string());
         let wanted = r#"{"a\u202e":"x\u009b\u007f\udb40\udc41é\u001b\ufeff"}"#;
         assert_eq!(escaped, wanted);
-        let again: serde_json::Value = serde_json::from_str(&escaped).expect("it is JSON");
+        let again: serde_json::Value =
+            serde_json::from_str(&escaped).expect("the text is valid JSON");
         assert_eq!(again, value);
     }
 }

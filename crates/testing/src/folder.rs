@@ -40,7 +40,7 @@ impl TempFolder {
     ///
     /// Panics if it cannot be opened.
     pub fn store(&self) -> SqliteStore {
-        SqliteStore::open(&self.journal()).expect("it opens")
+        SqliteStore::open(&self.journal()).expect("the journal opens")
     }
 
     /// Opens the journal as anybody could, to damage it.
@@ -49,7 +49,7 @@ impl TempFolder {
     ///
     /// Panics if there is none.
     pub fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.journal()).expect("it opens")
+        rusqlite::Connection::open(self.journal()).expect("the database opens")
     }
 }
 

@@ -49,7 +49,7 @@ pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> RunConf
         tools: Vec::new(),
         checks: false,
         queued: false,
-        config: body(config).expect("it is JSON"),
+        config: body(config).expect("the body is valid JSON"),
         place: None,
     }
 }
@@ -90,7 +90,7 @@ impl Script {
     /// Never: a text is JSON.
     pub fn next(&mut self, text: &str) -> Append {
         self.seq = self.seq.next();
-        let event = to_raw_value(&json!({ "said": text })).expect("it is JSON");
+        let event = to_raw_value(&json!({ "said": text })).expect("the value serialises");
         let line = EntryLine::of(&Entry {
             v: 1,
             seq: self.seq,
@@ -144,7 +144,7 @@ impl Script {
     pub async fn until(&mut self, store: &dyn Store, seq: u64) {
         while self.seq.0 < seq {
             let next = self.next("it goes on");
-            write(store, next).await.expect("it is written");
+            write(store, next).await.expect("the entry is written");
         }
     }
 
@@ -156,6 +156,6 @@ impl Script {
     pub async fn end(&mut self, store: &dyn Store) {
         let mut last = self.next("it ends");
         last.ended = Some(Disposition::Succeeded);
-        write(store, last).await.expect("it is written");
+        write(store, last).await.expect("the entry is written");
     }
 }

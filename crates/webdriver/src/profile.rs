@@ -95,7 +95,7 @@ impl ProfileFile {
         let DeValue::Table(table) = value.get_ref() else {
             found.push(Problem {
                 message: "`values` must be a table".into(),
-                hint: "write `[values]`, or leave it out: its keys may stand at the top".into(),
+                hint: "write `[values]`, or leave it out: its keys may be at the top".into(),
                 span: span(value),
             });
             return;

@@ -1,12 +1,12 @@
 //! `cargo xtask bench`: what a step and a replay cost, beside `XState` in the same run.
 
 mod agent;
+mod benched_chart;
 mod figures;
 mod governor;
 mod instructions;
 mod journal;
 mod peer;
-mod rig;
 mod script;
 
 use std::{path::Path, time::Duration};
@@ -16,9 +16,9 @@ use xtask_model::shipped;
 
 pub(crate) use self::figures::median;
 use self::{
+    benched_chart::BenchedChart,
     figures::{Figures, Row},
     peer::Peer,
-    rig::Rig,
 };
 use crate::{components, place, process};
 
@@ -75,19 +75,19 @@ pub(crate) fn step_inner(json: Option<&Path>) -> Result<bool> {
 
 /// Steps a chart's scripts a fixed number of times.
 pub(crate) fn step_loop(chart: &str, passes: usize, of: usize) -> Result<bool> {
-    let mut rig = rig::rig(shipped::chart(chart)?)?;
+    let mut rig = benched_chart::rig(shipped::chart(chart)?)?;
     rig.run(passes, of)?;
     Ok(true)
 }
 
-fn rigs() -> Result<Vec<Box<dyn Rig>>> {
-    shipped::charts()?.into_iter().map(rig::rig).collect()
+fn rigs() -> Result<Vec<Box<dyn BenchedChart>>> {
+    shipped::charts()?.into_iter().map(benched_chart::rig).collect()
 }
 
 /// Measures one chart: the kernel and its peer in turns, so that a noisy machine
 /// is as noisy for both.
 fn measure(
-    rig: &mut dyn Rig,
+    rig: &mut dyn BenchedChart,
     mut peer: impl FnMut() -> Result<Duration>,
     counter: Option<&str>,
 ) -> Result<Row> {

@@ -13,7 +13,7 @@ use pointsman_kernel::{
     governor::{GovernorMonitor, Level, Rule, Verdict},
 };
 
-use self::trace::{Outcome, Seen, Trace};
+use self::trace::{Outcome, Trace, TraceStep};
 
 /// One detector: rules, and which of their verdicts count.
 struct Row {
@@ -113,14 +113,14 @@ fn flags(row: &Row, trace: &Trace) -> Vec<usize> {
     let mut flags = Vec::new();
     for (at, seen) in trace.steps.iter().enumerate() {
         let verdicts = match seen {
-            Seen::Call(call, result) => {
+            TraceStep::Call(call, result) => {
                 let proposed = watch.propose(call);
                 let level = proposed.as_ref().map_or(Level::Allow, |verdict| verdict.level);
                 let observed = (level < Level::Refuse).then(|| watch.observe(call, result));
                 [proposed, observed.flatten()]
             }
-            Seen::Turn(reply, read) => [watch.hear(reply, *read), None],
-            Seen::Person => {
+            TraceStep::Turn(reply, read) => [watch.hear(reply, *read), None],
+            TraceStep::Person => {
                 watch.person();
                 [None, None]
             }

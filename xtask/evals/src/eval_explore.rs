@@ -1,8 +1,8 @@
 //! `cargo xtask eval explore`: how much of recorded and of made-up apps the explore agent
 //! reaches, beside chance, the nearest untried action, and one that knows the graph.
 
+mod exploration;
 mod reproducers;
-mod ride;
 mod rivals;
 
 use std::{
@@ -30,7 +30,7 @@ pub(crate) fn explore(data: &Path, seeds: u64, verbose: bool) -> Result<bool> {
     let files = files(data)?;
     ensure!(!files.is_empty(), "there is no `*.jsonl.gz` in {}", data.display());
     let last = MARKS.last().copied().unwrap_or_default();
-    let chart = ride::chart(u64::try_from(last)?)?;
+    let chart = exploration::chart(u64::try_from(last)?)?;
     let mut tables: BTreeMap<&str, [Shares; 2]> = BTreeMap::new();
     let mut identity = Identity::default();
     for file in &files {
@@ -42,11 +42,11 @@ pub(crate) fn explore(data: &Path, seeds: u64, verbose: bool) -> Result<bool> {
         let last = u64::try_from(last)?;
         for seed in 0..seeds {
             let device = recording.again(seed);
-            let ride = ride::explore(&chart, &device, &mut screens, None, seed)?;
+            let ride = exploration::explore(&chart, &device, &mut screens, None, seed)?;
             rows.entry("agent").or_default().push(shares(&truth, &ride.visited));
             identity.after(&truth, &ride.ids);
             let device = recording.again(seed);
-            let ride = ride::explore(&chart, &device, &mut few, Some(&truth), seed)?;
+            let ride = exploration::explore(&chart, &device, &mut few, Some(&truth), seed)?;
             rows.entry("recorded actions only").or_default().push(shares(&truth, &ride.visited));
             let visited = rivals::monkey(&recording.again(seed), &mut screens, last, seed)?;
             rows.entry("monkey").or_default().push(shares(&truth, &visited));

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use pointsman_kernel::chart::{Disposition, verify};
 
 use persona::{ANSWERABLE, Case, MISSING, Persona};
-use world::{Ran, World};
+use world::{RunResult, World};
 
 /// Runs every case with the governor on and off, and prints what it cost.
 pub(crate) fn tokens() -> Result<bool> {
@@ -24,7 +24,7 @@ pub(crate) fn tokens() -> Result<bool> {
     let (mut spent_off, mut spent_on, mut honest) = (0, 0, true);
     for persona in Persona::ALL {
         let sum = |chart: &str| -> Result<(u64, bool)> {
-            let runs: Vec<Ran> = MISSING
+            let runs: Vec<RunResult> = MISSING
                 .iter()
                 .map(|case| world.run(chart, case, persona))
                 .collect::<Result<_>>()?;

@@ -7,7 +7,7 @@ use pointsman_agents::form::{Field, FieldKind, Fill, PageReader, PageReading, le
 
 use crate::{
     data::{Label, Page},
-    train::{Lesson, Settings, learn},
+    train::{Settings, TrainingPage, learn},
     trivial,
 };
 
@@ -46,7 +46,7 @@ pub struct Verdict<'a> {
 
 /// What became of many pages.
 #[derive(Debug, Default)]
-pub struct Judged<'a> {
+pub struct Judgement<'a> {
     /// Their visible fields.
     pub fields: Vec<Verdict<'a>>,
     /// The pages that have a control which sends, and whether it was found.
@@ -60,7 +60,11 @@ pub fn fold(page: &Page, folds: usize) -> usize {
 }
 
 /// Judges every page with a model that was trained and calibrated without its site.
-pub fn by_folds<'a>(lessons: &[&Lesson<'a>], folds: usize, settings: &Settings) -> Judged<'a> {
+pub fn by_folds<'a>(
+    lessons: &[&TrainingPage<'a>],
+    folds: usize,
+    settings: &Settings,
+) -> Judgement<'a> {
     each_fold(lessons, folds, |seen| {
         learn(seen, settings).bytes(settings, calibrate(seen, folds, settings))
     })
@@ -70,7 +74,7 @@ pub fn by_folds<'a>(lessons: &[&Lesson<'a>], folds: usize, settings: &Settings) 
 /// sites: a field that is wrongly filled costs as much as a right one gains, and one that is
 /// left to the person costs nothing. A few fields decide between neighbours, so each margin is
 /// taken with those near it.
-pub fn calibrate(lessons: &[&Lesson<'_>], folds: usize, settings: &Settings) -> u8 {
+pub fn calibrate(lessons: &[&TrainingPage<'_>], folds: usize, settings: &Settings) -> u8 {
     let judged = each_fold(lessons, folds, |seen| learn(seen, settings).bytes(settings, 0));
     let worth = |margin: u8| -> i64 {
         let at = judged.fields.iter().map(|verdict| verdict.at(margin));
@@ -84,11 +88,11 @@ pub fn calibrate(lessons: &[&Lesson<'_>], folds: usize, settings: &Settings) -> 
 
 /// Judges each fold with the model that is made of the other folds.
 fn each_fold<'a>(
-    lessons: &[&Lesson<'a>],
+    lessons: &[&TrainingPage<'a>],
     folds: usize,
-    model: impl Fn(&[&Lesson<'a>]) -> Vec<u8>,
-) -> Judged<'a> {
-    let mut judged = Judged::default();
+    model: impl Fn(&[&TrainingPage<'a>]) -> Vec<u8>,
+) -> Judgement<'a> {
+    let mut judged = Judgement::default();
     for nth in 0..folds {
         let (held, seen): (Vec<_>, Vec<_>) =
             lessons.iter().copied().partition(|lesson| fold(lesson.page, folds) == nth);
@@ -117,7 +121,7 @@ impl Verdict<'_> {
     }
 }
 
-impl<'a> Judged<'a> {
+impl<'a> Judgement<'a> {
     /// Judges the visible fields of a page.
     pub fn page(&mut self, page: &'a Page, model: Option<&FieldModel<'_>>) {
         let learnt = READER.read_with(&page.sighting, model);

@@ -4,7 +4,7 @@ use pointsman_agents::form::FieldKind;
 
 use crate::{
     judge::fold,
-    train::{Lesson, Settings, learn},
+    train::{Settings, TrainingPage, learn},
 };
 
 /// Parts of the data that are held out in turn.
@@ -25,7 +25,7 @@ pub struct Surprise {
 
 /// Returns every label that a model trained without its site takes for something else, the
 /// least likely first.
-pub fn surprises(lessons: &[Lesson<'_>], settings: &Settings) -> Vec<Surprise> {
+pub fn surprises(lessons: &[TrainingPage<'_>], settings: &Settings) -> Vec<Surprise> {
     let mut found = Vec::new();
     for nth in 0..FOLDS {
         let (held, seen): (Vec<_>, Vec<_>) =

@@ -7,7 +7,7 @@ use pointsman_agents::form::{
 use crate::{
     Settings,
     data::{Label, Page},
-    judge::{Judged, by_folds},
+    judge::{Judgement, by_folds},
     surprise::surprises,
     train::{learn, lessons},
 };
@@ -92,12 +92,12 @@ fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
     }
     let lessons = lessons(&pages);
     let all: Vec<_> = lessons.iter().collect();
-    let wrong = |judged: &Judged<'_>| {
+    let wrong = |judged: &Judgement<'_>| {
         let wrong = judged.fields.iter().filter(|it| it.model.wrongly_filled).count();
         100 * wrong / judged.fields.len()
     };
     let settings = Settings::default();
-    let mut careless = Judged::default();
+    let mut careless = Judgement::default();
     let bytes = learn(&all, &settings).bytes(&settings, 0);
     for lesson in &all {
         careless.page(lesson.page, FieldModel::new(&bytes).as_ref());

@@ -64,7 +64,7 @@ const FEWEST: usize = 12;
 
 /// A page with its fields as they are learnt from.
 #[derive(Debug)]
-pub struct Lesson<'a> {
+pub struct TrainingPage<'a> {
     /// The page.
     pub page: &'a Page,
     /// Its fields, labelled or not.
@@ -72,12 +72,15 @@ pub struct Lesson<'a> {
 }
 
 /// Prepares pages once for any number of trainings.
-pub fn lessons(pages: &[Page]) -> Vec<Lesson<'_>> {
+pub fn lessons(pages: &[Page]) -> Vec<TrainingPage<'_>> {
     let reader = PageReader::default();
-    pages.iter().map(|page| Lesson { page, fields: reader.examples(&page.sighting) }).collect()
+    pages
+        .iter()
+        .map(|page| TrainingPage { page, fields: reader.examples(&page.sighting) })
+        .collect()
 }
 
-impl Lesson<'_> {
+impl TrainingPage<'_> {
     /// Returns the label of one of its fields.
     pub(crate) fn label(&self, field: &Example) -> Option<&Label> {
         self.page.labels.iter().find(|label| label.mark == field.mark)
@@ -102,7 +105,7 @@ struct Row {
 
 /// What is learnt, as it stands.
 #[derive(Debug)]
-pub struct Learnt {
+pub struct TrainedModel {
     kinds: Vec<FieldKind>,
     numbers: Vec<u32>,
     weights: Vec<f64>,
@@ -110,16 +113,16 @@ pub struct Learnt {
 }
 
 /// Learns from pages.
-pub fn learn(lessons: &[&Lesson<'_>], settings: &Settings) -> Learnt {
+pub fn learn(lessons: &[&TrainingPage<'_>], settings: &Settings) -> TrainedModel {
     let kinds = kinds(lessons);
     let numbers = numbers(lessons, settings);
     let rows = rows(lessons, &kinds, &numbers);
     let weights = regress(&rows, kinds.len(), numbers.len(), settings);
     let follows = follows(lessons, &kinds);
-    Learnt { kinds, numbers, weights, follows }
+    TrainedModel { kinds, numbers, weights, follows }
 }
 
-fn kinds(lessons: &[&Lesson<'_>]) -> Vec<FieldKind> {
+fn kinds(lessons: &[&TrainingPage<'_>]) -> Vec<FieldKind> {
     let mut counts: BTreeMap<FieldKind, usize> = BTreeMap::new();
     for lesson in lessons {
         for field in &lesson.fields {
@@ -133,7 +136,7 @@ fn kinds(lessons: &[&Lesson<'_>]) -> Vec<FieldKind> {
 }
 
 /// Returns the numbers of the traits that count, sorted: those on most sites.
-fn numbers(lessons: &[&Lesson<'_>], settings: &Settings) -> Vec<u32> {
+fn numbers(lessons: &[&TrainingPage<'_>], settings: &Settings) -> Vec<u32> {
     let mut sites: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     for lesson in lessons {
         for field in lesson.fields.iter().filter(|field| lesson.label(field).is_some()) {
@@ -152,7 +155,7 @@ fn numbers(lessons: &[&Lesson<'_>], settings: &Settings) -> Vec<u32> {
     numbers
 }
 
-fn rows(lessons: &[&Lesson<'_>], kinds: &[FieldKind], numbers: &[u32]) -> Vec<Row> {
+fn rows(lessons: &[&TrainingPage<'_>], kinds: &[FieldKind], numbers: &[u32]) -> Vec<Row> {
     let mut rows = Vec::new();
     for lesson in lessons {
         for field in &lesson.fields {
@@ -246,7 +249,7 @@ fn softmax(scores: &mut [f64]) {
 }
 
 /// Returns how much likelier each kind is after each other than by itself, as a logarithm.
-fn follows(lessons: &[&Lesson<'_>], kinds: &[FieldKind]) -> Vec<f64> {
+fn follows(lessons: &[&TrainingPage<'_>], kinds: &[FieldKind]) -> Vec<f64> {
     const DOUBT: f64 = 10.0;
     let count = kinds.len();
     let mut pairs = vec![0.0_f64; (count + 1) * count];
@@ -280,7 +283,7 @@ fn follows(lessons: &[&Lesson<'_>], kinds: &[FieldKind]) -> Vec<f64> {
     pairs
 }
 
-impl Learnt {
+impl TrainedModel {
     /// Returns the bytes of the model, with the confidence below which a field is `none`.
     pub fn bytes(&self, settings: &Settings, margin: u8) -> Vec<u8> {
         let count = self.kinds.len();

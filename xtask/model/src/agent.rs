@@ -31,10 +31,10 @@ const FREE: &str = "a";
 pub(crate) const BODY: &str = "{}";
 
 thread_local! {
-    static LOT: RefCell<Lot> = const { RefCell::new(Lot { laid: Vec::new(), drawn: Vec::new() }) };
+    static LOT: RefCell<Lots> = const { RefCell::new(Lots { laid: Vec::new(), drawn: Vec::new() }) };
 }
 
-struct Lot {
+struct Lots {
     /// What will be drawn, in order; beyond its end, 0.
     laid: Vec<u8>,
     drawn: Vec<Draw>,
@@ -79,15 +79,15 @@ fn draw(of: usize) -> u8 {
 }
 
 /// The agent with the declaration of the `N`th shipped one.
-pub(crate) struct Drawn<const N: usize>;
+pub(crate) struct DrawingAgent<const N: usize>;
 
-impl<const N: usize> Drawn<N> {
+impl<const N: usize> DrawingAgent<N> {
     fn job(id: JobId) -> Option<&'static JobDecl> {
         Self::DECL.jobs.get(id.index())
     }
 }
 
-impl<const N: usize> Agent for Drawn<N> {
+impl<const N: usize> Agent for DrawingAgent<N> {
     /// The phase: 0 and 1 in turn.
     type Data = u32;
     type Task = ();

@@ -14,8 +14,8 @@ use pointsman_kernel::{
 };
 
 use super::{
-    agent::{ASKED, Drawn, UNLISTED, drawing},
-    node::{Broken, Node},
+    agent::{ASKED, DrawingAgent, UNLISTED, drawing},
+    node::{BrokenProperty, Node},
     search::snapshot,
 };
 
@@ -30,26 +30,26 @@ pub(crate) fn broken(
     node: &mut Node,
     seen: &Observed<()>,
     out: &StepOutput<()>,
-) -> Option<Broken> {
+) -> Option<BrokenProperty> {
     if !is_allowed(core, node, seen, out) {
-        return Some(Broken::BeforeVerdict);
+        return Some(BrokenProperty::BeforeVerdict);
     }
     if !is_accounted_for(core, node, seen, out) {
-        return Some(Broken::Orphaned);
+        return Some(BrokenProperty::Orphaned);
     }
     let over = |(budget, purse): (&Budget, &BudgetBalance)| purse.left > budget.max();
     if chart.budgets().iter().zip(&core.balances).any(over) {
-        return Some(Broken::OverMax);
+        return Some(BrokenProperty::OverMax);
     }
     if core.ended.is_some() {
         let leaves = core.wake.is_some() || !node.open.is_empty();
-        return leaves.then_some(Broken::AfterTheEnd);
+        return leaves.then_some(BrokenProperty::AfterTheEnd);
     }
     let waits = core.paused
         || core.wake.is_some()
         || !node.open.is_empty()
         || chart.state(core.state).is_some_and(State::is_await);
-    (!waits).then_some(Broken::DeadEnd)
+    (!waits).then_some(BrokenProperty::DeadEnd)
 }
 
 /// Returns whether every tool that was started might start: the rule over calls is
@@ -140,7 +140,8 @@ pub(crate) fn calls(out: &StepOutput<()>) -> (u64, u64) {
 /// Returns whether the journal of the way to a place gives the same run: written
 /// down entry by entry, and folded back without ever being restored.
 pub(crate) fn replays<const N: usize>(chart: &Chart, node: &Node) -> bool {
-    let (mut written, mut folded) = (Run::<Drawn<N>>::new(chart), Run::<Drawn<N>>::new(chart));
+    let (mut written, mut folded) =
+        (Run::<DrawingAgent<N>>::new(chart), Run::<DrawingAgent<N>>::new(chart));
     let (mut out, mut prev) = (StepOutput::default(), Digest::default());
     for link in node.way() {
         let (seq, seen) = (written.core.next, link.seen.clone());

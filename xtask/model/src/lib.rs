@@ -32,11 +32,11 @@ use pointsman_agents::CHARTS;
 use pointsman_kernel::chart::{Chart, StateKind};
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-pub use self::plant::Plant;
+pub use self::plant::PlantedBug;
 use self::{
-    node::{Broken, Node},
+    node::{BrokenProperty, Node},
     reduce::Reduction,
-    search::{Caps, Search, Seen, lock},
+    search::{Caps, Search, SearchRecord, lock},
     walks::{Finding, beyond},
 };
 
@@ -65,7 +65,7 @@ pub struct Options {
     most: Option<u64>,
     /// Plant a bug, to see it found.
     #[arg(long, value_name = "BUG")]
-    plant: Option<Plant>,
+    plant: Option<PlantedBug>,
 }
 
 /// Explores the charts that were asked for, or all. The profile of development optimises
@@ -123,7 +123,7 @@ fn told(unreached: &[String], cut: bool) -> String {
 }
 
 /// Explores one chart with budgets of one size.
-fn report(name: &str, most: u64, plant: Option<Plant>, caps: Caps) -> Result<Report> {
+fn report(name: &str, most: u64, plant: Option<PlantedBug>, caps: Caps) -> Result<Report> {
     let reduction = Reduction::of(name, most);
     let chart = reduction.chart(name)?;
     match shipped::agent(&chart)? {
@@ -141,7 +141,7 @@ fn report(name: &str, most: u64, plant: Option<Plant>, caps: Caps) -> Result<Rep
 struct Report {
     chart: Arc<Chart>,
     reduction: Reduction,
-    seen: Arc<Seen>,
+    seen: Arc<SearchRecord>,
     found: Option<Node>,
     finding: Finding,
     generated: usize,
@@ -154,7 +154,7 @@ impl Report {
     fn of<const N: usize>(
         chart: Chart,
         reduction: Reduction,
-        plant: Option<Plant>,
+        plant: Option<PlantedBug>,
         caps: Caps,
     ) -> Self {
         let started = Instant::now();
@@ -184,7 +184,7 @@ impl Report {
     fn violations(&self) -> Vec<String> {
         let mut violations = Vec::new();
         if let Some(node) = &self.found {
-            let property = node.broken.map_or("", Broken::property);
+            let property = node.broken.map_or("", BrokenProperty::property);
             violations.push(format!("{property}:\n{}", node.told(&self.chart)));
         }
         match self.finding {

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 
 /// What must never be. Each is a property of the search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Broken {
+pub(crate) enum BrokenProperty {
     /// A step panicked.
     Panicked,
     /// A run that goes on waits for nothing.
@@ -35,7 +35,7 @@ pub(crate) enum Broken {
     Lost,
 }
 
-impl Broken {
+impl BrokenProperty {
     /// Returns the property that does not hold.
     pub(crate) const fn property(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ pub(crate) struct Node {
     pub(crate) closed: Vec<EffectId>,
     /// Calls that a person allowed and that have not started yet.
     pub(crate) granted: u8,
-    pub(crate) broken: Option<Broken>,
+    pub(crate) broken: Option<BrokenProperty>,
 }
 
 impl Hash for Node {

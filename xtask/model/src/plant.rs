@@ -15,7 +15,7 @@ use pointsman_kernel::{
 
 /// A bug that can be planted around the step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Plant {
+pub enum PlantedBug {
     /// What an edge spends is given back.
     Unmetered,
     /// A run that has ended can be cancelled.
@@ -26,19 +26,19 @@ pub enum Plant {
 
 /// Applies one event, as the kernel does but for the planted bug.
 pub(crate) fn planted<A: Agent>(
-    plant: Option<Plant>,
+    plant: Option<PlantedBug>,
     chart: &Chart,
     run: &mut Run<A>,
     (seq, seen): (Seq, Observed<A::Report>),
     out: &mut StepOutput<A::Task>,
 ) -> Result<StepResult, Rejected> {
     let cancels = matches!(seen.event, Event::Cancelled { .. });
-    if plant == Some(Plant::SecondTerminal) && cancels {
+    if plant == Some(PlantedBug::SecondTerminal) && cancels {
         run.core.ended = None;
     }
     let took = step(chart, run, seq, seen, out);
     match plant {
-        Some(Plant::Unmetered) => {
+        Some(PlantedBug::Unmetered) => {
             for budget in out.hops.iter().filter_map(|hop| hop.spent) {
                 let max = chart.budget(budget).map_or(0, pointsman_kernel::chart::Budget::max);
                 if let Some(purse) = run.core.balances.get_mut(budget.index()) {
@@ -46,7 +46,7 @@ pub(crate) fn planted<A: Agent>(
                 }
             }
         }
-        Some(Plant::EffectBeforeVerdict) => {
+        Some(PlantedBug::EffectBeforeVerdict) => {
             let asked = out.effects.iter().filter_map(|effect| match &effect.order {
                 EffectKind::AskPerson(call) => Some(call.clone()),
                 _ => None,
@@ -58,7 +58,7 @@ pub(crate) fn planted<A: Agent>(
                 out.effects.push(Effect { id: EffectId { seq, index }, order });
             }
         }
-        Some(Plant::SecondTerminal) | None => {}
+        Some(PlantedBug::SecondTerminal) | None => {}
     }
     took
 }

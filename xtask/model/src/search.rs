@@ -24,11 +24,11 @@ use pointsman_kernel::{
 use stateright::{Model, Property};
 
 use super::{
-    agent::{Drawn, drawing, following},
+    agent::{DrawingAgent, drawing, following},
     inspect,
     key::Canon,
-    node::{Broken, Link, Node},
-    plant::{Plant, planted},
+    node::{BrokenProperty, Link, Node},
+    plant::{PlantedBug, planted},
     walks::{Cost, Walks},
     world,
 };
@@ -48,14 +48,14 @@ pub(crate) struct Caps {
 pub(crate) struct Search<const N: usize> {
     pub(crate) chart: Arc<Chart>,
     canon: Canon,
-    plant: Option<Plant>,
+    plant: Option<PlantedBug>,
     caps: Caps,
-    pub(crate) seen: Arc<Seen>,
+    pub(crate) seen: Arc<SearchRecord>,
 }
 
 /// What the search has seen so far; it outlives the search.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct SearchRecord {
     pub(crate) edges: Mutex<BTreeSet<(StateId, Outcome)>>,
     pub(crate) ends: Mutex<BTreeSet<Disposition>>,
     pub(crate) walks: Mutex<Walks>,
@@ -69,10 +69,10 @@ pub(crate) struct Seen {
 
 /// One step, taken: what became of it is known already.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Taken(Node);
+pub(crate) struct TakenStep(Node);
 
 impl<const N: usize> Search<N> {
-    pub(crate) fn new(chart: Chart, plant: Option<Plant>, caps: Caps) -> Self {
+    pub(crate) fn new(chart: Chart, plant: Option<PlantedBug>, caps: Caps) -> Self {
         let (canon, chart) = (Canon::of(&chart), Arc::new(chart));
         Self { chart, canon, plant, caps, seen: Arc::default() }
     }
@@ -80,7 +80,7 @@ impl<const N: usize> Search<N> {
     /// Takes every step that a run can take, and tries those that it cannot.
     fn steps(&self, from: &Node) -> Vec<Node> {
         let Some(run) = restored::<N>(&from.snapshot) else {
-            return vec![self.breach(from, Broken::Lost)];
+            return vec![self.breach(from, BrokenProperty::Lost)];
         };
         if let Some(broken) = self.unmoved(from, run) {
             return vec![self.breach(from, broken)];
@@ -88,7 +88,7 @@ impl<const N: usize> Search<N> {
         if from.key.is_multiple_of(REPLAYED) {
             self.seen.replays.fetch_add(1, Relaxed);
             if self.plant.is_none() && !inspect::replays::<N>(&self.chart, from) {
-                return vec![self.breach(from, Broken::Lost)];
+                return vec![self.breach(from, BrokenProperty::Lost)];
             }
         }
         let Some(run) = restored::<N>(&from.snapshot) else { return Vec::new() };
@@ -105,7 +105,7 @@ impl<const N: usize> Search<N> {
     }
 
     /// Tries everything that must come to nothing, and returns what went wrong.
-    fn unmoved(&self, from: &Node, mut run: Run<Drawn<N>>) -> Option<Broken> {
+    fn unmoved(&self, from: &Node, mut run: Run<DrawingAgent<N>>) -> Option<BrokenProperty> {
         let misfits = world::misfits(&self.chart, &run.core, &from.closed);
         self.seen.misfits.fetch_add(misfits.len(), Relaxed);
         let ended = run.core.ended.is_some();
@@ -113,22 +113,22 @@ impl<const N: usize> Search<N> {
         for misfit in misfits {
             let (took, _) = drawing(&[], || self.guarded(&mut run, misfit, &mut out));
             match took {
-                Err(_) => return Some(Broken::Panicked),
-                Ok(Ok(StepResult::Applied)) if ended => return Some(Broken::AfterTheEnd),
-                Ok(Ok(StepResult::Applied)) => return Some(Broken::Changed),
+                Err(_) => return Some(BrokenProperty::Panicked),
+                Ok(Ok(StepResult::Applied)) if ended => return Some(BrokenProperty::AfterTheEnd),
+                Ok(Ok(StepResult::Applied)) => return Some(BrokenProperty::Changed),
                 Ok(_) => {}
             }
         }
         // Restoring and refusing leave every byte as it was.
-        (snapshot(&run) != *from.snapshot).then_some(Broken::Changed)
+        (snapshot(&run) != *from.snapshot).then_some(BrokenProperty::Changed)
     }
 
     /// Takes one step from a restored run.
     fn step(&self, from: &Node, seen: &Observed<()>, laid: &[u8]) -> Node {
         let Some(mut run) = restored::<N>(&from.snapshot) else {
-            return self.breach(from, Broken::Lost);
+            return self.breach(from, BrokenProperty::Lost);
         };
-        let before = Before::of(&run.core, seen);
+        let before = CostBefore::of(&run.core, seen);
         let mut out = StepOutput::default();
         let entry = (run.core.next, seen.clone());
         let took = self.guarded(&mut run, entry, &mut out);
@@ -147,11 +147,11 @@ impl<const N: usize> Search<N> {
             ..from.clone()
         };
         let broken = match took {
-            Err(_) => Some(Broken::Panicked),
+            Err(_) => Some(BrokenProperty::Panicked),
             Ok(Ok(StepResult::Applied)) => {
                 inspect::broken(&self.chart, &run.core, &mut node, seen, &out)
             }
-            Ok(_) => Some(Broken::NotTaken),
+            Ok(_) => Some(BrokenProperty::NotTaken),
         };
         if let Some(broken) = broken {
             return self.breach(&node, broken);
@@ -167,7 +167,7 @@ impl<const N: usize> Search<N> {
     /// Steps, and survives a panic.
     fn guarded(
         &self,
-        run: &mut Run<Drawn<N>>,
+        run: &mut Run<DrawingAgent<N>>,
         entry: (Seq, Observed<()>),
         out: &mut StepOutput<()>,
     ) -> std::thread::Result<Result<StepResult, Rejected>> {
@@ -188,7 +188,7 @@ impl<const N: usize> Search<N> {
     }
 
     /// Notes a violation; the first one ends the search.
-    fn breach(&self, at: &Node, broken: Broken) -> Node {
+    fn breach(&self, at: &Node, broken: BrokenProperty) -> Node {
         let node = Node { broken: Some(broken), ..at.clone() };
         lock(&self.seen.found).get_or_insert_with(|| node.clone());
         node
@@ -209,10 +209,10 @@ impl<const N: usize> Search<N> {
 
 impl<const N: usize> Model for Search<N> {
     type State = Node;
-    type Action = Taken;
+    type Action = TakenStep;
 
     fn init_states(&self) -> Vec<Node> {
-        let snapshot = snapshot(&Run::<Drawn<N>>::new(&self.chart));
+        let snapshot = snapshot(&Run::<DrawingAgent<N>>::new(&self.chart));
         vec![Node {
             key: self.canon.key(&snapshot, 0),
             snapshot: snapshot.into(),
@@ -225,22 +225,22 @@ impl<const N: usize> Model for Search<N> {
         }]
     }
 
-    fn actions(&self, node: &Node, actions: &mut Vec<Taken>) {
+    fn actions(&self, node: &Node, actions: &mut Vec<TakenStep>) {
         let found = lock(&self.seen.found).is_some();
         if !found && !self.is_over(node) {
-            actions.extend(self.steps(node).into_iter().map(Taken));
+            actions.extend(self.steps(node).into_iter().map(TakenStep));
         }
     }
 
-    fn next_state(&self, _: &Node, Taken(node): Taken) -> Option<Node> {
+    fn next_state(&self, _: &Node, TakenStep(node): TakenStep) -> Option<Node> {
         Some(node)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         macro_rules! never {
             ($broken:ident) => {
-                Property::always(Broken::$broken.property(), |_, node: &Node| {
-                    node.broken != Some(Broken::$broken)
+                Property::always(BrokenProperty::$broken.property(), |_, node: &Node| {
+                    node.broken != Some(BrokenProperty::$broken)
                 })
             };
         }
@@ -259,12 +259,12 @@ impl<const N: usize> Model for Search<N> {
 }
 
 /// What a run was before a step, as far as its cost goes.
-struct Before {
+struct CostBefore {
     visits: u64,
     passed: u64,
 }
 
-impl Before {
+impl CostBefore {
     /// Time passes while a job is under way and nobody is asked.
     fn of(core: &Core, seen: &Observed<()>) -> Self {
         let asking = core.items.iter().any(|item| matches!(item.doing, ItemStatus::Asking { .. }));
@@ -280,12 +280,12 @@ impl Before {
 }
 
 /// Returns the run of a snapshot, as after a crash.
-pub(crate) fn restored<const N: usize>(snapshot: &[u8]) -> Option<Run<Drawn<N>>> {
+pub(crate) fn restored<const N: usize>(snapshot: &[u8]) -> Option<Run<DrawingAgent<N>>> {
     serde_json::from_slice(snapshot).ok()
 }
 
 /// Returns a run as bytes.
-pub(crate) fn snapshot<const N: usize>(run: &Run<Drawn<N>>) -> Vec<u8> {
+pub(crate) fn snapshot<const N: usize>(run: &Run<DrawingAgent<N>>) -> Vec<u8> {
     serde_json::to_vec(run).unwrap_or_default()
 }
 

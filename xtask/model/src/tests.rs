@@ -5,12 +5,12 @@ use super::*;
 /// Generous: a debug build on a busy machine is slow, and the counts are small.
 const CAP: Duration = Duration::from_mins(10);
 
-fn explored(chart: &str, plant: Option<Plant>, states: usize) -> Report {
+fn explored(chart: &str, plant: Option<PlantedBug>, states: usize) -> Report {
     let caps = Caps { until: Instant::now() + CAP, states, depth: 100 };
     report(chart, 1, plant, caps).unwrap()
 }
 
-fn broken(report: &Report) -> Option<Broken> {
+fn broken(report: &Report) -> Option<BrokenProperty> {
     report.found.as_ref().and_then(|node| node.broken)
 }
 
@@ -30,21 +30,21 @@ fn the_form_chart_holds_whatever_happens() {
 
 #[test]
 fn a_spend_that_is_given_back_is_found() {
-    let report = explored("form", Some(Plant::Unmetered), 10_000);
+    let report = explored("form", Some(PlantedBug::Unmetered), 10_000);
     assert!(matches!(report.finding, Finding::Cycle(_)), "{:?}", report.finding);
     assert!(!report.violations().is_empty());
 }
 
 #[test]
 fn a_second_end_is_found() {
-    let report = explored("form", Some(Plant::SecondTerminal), 10_000);
-    assert_eq!(broken(&report), Some(Broken::AfterTheEnd));
+    let report = explored("form", Some(PlantedBug::SecondTerminal), 10_000);
+    assert_eq!(broken(&report), Some(BrokenProperty::AfterTheEnd));
 }
 
 #[test]
 fn a_tool_that_starts_before_its_verdict_is_found() {
-    let report = explored("chat", Some(Plant::EffectBeforeVerdict), 10_000);
-    assert_eq!(broken(&report), Some(Broken::BeforeVerdict));
+    let report = explored("chat", Some(PlantedBug::EffectBeforeVerdict), 10_000);
+    assert_eq!(broken(&report), Some(BrokenProperty::BeforeVerdict));
     let told = report.violations().concat();
     assert!(told.contains("begun") && told.contains("executing_tools"), "{told}");
 }

@@ -90,7 +90,7 @@ pub fn strace() -> Result<()> {
 pub struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
 
 /// What became of them.
-pub struct Installed(Vec<(Need, Result<()>)>);
+pub struct InstallReport(Vec<(Need, Result<()>)>);
 
 impl Installing {
     /// Starts to install whatever is missing of these.
@@ -105,14 +105,16 @@ impl Installing {
     }
 
     /// Waits for the last of them.
-    pub fn join(self) -> Installed {
+    pub fn join(self) -> InstallReport {
         let broke = || Err(anyhow!("the installation broke off"));
         let done = self.0.into_iter();
-        Installed(done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect())
+        InstallReport(
+            done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect(),
+        )
     }
 }
 
-impl Installed {
+impl InstallReport {
     /// Fails if one of these is missing, and says why.
     pub fn has(&self, needs: &[Need]) -> Result<()> {
         for (need, done) in &self.0 {
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_only_to_those_who_need_it() {
         let missing = || Err(anyhow!("no network"));
-        let installed = Installed(vec![(Need::Npm, Ok(())), (Need::Models, missing())]);
+        let installed = InstallReport(vec![(Need::Npm, Ok(())), (Need::Models, missing())]);
         assert!(installed.has(&[Need::Npm]).is_ok());
         let why = installed.has(&[Need::Npm, Need::Models]).map_err(|why| why.to_string());
         assert_eq!(why, Err("a component is missing: no network".into()));

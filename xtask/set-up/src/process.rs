@@ -59,28 +59,28 @@ pub fn forget_ourselves(cargo: &mut Command) {
 }
 
 /// A child that was started here.
-pub struct Tended {
+pub struct ChildProcess {
     child: Child,
     lifeline: Option<ChildStdin>,
 }
 
 /// How a child came to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Ended {
+pub enum ChildExit {
     /// By itself.
     Exited(ExitStatus),
     /// It took too long and was stopped.
     OverCap,
 }
 
-impl Ended {
+impl ChildExit {
     /// Returns whether it ended by itself, and well.
     pub fn well(self) -> bool {
         matches!(self, Self::Exited(status) if status.success())
     }
 }
 
-impl Tended {
+impl ChildProcess {
     /// Starts what [`command`] returned.
     pub fn start(mut command: Command) -> io::Result<Self> {
         let mut child = command.spawn()?;
@@ -89,21 +89,21 @@ impl Tended {
     }
 
     /// Waits for the end, and brings it about once the time is up.
-    pub fn wait(mut self, cap: Duration) -> io::Result<Ended> {
+    pub fn wait(mut self, cap: Duration) -> io::Result<ChildExit> {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait()? {
-                return Ok(Ended::Exited(status));
+                return Ok(ChildExit::Exited(status));
             }
             if started.elapsed() >= cap {
-                return Ok(Ended::OverCap);
+                return Ok(ChildExit::OverCap);
             }
             thread::sleep(BETWEEN_LOOKS);
         }
     }
 }
 
-impl Drop for Tended {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         drop(self.lifeline.take());
         // The group is killed by now, or has ended before.
@@ -112,8 +112,8 @@ impl Drop for Tended {
 }
 
 /// Runs a command to its end.
-pub fn run(command: Command, cap: Duration) -> io::Result<Ended> {
-    Tended::start(command)?.wait(cap)
+pub fn run(command: Command, cap: Duration) -> io::Result<ChildExit> {
+    ChildProcess::start(command)?.wait(cap)
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_exit_code_is_the_commands() {
-        let Ok(Ended::Exited(status)) = run(shell("exit 7"), LONG) else { panic!("it exits") };
+        let Ok(ChildExit::Exited(status)) = run(shell("exit 7"), LONG) else { panic!("it exits") };
         assert_eq!(status.code(), Some(7));
     }
 
@@ -164,11 +164,11 @@ mod tests {
         let scratch = Scratch::new().unwrap();
         let id = scratch.file("id");
         let script = format!("sleep 600 & echo $! > '{}'; wait", id.display());
-        let tended = Tended::start(shell(&script)).unwrap();
+        let tended = ChildProcess::start(shell(&script)).unwrap();
         while fs::read_to_string(&id).unwrap_or_default().trim().is_empty() {
             thread::sleep(BETWEEN_LOOKS);
         }
-        assert_eq!(tended.wait(Duration::ZERO).unwrap(), Ended::OverCap);
+        assert_eq!(tended.wait(Duration::ZERO).unwrap(), ChildExit::OverCap);
         assert!(is_gone(&fs::read_to_string(id).unwrap()));
     }
 

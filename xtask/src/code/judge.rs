@@ -1,6 +1,6 @@
 //! What must hold of a change, however often it was killed.
 
-use super::course::{Done, FORBIDDEN, Kills, WHY_NOT};
+use super::change_test::{FORBIDDEN, FinishedChange, Kills, WHY_NOT};
 use crate::history;
 
 /// The commits of the whole change, the last one first.
@@ -10,7 +10,7 @@ const TESTS: usize = 4;
 /// What the model must have been told on the way, and why.
 const HEARD: [(&str, &str); 4] = [
     ("was not found in `prices.py`", "that its edit does not fit"),
-    ("the nearest lines are", "which lines come nearest"),
+    ("the most similar lines are", "which lines come nearest"),
     ("This did not work: `edit` on prices.py", "how to recover"),
     (WHY_NOT, "why it may not do what it wants"),
 ];
@@ -22,7 +22,7 @@ const REPORTED: [&str; 3] = [
 ];
 
 /// Returns everything that is wrong with a change.
-pub(super) fn complaints(kills: Kills, done: &Done) -> Vec<String> {
+pub(super) fn complaints(kills: Kills, done: &FinishedChange) -> Vec<String> {
     let mut wrong = Vec::new();
     ending(done, &mut wrong);
     lost(done, &mut wrong);
@@ -31,7 +31,7 @@ pub(super) fn complaints(kills: Kills, done: &Done) -> Vec<String> {
     wrong
 }
 
-fn ending(done: &Done, wrong: &mut Vec<String>) {
+fn ending(done: &FinishedChange, wrong: &mut Vec<String>) {
     let [state, ended, result] = &done.end;
     if (state.as_str(), ended.as_str()) != ("complete", "succeeded") {
         wrong.push(format!("it ended in `{state}` ({ended}): {result}"));
@@ -45,7 +45,7 @@ fn ending(done: &Done, wrong: &mut Vec<String>) {
 }
 
 /// Each journal begins with the one before it, byte for byte.
-fn lost(done: &Done, wrong: &mut Vec<String>) {
+fn lost(done: &FinishedChange, wrong: &mut Vec<String>) {
     for pair in done.journals.windows(2) {
         if let [before, after] = pair
             && !after.starts_with(before)
@@ -56,7 +56,7 @@ fn lost(done: &Done, wrong: &mut Vec<String>) {
 }
 
 /// Nothing was done twice, and nothing unasked.
-fn effects(kills: Kills, done: &Done, wrong: &mut Vec<String>) {
+fn effects(kills: Kills, done: &FinishedChange, wrong: &mut Vec<String>) {
     let seen = &done.seen;
     if seen.commits != COMMITS {
         wrong.push(format!("the commits are {:?}", seen.commits));
@@ -99,7 +99,7 @@ fn effects(kills: Kills, done: &Done, wrong: &mut Vec<String>) {
 }
 
 /// What the model was shown is whole, and says what it must know.
-fn told(done: &Done, wrong: &mut Vec<String>) {
+fn told(done: &FinishedChange, wrong: &mut Vec<String>) {
     for (words, what) in HEARD {
         let heard = done.prompts.iter().flatten().any(|part| part.contains(words));
         if !heard {
@@ -114,18 +114,18 @@ fn told(done: &Done, wrong: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::project::Seen;
+    use crate::code::project::ProjectState;
 
     fn lines(count: usize) -> Vec<String> {
         (1..=count).map(|line| format!("line {line}")).collect()
     }
 
-    fn done() -> Done {
+    fn done() -> FinishedChange {
         let heard = HEARD.map(|(words, _)| format!("{}", serde_json::json!({ "user": words })));
         let mut parts = vec![r#"{"system":""}"#.to_owned()];
         parts.extend(heard);
         parts.push(r#"{"tools":[],"schema":null}"#.to_owned());
-        Done {
+        FinishedChange {
             kills: 2,
             asked: ["propose_plan {}", "shell rm test_prices.py", "git {}", "shell unittest"]
                 .map(Into::into)
@@ -134,7 +134,7 @@ mod tests {
             end: ["complete".into(), "succeeded".into(), REPORTED.join("\n")],
             replayed: Some(0),
             prompts: vec![parts.into_iter().map(Into::into).collect()],
-            seen: Seen {
+            seen: ProjectState {
                 commits: COMMITS.map(Into::into).into(),
                 uncommitted: String::new(),
                 unlike: Vec::new(),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// Checks that a change in which one thing is spoilt is complained about so.
-    fn check(spoil: impl FnOnce(&mut Done), words: &str) {
+    fn check(spoil: impl FnOnce(&mut FinishedChange), words: &str) {
         let mut done = done();
         spoil(&mut done);
         let said = complaints(Kills::Twice, &done).join("\n");

@@ -19,7 +19,7 @@ pub(super) struct Project {
 
 /// How the project looks.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct ProjectState {
     /// The subjects of all commits, the last one first.
     pub(super) commits: Vec<String>,
     /// What git says is not committed.
@@ -73,7 +73,7 @@ impl Project {
     }
 
     /// Returns how it looks.
-    pub(super) fn seen(&self) -> Result<Seen> {
+    pub(super) fn seen(&self) -> Result<ProjectState> {
         let commits = self.git(&["log", "--format=%s"])?;
         let uncommitted = self.git(&["status", "--porcelain"])?;
         let mut unlike = Vec::new();
@@ -84,7 +84,7 @@ impl Project {
             }
         }
         let commits = commits.lines().map(ToOwned::to_owned).collect();
-        Ok(Seen { commits, uncommitted, unlike, tested: self.tested()? })
+        Ok(ProjectState { commits, uncommitted, unlike, tested: self.tested()? })
     }
 
     /// Runs git and returns what it prints; no settings of ours or of the machine's count.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, fs};
 
-use super::{counter::Request, course::Survived, kind::Kind};
+use super::{counter::Request, kill_test::KilledRun, kind::Kind};
 
 /// Where a run ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,7 +22,7 @@ impl fmt::Display for End {
 
 /// A run that nobody disturbed.
 #[derive(Clone, Debug)]
-pub(super) struct Alone {
+pub(super) struct UndisturbedRun {
     pub(super) end: End,
     /// What was answered, in order.
     pub(super) answers: Vec<String>,
@@ -32,13 +32,17 @@ pub(super) struct Alone {
 const ASKS_FOR: [&str; 2] = ["/first", "/second"];
 
 /// Returns everything that is wrong with a run, compared with one that was left alone.
-pub(super) fn complaints(run: &Survived, kind: Kind, alone: Option<&Alone>) -> Vec<String> {
+pub(super) fn complaints(
+    run: &KilledRun,
+    kind: Kind,
+    alone: Option<&UndisturbedRun>,
+) -> Vec<String> {
     let mut wrong = Vec::new();
     match (&run.end, alone) {
-        (Some(here), Some(Alone { end, .. })) if here != end => {
+        (Some(here), Some(UndisturbedRun { end, .. })) if here != end => {
             wrong.push(format!("it ended in {here}, and left alone in {end}"));
         }
-        (Some(_), Some(Alone { answers, .. })) if run.answers != *answers => {
+        (Some(_), Some(UndisturbedRun { answers, .. })) if run.answers != *answers => {
             let same = answers.iter().zip(&run.answers).take_while(|(one, two)| one == two).count();
             let answer = |of: &[String]| of.get(same).cloned().unwrap_or_else(|| "none".into());
             let (here, there) = (answer(&run.answers), answer(answers));
@@ -61,7 +65,7 @@ pub(super) fn complaints(run: &Survived, kind: Kind, alone: Option<&Alone>) -> V
 }
 
 /// Its commands ran in the sandbox that was meant.
-fn confined(run: &Survived, kind: Kind, wrong: &mut Vec<String>) {
+fn confined(run: &KilledRun, kind: Kind, wrong: &mut Vec<String>) {
     let ours = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let hidden = run.saw != ours.to_string_lossy();
     if run.saw.is_empty() || hidden != kind.hides_processes() {
@@ -71,7 +75,7 @@ fn confined(run: &Survived, kind: Kind, wrong: &mut Vec<String>) {
 }
 
 /// Each journal begins with the one before it, and has what was acknowledged.
-fn lost(run: &Survived, wrong: &mut Vec<String>) {
+fn lost(run: &KilledRun, wrong: &mut Vec<String>) {
     for pair in run.journals.windows(2) {
         let [before, after] = pair else { continue };
         if !after.starts_with(before) {
@@ -87,7 +91,7 @@ fn lost(run: &Survived, wrong: &mut Vec<String>) {
 }
 
 /// Repeated requests have one key, and a note is never taken twice unasked.
-fn effects(run: &Survived, wrong: &mut Vec<String>) {
+fn effects(run: &KilledRun, wrong: &mut Vec<String>) {
     let mut keys: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
     for request in &run.requests {
         keys.entry(&request.path).or_default().push(request.key.as_deref());
@@ -146,16 +150,16 @@ mod tests {
         End { state: state.into(), ended: "succeeded".into(), result: String::new() }
     }
 
-    fn alone() -> Alone {
-        Alone { end: end("done"), answers: vec!["counted".into()] }
+    fn alone() -> UndisturbedRun {
+        UndisturbedRun { end: end("done"), answers: vec!["counted".into()] }
     }
 
     fn lines(count: usize) -> Vec<String> {
         (1..=count).map(|line| format!("line {line}")).collect()
     }
 
-    fn survived() -> Survived {
-        Survived {
+    fn survived() -> KilledRun {
+        KilledRun {
             kills: 1,
             acknowledged: 2,
             journals: vec![lines(2), lines(5)],
@@ -170,12 +174,12 @@ mod tests {
                 request("/run/second", "b"),
             ],
             end: Some(end("done")),
-            ..Survived::default()
+            ..KilledRun::default()
         }
     }
 
     /// Checks that a run in which one thing is spoilt is complained about in these words.
-    fn check(spoil: impl FnOnce(&mut Survived), words: &str) {
+    fn check(spoil: impl FnOnce(&mut KilledRun), words: &str) {
         let mut run = survived();
         spoil(&mut run);
         let said = complaints(&run, Kind::Errands, Some(&alone())).join("\n");
@@ -195,7 +199,7 @@ mod tests {
         check(|run| run.journals = vec![lines(2), vec!["else".into()]], "only 0 are left");
         check(|run| run.journals = vec![lines(5), lines(2)], "only 2 are left");
         check(|run| run.requests.push(request("/run/first", "c")), "different keys");
-        let unkeyed = |run: &mut Survived| run.requests.iter_mut().for_each(|it| it.key = None);
+        let unkeyed = |run: &mut KilledRun| run.requests.iter_mut().for_each(|it| it.key = None);
         check(unkeyed, "without a key");
         check(|run| run.requests.truncate(2), "/second was never asked for");
         check(|run| run.noted = 3, "3 notes were taken");
@@ -211,7 +215,7 @@ mod tests {
         check(|run| run.noted_when_asked = vec![2], "repeated silently");
         check(|run| run.kills = 0, "asked 1 times after 0 kills");
         check(|run| run.end = None, "an acknowledged run is lost");
-        let unseen = |run: &mut Survived| (run.end, run.acknowledged) = (None, 0);
+        let unseen = |run: &mut KilledRun| (run.end, run.acknowledged) = (None, 0);
         check(unseen, "its journal does not know of it");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::ride::Ride;
+use super::model_run::ModelRun;
 
 /// How a run may end.
 const NAMED: [&str; 6] = ["succeeded", "failed", "cancelled", "budget", "stuck", "denied"];
@@ -45,8 +45,8 @@ impl fmt::Display for Bounds {
 }
 
 /// Returns how a run ended in a few words, or everything that is wrong with it.
-pub(super) fn judge(bounds: &Bounds, ride: &Ride) -> Result<String, Vec<String>> {
-    let seen = Seen::of(&ride.told.stdout, &ride.shown);
+pub(super) fn judge(bounds: &Bounds, ride: &ModelRun) -> Result<String, Vec<String>> {
+    let seen = RunObservation::of(&ride.told.stdout, &ride.shown);
     let mut wrong = seen.complaints(bounds);
     let code = ride.told.code();
     if code.is_none() {
@@ -75,7 +75,7 @@ pub(super) fn judge(bounds: &Bounds, ride: &Ride) -> Result<String, Vec<String>>
 
 /// What is seen of a run from outside.
 #[derive(Debug, Default)]
-struct Seen {
+struct RunObservation {
     ended: String,
     /// How it ended, as the journal has it.
     kept: String,
@@ -87,7 +87,7 @@ struct Seen {
     answered: usize,
 }
 
-impl Seen {
+impl RunObservation {
     fn of(stdout: &str, shown: &Value) -> Self {
         let lines: Vec<Value> =
             stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -171,7 +171,7 @@ mod tests {
 
     const BOUNDS: Bounds = Bounds { visits: 2, model_calls: 1, tool_calls: 1, time_ms: 1_000 };
 
-    fn seen(tool: &str, ended: &str, elapsed_ms: u64) -> Seen {
+    fn seen(tool: &str, ended: &str, elapsed_ms: u64) -> RunObservation {
         let attempt = |what: &str| json!({ "event": "attempt", "attempt": 1, "what": what });
         let lines = [
             attempt(&format!("calls {tool} {{}}")),
@@ -184,7 +184,7 @@ mod tests {
             "entries": [{ "event": { "begun": { "permissions": permissions } } }],
             "state_history": [{ "to": "a" }, { "to": "b" }],
         });
-        Seen::of(&lines.map(|line| line.to_string()).join("\n"), &shown)
+        RunObservation::of(&lines.map(|line| line.to_string()).join("\n"), &shown)
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let complaints = |seen: Seen, bounds| seen.complaints(&bounds).join("\n");
+        let complaints = |seen: RunObservation, bounds| seen.complaints(&bounds).join("\n");
         let tight = Bounds { visits: 1, model_calls: 0, tool_calls: 0, time_ms: 1 };
         let said = complaints(seen("read", "stuck", 2), tight);
         for most in ["2 visits", "1 model calls", "1 tool calls", "2 milliseconds"] {

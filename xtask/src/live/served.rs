@@ -25,7 +25,7 @@ const WEAK: [&str; 6] = ["--threads", "2", "--slots", "1", "--context", "8192"];
 const CHAOS: [&str; 6] = ["--threads", "1", "--slots", "2", "--context", "65536"];
 
 /// A model that can be served.
-pub(super) struct Served {
+pub(super) struct ServedModel {
     python: PathBuf,
     model: PathBuf,
     options: &'static [&'static str],
@@ -33,7 +33,7 @@ pub(super) struct Served {
     _made: Option<Scratch>,
 }
 
-impl Served {
+impl ServedModel {
     /// A small instruct model.
     pub(super) fn weak(python: &Python) -> Self {
         let (python, model) = (python.program(), python.weak_model());

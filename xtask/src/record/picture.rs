@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use vt100::{Cell, Color, Screen};
 
-use super::stage::{COLUMNS, Frame, ROWS};
+use super::terminal::{COLUMNS, Frame, ROWS};
 
 /// Size of a cell, of the margin, and of the bar on top.
 const WIDE: f32 = 8.4;

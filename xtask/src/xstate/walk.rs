@@ -26,10 +26,10 @@ pub(crate) struct Walk {
 
 pub(crate) struct Step {
     pub(crate) name: String,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SimulatedStep,
 }
 
-pub(crate) enum Seen {
+pub(crate) enum SimulatedStep {
     /// It led to this state.
     Taken(String),
     /// The state does not offer it.
@@ -146,11 +146,11 @@ pub(crate) fn walk(chart: &Chart, draws: &mut SplitMix64, coverage: &mut Coverag
                     walk.ended_at = Some(walk.steps.len());
                 }
                 taken.push(name.clone());
-                walk.steps.push(Step { name, seen: Seen::Taken(to.to_string()) });
+                walk.steps.push(Step { name, seen: SimulatedStep::Taken(to.to_string()) });
             }
             // A budget is used up. The export has no budgets, so it is not asked.
             Some(_) if offered => {}
-            Some(_) => walk.steps.push(Step { name, seen: Seen::Refused }),
+            Some(_) => walk.steps.push(Step { name, seen: SimulatedStep::Refused }),
         }
         if walk.ended_at.is_some_and(|at| walk.steps.len() > at + AFTER_THE_END) {
             break;

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Crates whose strings reach users.
-const CRATES: [&str; 5] = ["pointsman", "runtime", "agents", "kernel", "webdriver"];
+const CRATES: [&str; 6] = ["pointsman", "runtime", "fleet", "agents", "kernel", "webdriver"];
 
 /// Paths whose strings users never read, by reader.
 const UNSEEN: &[(&str, &[&str])] = &[

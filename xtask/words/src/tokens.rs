@@ -247,7 +247,10 @@ fn has_word(group: &Group, word: &str) -> bool {
 /// Returns whether a text is prose: two words in a row, and neither SQL nor markup.
 fn is_prose(text: &str) -> bool {
     let start = text.trim_start();
-    let is_code = CODE.iter().any(|it| start.starts_with(it));
+    let is_code = CODE.iter().any(|it| start.starts_with(it))
+        || [" AS (", "SELECT ", " = ?"].iter().any(|it| text.contains(it))
+        // A style sheet.
+        || start.starts_with(['.', ':']) && text.contains(['{', '.']);
     if is_code || start.starts_with(['<', '{']) && start.contains(['<', ';']) {
         return false;
     }

@@ -60,7 +60,7 @@ fn calling(calls: &[(&str, &str)]) -> Driver<ChatAgent> {
 /// Returns the outputs of the last reply's calls, and fails if one has none.
 fn outputs(driver: &Driver<ChatAgent>) -> Vec<String> {
     let calls = driver.run.data.transcript.calls();
-    calls.iter().map(|it| it.result.as_ref().expect("a result").output.clone()).collect()
+    calls.iter().map(|it| it.result.as_ref().expect("run has a result").output.clone()).collect()
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
             driver.answer_last(result(true, false, "x"));
         }
         assert_eq!(driver.state(), WAITING);
-        let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
+        let error = ChatAgent::turn_error(&driver.run.data).expect("turn ended with an error");
         assert_eq!(error.kind, TurnErrorKind::Budget);
         assert!(error.message.contains("50 for `rounds`"), "{}", error.message);
         if turn == 0 {

@@ -130,7 +130,7 @@ mod tests {
     fn reported(driver: &Driver<ExploreAgent>, key: &str) -> Value {
         ExploreAgent::report(&driver.run.data)
             .and_then(|it| it.get(key).cloned())
-            .expect("it reports")
+            .expect("agent reports a result")
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(reported(&driver, key), json!(count), "{key}");
         }
         assert_eq!(reported(&driver, "stopped"), Value::Null);
-        let told = ExploreAgent::result(&driver.run.data).expect("it tells");
+        let told = ExploreAgent::result(&driver.run.data).expect("agent reports a result");
         assert!(told.contains("2 screens in 2 activities, 1 edge. 2 actions performed"), "{told}");
         assert!(told.contains("pointsman reproduce RUN"), "{told}");
     }

@@ -97,7 +97,7 @@ fn explore(driver: &mut Driver<ExploreAgent>, app: App<'_>) -> Vec<String> {
         let Order::Own { task, actions: count, .. } = driver.order().clone() else {
             panic!("no model is asked")
         };
-        let buttons = app.iter().find(|(name, _)| *name == at).expect("the app has it").1;
+        let buttons = app.iter().find(|(name, _)| *name == at).expect("app has the screen").1;
         let labels: Vec<&str> = buttons.iter().map(|(label, _)| *label).collect();
         if count > 0 {
             actions.push(format!("{at} {task:?}"));

@@ -202,7 +202,7 @@ impl Profile {
             let has = self.values.keys().any(|kind| kind.class() == Some(*class));
             // A file is named by an answer, of which nobody knows for which field it is.
             if !has && (*class != SensitiveKind::File || self.answers.is_empty()) {
-                let why = format!("\"{class}\" is allowed, and there is no value for it");
+                let why = format!("\"{class}\" is allowed, but has no value");
                 found.push(("allow".into(), why));
             }
         }
@@ -242,7 +242,7 @@ fn doubt(kind: FieldKind, value: &str) -> Option<&'static str> {
         value.parse().is_ok_and(|number: u16| range.contains(&number))
     };
     let wrong = match kind {
-        _ if value.is_empty() => return Some("it is empty: leave the key out instead"),
+        _ if value.is_empty() => return Some("it is empty: remove the key instead"),
         FieldKind::Email => !email(value),
         FieldKind::Tel => Phone::read(value).is_none_or(|phone| phone.calling.is_none()),
         FieldKind::TelNational | FieldKind::TelLocal => Phone::read(value).is_none(),
@@ -262,15 +262,15 @@ fn doubt(kind: FieldKind, value: &str) -> Option<&'static str> {
         _ => false,
     };
     wrong.then_some(match kind {
-        FieldKind::Email => "no e-mail address: write it as name@example.org",
-        FieldKind::Tel => "no full number: write it with its country, as +44 20 7946 0000",
-        FieldKind::Bday => "no day: write it as YYYY-MM-DD",
-        FieldKind::Country => "no country's code: write it as ISO 3166 does, such as GB",
-        FieldKind::CountryName => "no country that is known by this name",
-        FieldKind::CcNumber => "no card's number: its last digit does not fit",
-        FieldKind::CcExp => "no month: write it as YYYY-MM",
-        FieldKind::Url => "no address of a page: write it as https://example.org",
-        FieldKind::Photo => "no file: write its absolute path",
+        FieldKind::Email => "not an e-mail address: write it as name@example.org",
+        FieldKind::Tel => "not a full number: write it with its country, as +44 20 7946 0000",
+        FieldKind::Bday => "not a day: write it as YYYY-MM-DD",
+        FieldKind::Country => "not a country code: write it as in ISO 3166, such as GB",
+        FieldKind::CountryName => "not a known country",
+        FieldKind::CcNumber => "not a card number: its check digit is wrong",
+        FieldKind::CcExp => "not a month: write it as YYYY-MM",
+        FieldKind::Url => "not a web address: write it as https://example.org",
+        FieldKind::Photo => "not a file: write its absolute path",
         _ => "no such number",
     })
 }

@@ -122,7 +122,7 @@ fn config() -> Value {
 
 fn with(more: Value) -> Value {
     let mut config = config();
-    for (key, value) in more.as_object().expect("an object") {
+    for (key, value) in more.as_object().expect("JSON has the expected type") {
         config[key.as_str()] = value.clone();
     }
     config
@@ -227,7 +227,7 @@ fn format_of(message: &pointsman_kernel::prompt::PromptMessage) -> String {
 #[test]
 fn the_prompt_names_the_profile_and_tells_nothing_of_it() {
     let driver = at_fill(vec![field("why", FieldShape::Textarea)]);
-    let private = driver.prompt().private.expect("it has something private");
+    let private = driver.prompt().private.expect("prompt has a private part");
     assert_eq!((private.file.as_str(), private.redact), (FILE, true));
     let plain = with(json!({"redact": false, "profile": {}}));
     let driver = at_fill_with(plain, vec![field("why", FieldShape::Textarea)]);
@@ -334,7 +334,7 @@ fn waiting_times_are_what_the_configuration_says() {
     let driver = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
     let timeout = |state: &str| {
         let state = driver.chart.find(state).and_then(|id| driver.chart.state(id));
-        match state.expect("it is there").kind() {
+        match state.expect("value is present").kind() {
             pointsman_kernel::chart::StateKind::Run(work) => work.attempts.timeout,
             other => panic!("{other:?}"),
         }

@@ -77,7 +77,7 @@ fn summarises(driver: &mut Driver<ResearchAgent>) {
 fn prompt(driver: &Driver<ResearchAgent>) -> Prompt {
     let Order::Model(call) = driver.order() else { panic!("a model is asked") };
     let core = &driver.run.core;
-    let state = driver.chart.state(core.state).expect("it is in a state");
+    let state = driver.chart.state(core.state).expect("chart has the state");
     let attempt = core.items[0].attempt;
     let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
     ResearchAgent::prompt(

@@ -32,7 +32,7 @@ struct Trailer {
 
 /// Returns what an event is called, and which answer it brings.
 fn named(event: &str) -> String {
-    let event: Value = serde_json::from_str(event).expect("it is JSON");
+    let event: Value = serde_json::from_str(event).expect("text is valid JSON");
     let Some((name, body)) = event.as_object().and_then(|map| map.iter().next()) else {
         return event.as_str().unwrap_or_default().to_owned();
     };
@@ -45,20 +45,20 @@ fn journals_of_earlier_drivers_replay() {
     let all = pointsman_agents::all();
     let (mut agents, mut events, mut runs) = (BTreeSet::new(), BTreeSet::new(), (0, 0, 0));
     for entry in fs::read_dir(folder()).expect("the corpus is there") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder is readable").path();
         let name = path.display();
-        let text = fs::read_to_string(&path).expect("it can be read");
+        let text = fs::read_to_string(&path).expect("file is readable");
         let lines: Vec<&str> = text.lines().collect();
         let [head, lines @ .., tail] = &lines[..] else { panic!("{name} is cut off") };
-        let header: Header = serde_json::from_str(head).expect("it has a header");
-        let trailer: Trailer = serde_json::from_str(tail).expect("it has a trailer");
+        let header: Header = serde_json::from_str(head).expect("text is valid JSON");
+        let trailer: Trailer = serde_json::from_str(tail).expect("text is valid JSON");
         let program = all.verify(&header.source);
         let program = program.unwrap_or_else(|refused| panic!("{name}: {refused:?}"));
         let (mut run, mut link) = (program.start(), Digest::default());
         for line in lines {
             let folded = run.fold(&program, link, line);
             link = folded.unwrap_or_else(|error| panic!("{name}: {error}")).1;
-            events.insert(named(Entry::read(line).expect("it was read").event.get()));
+            events.insert(named(Entry::read(line).expect("entry is readable").event.get()));
         }
         assert_eq!(link, trailer.link, "{name}");
         agents.insert(header.agent);

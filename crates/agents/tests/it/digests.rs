@@ -61,8 +61,10 @@ fn layout_and_comments_do_not_change_a_digest() {
             .filter(|line| !line.starts_with('#') && !line.is_empty())
             .flat_map(|line| [line, "\n"])
             .collect();
-        let chart = verify(&bare, &pointsman_agents::registry()).expect("it is still sound");
-        let shipped = pointsman_agents::chart(name).expect("it ships").expect("it is sound");
+        let chart = verify(&bare, &pointsman_agents::registry()).expect("chart is verified");
+        let shipped = pointsman_agents::chart(name)
+            .expect("chart ships with the agents")
+            .expect("chart is verified");
         assert_eq!(chart.digest(), shipped.digest(), "{name}");
     }
 }
@@ -108,8 +110,11 @@ fn a_budget_does_not_bound_what_a_child_calls() {
         final = "cancelled"
     "#;
     let chart = pointsman_kernel::chart::verify(source, &pointsman_agents::registry());
-    let chart = chart.expect("it is sound");
-    let research = CHILDREN.iter().find(|child| child.name == "research").expect("it ships");
+    let chart = chart.expect("chart is verified");
+    let research = CHILDREN
+        .iter()
+        .find(|child| child.name == "research")
+        .expect("child chart ships with the agents");
     let calls = |it: &pointsman_kernel::chart::Certificate| (it.model_calls, it.tool_calls);
     assert_eq!(calls(&chart.certificate()), calls(&research.certificate));
 }

@@ -16,11 +16,13 @@ fn folder() -> PathBuf {
 fn golden_journals_replay() {
     let (all, mut replayed) = (pointsman_agents::all(), 0);
     for entry in fs::read_dir(folder()).expect("the journals are there") {
-        let path = entry.expect("it can be listed").path();
-        let text = fs::read_to_string(&path).expect("it can be read");
-        let name = path.file_stem().and_then(|name| name.to_str()).expect("it has a name");
+        let path = entry.expect("folder is readable").path();
+        let text = fs::read_to_string(&path).expect("file is readable");
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("field has a name");
         let chart = name.split('-').next().unwrap_or_default();
-        let program = all.verify(all.chart(chart).expect("it ships")).expect("it is sound");
+        let program = all
+            .verify(all.chart(chart).expect("chart ships with the agents"))
+            .expect("chart is verified");
         let mut run = program.start();
         let mut prev = Digest::default();
         for line in text.lines() {
@@ -37,27 +39,27 @@ fn golden_journals_replay() {
 /// without it is read as ever.
 #[test]
 fn a_place_in_the_first_entry_decides_nothing() {
-    for golden in fs::read_dir(folder()).expect("there are some") {
-        let golden = fs::read_to_string(golden.expect("it has a name").path());
-        assert!(!golden.expect("it can be read").contains("\"place\""), "older ones have none");
+    for golden in fs::read_dir(folder()).expect("folder is readable") {
+        let golden = fs::read_to_string(golden.expect("file is readable").path());
+        assert!(!golden.expect("file is readable").contains("\"place\""), "older ones have none");
     }
     let config = json!({"goal": "Who sets the points?"});
     let without = World::begun("research", &config);
     let mut placed = World::new("research");
     let mut begun = placed.begin(&config);
     begun["begun"]["place"] = json!({"dir": "/a", "model": "quote", "later": [1]});
-    placed.event(&begun).expect("it begins");
+    placed.event(&begun).expect("run begins");
     assert_eq!(placed.open, without.open);
     let entry = |world: &World| {
-        let line = world.lines.first().expect("it has begun");
-        let entry: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+        let line = world.lines.first().expect("run has begun");
+        let entry: serde_json::Value = serde_json::from_str(line).expect("text is valid JSON");
         (entry["effects"].clone(), entry["hops"].clone())
     };
     assert_eq!(entry(&placed), entry(&without));
     let mut again = World::new("research");
-    let line = placed.lines.first().expect("it has begun");
+    let line = placed.lines.first().expect("run has begun");
     assert!(line.contains(r#""later":[1]"#), "it is kept as it is: {line}");
-    again.run.fold(&again.chart, Digest::default(), line).expect("it replays");
+    again.run.fold(&again.chart, Digest::default(), line).expect("entry replays");
 }
 
 /// The scripts that wrote the journals. They must still write the same bytes.
@@ -76,7 +78,7 @@ fn write_golden_journals() {
     fs::create_dir_all(folder()).expect("the folder can be made");
     for (name, world) in scripts() {
         let text: String = world.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-        fs::write(folder().join(format!("{name}.jsonl")), text).expect("it can be written");
+        fs::write(folder().join(format!("{name}.jsonl")), text).expect("file is writable");
     }
 }
 
@@ -116,8 +118,8 @@ fn chat() -> World {
     world.own(json!({"post_tools": {"action_taken": true}}));
     world.says("Fixed.");
     world.given(0, &json!({"text": "And the other one?"}));
-    world.event(&json!({"cancelled": {"scope": "turn"}})).expect("a turn can be cancelled");
-    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("it shuts down");
+    world.event(&json!({"cancelled": {"scope": "turn"}})).expect("event is applied");
+    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("event is applied");
     ended(world, Disposition::Succeeded)
 }
 
@@ -126,18 +128,18 @@ fn chat_paused_and_asked() -> World {
     let mut world = World::new("chat");
     let mut begun = world.begin(&json!({}));
     begun["begun"]["permissions"]["otherwise"] = json!("ask");
-    world.event(&begun).expect("it begins");
+    world.event(&begun).expect("event is applied");
     world.given(0, &json!({"text": "Fix the typo in README."}));
-    world.event(&json!({"paused": {"why": "memory", "by": "machine"}})).expect("it pauses");
-    world.event(&json!({"paused": {"why": "tea", "by": "person"}})).expect("a second pause");
+    world.event(&json!({"paused": {"why": "memory", "by": "machine"}})).expect("event is applied");
+    world.event(&json!({"paused": {"why": "tea", "by": "person"}})).expect("event is applied");
     let edit = json!({"path": "README", "old": "teh", "new": "the"});
     world.proposes("", &[("a", "edit", edit)]);
-    world.event(&json!({"lifted": {"by": "person"}})).expect("one pause is over");
+    world.event(&json!({"lifted": {"by": "person"}})).expect("event is applied");
     let lift = json!({"lifted": {"by": "machine"}});
-    let lifted = world.event(&lift).expect("the other is over");
+    let lifted = world.event(&lift).expect("event is applied");
     assert_eq!(lifted.effects.len(), 1, "only now somebody is asked");
     assert_eq!(
-        world.event(&lift).expect("it is no fault").result,
+        world.event(&lift).expect("event is applied").result,
         StepResult::Ignored(Late::Already)
     );
     let (effect, _) = world.open.remove(0);
@@ -145,18 +147,18 @@ fn chat_paused_and_asked() -> World {
         ItemStatus::Asking { call, expires, .. } => Some((call, expires)),
         _ => None,
     });
-    let (call, expires) = asked.expect("somebody is asked");
+    let (call, expires) = asked.expect("a question is open");
     let mut answer = json!({"approval_answered": {
         "effect": effect, "call": call, "granted": true, "reason": "fine", "sent": expires,
     }});
-    let late = world.event(&answer).expect("it is no fault");
+    let late = world.event(&answer).expect("event is applied");
     assert_eq!(late.result, StepResult::Ignored(Late::Expired));
     answer["approval_answered"]["sent"] = json!(expires.0 - 1);
-    world.event(&answer).expect("it was sent in time");
+    world.event(&answer).expect("event is applied");
     world.tool(true, "1 replacement", true);
     world.own(json!({"post_tools": {"action_taken": true}}));
     world.says("Fixed.");
-    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("it shuts down");
+    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("event is applied");
     ended(world, Disposition::Succeeded)
 }
 
@@ -167,9 +169,9 @@ fn research() -> World {
     world.says("I would like to look further.");
     world.wake();
     world.says(r#"{"action": "tool", "tool_name": "context.fts_search", "args": {"query": "parser entry"}}"#);
-    world.event(&json!({"paused": {"why": "disk"}})).expect("it pauses");
+    world.event(&json!({"paused": {"why": "disk"}})).expect("event is applied");
     world.tool(true, "src/main.rs:9: parse()", false);
-    world.event(&json!("resumed")).expect("it goes on");
+    world.event(&json!("resumed")).expect("event is applied");
     world.says("It is called from main.");
     world.says(r#"{"action": "finish", "final": "In src/parser.rs, called from src/main.rs:9."}"#);
     world.own(json!({"assembled": {"text": "In src/parser.rs, called from src/main.rs:9."}}));
@@ -308,7 +310,7 @@ fn explore() -> World {
     let mut at = 0;
     while world.run.core().ended.is_none() {
         let (_, effect) = world.open[0].clone();
-        let task = effect.pointer("/start/own/task").expect("no model is asked");
+        let task = effect.pointer("/start/own/task").expect("effect is a task of the agent");
         if task == "capture" || task == "verify" {
             world.own(screen(at));
         } else if task.get("inspect").is_some() {

@@ -160,7 +160,7 @@ fn a_model_that_writes_nonsense_comes_to_rest() {
 fn cancelling_stops_everything_that_is_under_way() {
     for chart in charts() {
         let mut world = working(chart.name());
-        world.event(&json!({"cancelled": {"scope": "run"}})).expect("it can be cancelled");
+        world.event(&json!({"cancelled": {"scope": "run"}})).expect("event is applied");
         assert_eq!(
             world.run.core().ended,
             Some(pointsman_kernel::chart::Disposition::Cancelled),

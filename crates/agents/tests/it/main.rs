@@ -17,7 +17,9 @@ use pointsman_kernel::chart::Chart;
 
 /// Returns the shipped charts.
 fn charts() -> Vec<Chart> {
-    let shipped = |name: &&str| chart(name).expect("it ships").expect("it is sound");
+    let shipped = |name: &&str| {
+        chart(name).expect("chart ships with the agents").expect("chart ships with the agents")
+    };
     CHARTS.iter().map(|(name, _)| name).map(shipped).collect()
 }
 
@@ -26,7 +28,7 @@ fn ways_there(chart: &Chart) -> BTreeMap<&str, Vec<&str>> {
     let mut ways: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut open = VecDeque::from([(chart.start(), Vec::new())]);
     while let Some((at, way)) = open.pop_front() {
-        let state = chart.state(at).expect("it is a state");
+        let state = chart.state(at).expect("chart has the state");
         if ways.contains_key(state.name()) {
             continue;
         }

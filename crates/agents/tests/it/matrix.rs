@@ -28,18 +28,21 @@ fn matrix(chart: &Chart) -> String {
     for state in chart.states() {
         let Some(way) = ways.get(state.name()) else {
             let why = if state.is_label() { "only a label" } else { "only where a budget ends" };
-            writeln!(text, "{}: {why}", state.name()).expect("strings can be written");
+            writeln!(text, "{}: {why}", state.name()).expect("writing to a String cannot fail");
             continue;
         };
-        writeln!(text, "{}:", state.name()).expect("strings can be written");
+        writeln!(text, "{}:", state.name()).expect("writing to a String cannot fail");
         let mut rejected = Vec::new();
         for name in names(chart) {
             match leads(chart, way, name) {
-                Some(to) => writeln!(text, "  {name} -> {to}").expect("strings can be written"),
+                Some(to) => {
+                    writeln!(text, "  {name} -> {to}").expect("writing to a String cannot fail");
+                }
                 None => rejected.push(name),
             }
         }
-        writeln!(text, "  rejected: {}", rejected.join(" ")).expect("strings can be written");
+        writeln!(text, "  rejected: {}", rejected.join(" "))
+            .expect("writing to a String cannot fail");
     }
     text
 }
@@ -84,7 +87,9 @@ fn what_is_not_an_edge_is_rejected() {
 
 #[test]
 fn chat_starts_waiting_and_shuts_down_from_every_state() {
-    let chart = pointsman_agents::chart("chat").expect("it ships").expect("it is sound");
+    let chart = pointsman_agents::chart("chat")
+        .expect("chart ships with the agents")
+        .expect("chart ships with the agents");
     assert_eq!(chart.state_name(chart.start()), "waiting_for_user_input");
     for (state, way) in ways_there(&chart) {
         let found = chart.find(state).and_then(|id| chart.state(id));

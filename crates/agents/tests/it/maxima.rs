@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::world::World;
 
 fn shipped(name: &str) -> &'static str {
-    CHARTS.iter().find(|(known, _)| *known == name).expect("it ships").1
+    CHARTS.iter().find(|(known, _)| *known == name).expect("chart ships with the agents").1
 }
 
 fn set<'a>(budget: &'a str, amount: &'a str) -> Maximum<'a> {
@@ -48,7 +48,7 @@ fn a_limit_that_is_set_is_certified_and_changes_nothing_else() {
         // The last one counts.
         set("model_calls", "500"),
     ];
-    let text = with_budgets(shipped("code"), maxima).expect("code has them");
+    let text = with_budgets(shipped("code"), maxima).expect("chart has these budgets");
     let (chart, usual) = (verified(&text), verified(shipped("code")));
     let proved = chart.certificate();
     assert_eq!((proved.model_calls, proved.money), (500, Some(500_000)));
@@ -57,7 +57,7 @@ fn a_limit_that_is_set_is_certified_and_changes_nothing_else() {
     assert_ne!(chart.digest(), usual.digest(), "a run is bound to its limits");
     let back = [set("model_calls", "200"), set("time", "4h"), set("money", "20.00")];
     assert_eq!(
-        verified(&with_budgets(&text, back).expect("they are there")).digest(),
+        verified(&with_budgets(&text, back).expect("chart has these budgets")).digest(),
         usual.digest()
     );
 }
@@ -66,7 +66,7 @@ fn a_limit_that_is_set_is_certified_and_changes_nothing_else() {
 fn a_limit_that_only_lowers_raises_nothing() {
     let max = |amount: &str| {
         let maximum = Maximum { budget: "model_calls", amount, lowers: true };
-        let text = with_budgets(shipped("chat"), [maximum]).expect("chat has it");
+        let text = with_budgets(shipped("chat"), [maximum]).expect("chart has these budgets");
         verified(&text).certificate().model_calls
     };
     assert_eq!((max("10"), max("50"), max("5000")), (10, 50, 50));
@@ -75,7 +75,8 @@ fn a_limit_that_only_lowers_raises_nothing() {
 #[test]
 fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
     let refused = |budget, amount| {
-        let error = with_budgets(shipped("chat"), [set(budget, amount)]).expect_err("it is wrong");
+        let error =
+            with_budgets(shipped("chat"), [set(budget, amount)]).expect_err("input is invalid");
         assert_eq!(matches!(error, BadMaximum::Unknown { .. }), budget == "model_call", "{error}");
         error.hint().to_owned()
     };
@@ -90,7 +91,7 @@ fn a_limit_that_cannot_be_meant_is_refused_with_a_hint() {
         assert_eq!(refused("time", amount), "write a duration: `time=30m` or `time=2h`");
     }
     for amount in ["5$", "1.2345678", "", "0"] {
-        assert_eq!(refused("money", amount), "write an amount: `money=2.50`");
+        assert_eq!(refused("money", amount), "write an amount, such as `money=2.50`");
     }
 }
 
@@ -114,7 +115,7 @@ fn a_turn_of_chat_that_reaches_its_limit_waits_for_the_person() {
         world.given(0, &json!({"text": "Look at everything."}));
         assert_eq!(looks(&mut world, "calling_llm"), 50);
         assert_eq!(world.state(), "waiting_for_user_input");
-        let error = world.run.turn_error().expect("the person is told");
+        let error = world.run.turn_error().expect("turn ended with an error");
         assert!(error.message.starts_with("the limit of 50 model calls is reached"), "{error:?}");
     }
 }

@@ -118,7 +118,7 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
     let fail = |why: &str| -> ! { panic!("row {row}: `{edge}`: {why}") };
     let state = |name: &str| {
         let id = chart.find(name).unwrap_or_else(|| fail(&format!("no state `{name}`")));
-        (id, chart.state(id).expect("it was found"))
+        (id, chart.state(id).expect("chart has the state"))
     };
     if let Some((from, rest)) = edge.split_once(" ~") {
         let (kind, label) = rest.split_once("~> ").unwrap_or_else(|| fail("not readable"));

@@ -25,7 +25,7 @@ pub(crate) struct World {
 }
 
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {
-    RawValue::from_string(value.to_string()).expect("JSON is JSON")
+    RawValue::from_string(value.to_string()).expect("text is valid JSON")
 }
 
 /// What the tools declared when the golden journals were written. A run keeps to its
@@ -51,13 +51,16 @@ impl World {
     pub(crate) fn begun(name: &str, config: &Value) -> Self {
         let mut world = Self::new(name);
         let begun = world.begin(config);
-        world.event(&begun).expect("it begins");
+        world.event(&begun).expect("event is applied");
         world
     }
 
     pub(crate) fn new(name: &str) -> Self {
-        let chart = pointsman_agents::chart(name).expect("it ships").expect("it is sound");
-        let row = ROWS.iter().find(|row| row.decl.name == chart.jobs()).expect("it has a row");
+        let chart = pointsman_agents::chart(name)
+            .expect("chart ships with the agents")
+            .expect("chart is verified");
+        let row =
+            ROWS.iter().find(|row| row.decl.name == chart.jobs()).expect("agent is registered");
         let run = (row.start)(&chart);
         Self { chart, run, lines: Vec::new(), now: 0, open: Vec::new(), prev: Digest::default() }
     }
@@ -84,7 +87,7 @@ impl World {
         self.now = at;
         let (seq, at) = (self.run.core().next, At(at));
         // One spelling, whatever order objects are kept in.
-        let event = canonical_body(&raw(event)).expect("it is JSON");
+        let event = canonical_body(&raw(event)).expect("text is valid JSON");
         let typed: Event<Body> = serde_json::from_str(event.get())
             .map_err(|error| StepError::Unreadable(error.to_string()))?;
         let v = typed.format();
@@ -98,9 +101,10 @@ impl World {
         self.prev = Digest::of(line.as_bytes());
         self.lines.push(line);
         for Effect { id, order } in &stepped.effects {
-            let effect = serde_json::to_value(order).expect("effects are JSON");
+            let effect = serde_json::to_value(order).expect("value serialises to JSON");
             if let Some(ended) = effect.get("stop") {
-                let ended: EffectId = serde_json::from_value(ended.clone()).expect("an id");
+                let ended: EffectId =
+                    serde_json::from_value(ended.clone()).expect("text is valid JSON");
                 self.open.retain(|(id, _)| *id != ended);
             } else {
                 self.open.push((*id, effect));
@@ -149,8 +153,8 @@ impl World {
 
     /// Lets time pass until the run wants to be woken.
     pub(crate) fn wake(&mut self) {
-        let wake = self.run.core().wake.expect("it waits for a time");
-        self.event_at(wake.0, &json!("woke")).expect("it is due");
+        let wake = self.run.core().wake.expect("run has a wake-up time");
+        self.event_at(wake.0, &json!("woke")).expect("wake-up is due");
     }
 
     pub(crate) fn state(&self) -> &str {
@@ -158,6 +162,6 @@ impl World {
     }
 
     pub(crate) fn snapshot(&self) -> String {
-        self.run.snapshot().expect("runs serialise").get().to_owned()
+        self.run.snapshot().expect("run serialises").get().to_owned()
     }
 }

@@ -253,7 +253,7 @@ async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
     } else if at.next() != seq {
         StoreError::Conflict { run, at, wanted: seq }
     } else if *has != link.prev.0 {
-        StoreError::Unfit { run, seq, why: "it does not follow the run's last line".into() }
+        StoreError::Unfit { run, seq, why: "it does not follow the run's last entry".into() }
     } else if let Some(message) = append.message {
         StoreError::NoSuchMessage { message }
     } else {

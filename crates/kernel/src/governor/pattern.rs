@@ -1,4 +1,4 @@
-//! The patterns of rules, in which `*` stands for anything, and paths in their plain form.
+//! The patterns of rules, in which `*` matches anything, and paths in their plain form.
 
 use alloc::{string::String, vec::Vec};
 
@@ -40,7 +40,7 @@ pub(super) fn meets(one: &str, other: &str) -> bool {
     below.last() == Some(&true)
 }
 
-/// Returns whether a text fits a pattern in which `*` stands for anything.
+/// Returns whether a text fits a pattern in which `*` matches anything.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(first) = parts.next() else { return false };

@@ -32,9 +32,9 @@ pub struct Permissions {
 /// A rule over calls.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Grant {
-    /// The tool; `*` stands for anything.
+    /// The tool; `*` matches anything.
     pub tool: String,
-    /// Arguments that must fit, as (name, pattern); `*` stands for anything.
+    /// Arguments that must fit, as (name, pattern); `*` matches anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<(String, String)>,
     /// What may be done: `allow`, `ask` or `refuse`.

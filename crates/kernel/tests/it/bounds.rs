@@ -9,11 +9,11 @@ use pointsman_kernel::{
 use proptest::prelude::*;
 
 use crate::{
-    brute::longest,
+    brute_force::longest,
     certificate::{driven, sums},
     charts::{Genes, Shape, random, sketch},
-    rig::{chart, verified},
-    toy::REGISTRY,
+    scripted::{chart, verified},
+    scripted_agent::REGISTRY,
 };
 
 /// Loops within loops around one state, each as often as the list says.

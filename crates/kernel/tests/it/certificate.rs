@@ -6,10 +6,10 @@ use pointsman_kernel::{
 };
 
 use crate::{
-    brute::{Sums, longest},
+    brute_force::{Sums, longest},
     charts::Genes,
-    drive::{Cost, Drive, World},
-    rig::{Rig, chart},
+    drive::{Cost, DrivenRun, World},
+    scripted::{ScriptedRun, chart},
 };
 
 pub(crate) fn sums(chart: &Chart) -> Sums {
@@ -19,7 +19,7 @@ pub(crate) fn sums(chart: &Chart) -> Sums {
 
 /// Drives the chart the longest way round and returns what that cost.
 pub(crate) fn driven(chart: &Chart) -> Sums {
-    let mut drive = Drive::new(chart, Genes(&[]), World::Slow);
+    let mut drive = DrivenRun::new(chart, Genes(&[]), World::Slow);
     let begun = drive.begin();
     drive.apply(begun);
     while drive.run.core.ended.is_none() && drive.run.core.wake.is_some() {
@@ -146,17 +146,17 @@ fn a_conversation_is_bounded_by_the_turn() {
     assert_eq!(chart.certificate().per, CertificateScope::Turn);
     assert_eq!(sums(&chart), [11, 5, 0, 100]);
     // Turn after turn costs as much; the last one goes round once too often and ends.
-    let mut rig = Rig::new(&chart);
-    rig.play("begin");
+    let mut scripted = ScriptedRun::new(&chart);
+    scripted.play("begin");
     for (last, visits) in [("a", 10), ("a", 10), ("b", 11)] {
-        let before = rig.recorder.run().core.visits;
-        rig.play("give go");
+        let before = scripted.recorder.run().core.visits;
+        scripted.play("give go");
         for outcome in ["b", "a", "b", "a", "b", "a", "b", "a", last, "a"] {
-            rig.play(&format!("answer {}.0 {outcome}", rig.lines.len()));
+            scripted.play(&format!("answer {}.0 {outcome}", scripted.lines.len()));
         }
-        assert_eq!(rig.recorder.run().core.visits - before, visits);
+        assert_eq!(scripted.recorder.run().core.visits - before, visits);
     }
-    assert_eq!(rig.recorder.run().core.ended, Some(Disposition::Failed));
+    assert_eq!(scripted.recorder.run().core.ended, Some(Disposition::Failed));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_fan_out_takes_as_many_rounds_as_its_places_ask_for() {
         "#,
     );
     assert_eq!(sums(&chart), [2, 10, 0, 3 * 250]);
-    let mut drive = Drive::new(&chart, Genes(&[0, 0, 0, 0, 0, 0, 5]), World::Slow);
+    let mut drive = DrivenRun::new(&chart, Genes(&[0, 0, 0, 0, 0, 0, 5]), World::Slow);
     let begun = drive.begin();
     drive.apply(begun);
     assert_eq!(drive.run.core.items.len(), 5);
@@ -266,11 +266,11 @@ fn what_every_else_leads_to_is_not_charged_as_a_step() {
         on.failed = "bad"
         "#,
     );
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     for line in ["begin", "answer 1.0 b", "answer 2.0 b", "answer 3.0 a"] {
-        rig.play(line);
+        scripted.play(line);
     }
-    assert_eq!(rig.recorder.run().core.visits, 4);
+    assert_eq!(scripted.recorder.run().core.visits, 4);
     assert!(chart.certificate().steps >= 4, "{:?}", chart.certificate());
 }
 
@@ -300,12 +300,12 @@ fn what_follows_when_time_is_up_may_find_other_budgets_used_up() {
         on.failed = "bad"
         "#,
     );
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     for line in ["begin", "+10 answer 1.0 b", "wake", "+10 answer 3.1 a", "wake"] {
-        rig.play(line);
+        scripted.play(line);
     }
-    assert_eq!(rig.recorder.run().core.ended, Some(Disposition::Failed));
-    assert_eq!(rig.recorder.run().core.now.0, 15 + 10 + 1000);
+    assert_eq!(scripted.recorder.run().core.ended, Some(Disposition::Failed));
+    assert_eq!(scripted.recorder.run().core.now.0, 15 + 10 + 1000);
     assert_eq!(chart.certificate().time_ms, 15 + 10 + 1000);
 }
 
@@ -332,11 +332,11 @@ fn times_that_are_up_together_lead_through_both_ways() {
         on.a = "end"
         "#,
     );
-    let mut rig = Rig::new(&chart);
-    rig.play("begin");
-    let passed = rig.play("wake");
+    let mut scripted = ScriptedRun::new(&chart);
+    scripted.play("begin");
+    let passed = scripted.play("wake");
     assert!(passed.starts_with("work -first used up-> pick; pick -a, second used up-> one; "));
-    assert_eq!(rig.recorder.run().core.visits, 5);
+    assert_eq!(scripted.recorder.run().core.visits, 5);
     assert!(chart.certificate().steps >= 5);
 }
 
@@ -356,16 +356,17 @@ fn an_item_that_asks_again_with_its_next_attempt_gives_its_place_away() {
         on.stuck = "bad"
         "#,
     );
-    let mut rig = Rig::new(&chart);
-    rig.play("begin may=ask_erase items=6 tools=020000");
-    while rig.recorder.run().core.ended.is_none() {
-        let items = &rig.recorder.run().core.items;
+    let mut scripted = ScriptedRun::new(&chart);
+    scripted.play("begin may=ask_erase items=6 tools=020000");
+    while scripted.recorder.run().core.ended.is_none() {
+        let items = &scripted.recorder.run().core.items;
         let asking = items.iter().find_map(|item| match item.doing {
             ItemStatus::Asking { effect, .. } => Some(effect),
             _ => None,
         });
-        rig.play(&asking.map_or_else(|| "wake".to_owned(), |effect| format!("grant {effect}")));
+        scripted
+            .play(&asking.map_or_else(|| "wake".to_owned(), |effect| format!("grant {effect}")));
     }
-    assert_eq!(rig.recorder.run().core.now.0, 700);
+    assert_eq!(scripted.recorder.run().core.now.0, 700);
     assert_eq!(chart.certificate().time_ms, 700);
 }

@@ -7,7 +7,7 @@ use pointsman_kernel::chart::{
     Authority, Charge, Chart, ChartBuilder, Disposition, RefusedChart, StateBuilder,
 };
 
-use crate::toy::REGISTRY;
+use crate::scripted_agent::REGISTRY;
 
 /// Bytes to make choices from; zeros when they are used up.
 pub(crate) struct Genes<'a>(pub(crate) &'a [u8]);
@@ -83,7 +83,8 @@ pub(crate) fn random(genes: &mut Genes<'_>, shape: Shape) -> Result<Chart, Refus
     }
     let name = |at: usize| NAMES[if at < count { at } else { 8 + (at - count).min(2) }];
     let budgets = genes.below(2 * shape.budgets + 1).div_ceil(2);
-    let mut edges: Vec<Vec<Edge>> = (0..count).map(|at| ways(genes, &kinds, at, budgets)).collect();
+    let mut edges: Vec<Vec<Edge>> =
+        (0..count).map(|at| routes(genes, &kinds, at, budgets)).collect();
     spend_all(genes, &mut edges, budgets);
 
     let mut chart = ChartBuilder::new("random", "toy", "s0", Authority::Propose)
@@ -193,10 +194,10 @@ fn outcomes(genes: &mut Genes<'_>, kind: Kind) -> Vec<&'static str> {
 
 /// Routes a state: the first way leads to the next state, so that all are reached;
 /// most of the others lead back, if they can.
-fn ways(genes: &mut Genes<'_>, kinds: &[Kind], at: usize, budgets: usize) -> Vec<Edge> {
+fn routes(genes: &mut Genes<'_>, kinds: &[Kind], at: usize, budgets: usize) -> Vec<Edge> {
     let outcomes = outcomes(genes, kinds[at]);
-    let route = |(way, outcome): (usize, &&'static str)| {
-        if way == 0 {
+    let route = |(route, outcome): (usize, &&'static str)| {
+        if route == 0 {
             return Edge { outcome, to: at + 1, spend: None };
         }
         let back = genes.below(4) > 0;
@@ -268,9 +269,9 @@ pub(crate) fn sketch(chart: &Chart) -> String {
     }
     for state in chart.states() {
         let _ = writeln!(text, "{}: {:?}", state.name(), state.kind());
-        for way in state.routes() {
-            let edge = way.edge();
-            let _ = writeln!(text, "    {} -> {} {:?}", way.name(), name(edge.to), edge.spend);
+        for route in state.routes() {
+            let edge = route.edge();
+            let _ = writeln!(text, "    {} -> {} {:?}", route.name(), name(edge.to), edge.spend);
         }
     }
     text

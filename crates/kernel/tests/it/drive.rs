@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     charts::{Genes, sketch},
-    toy::{Data, Report, Task, Toy, ask_erase, asked},
+    scripted_agent::{Data, Report, ScriptedAgent, Task, ask_erase, asked},
 };
 
 /// How the world answers.
@@ -40,16 +40,16 @@ pub(crate) struct Cost {
 }
 
 /// A run and its world.
-pub(crate) struct Drive<'c, 'g> {
+pub(crate) struct DrivenRun<'c, 'g> {
     pub(crate) chart: &'c Chart,
-    pub(crate) run: Run<Toy>,
+    pub(crate) run: Run<ScriptedAgent>,
     pub(crate) out: StepOutput<Task>,
     pub(crate) genes: Genes<'g>,
     pub(crate) cost: Cost,
     world: World,
 }
 
-impl<'c, 'g> Drive<'c, 'g> {
+impl<'c, 'g> DrivenRun<'c, 'g> {
     pub(crate) fn new(chart: &'c Chart, genes: Genes<'g>, world: World) -> Self {
         let (run, out) = (Run::new(chart), StepOutput::default());
         Self { chart, run, out, genes, cost: Cost::default(), world }

@@ -1,12 +1,12 @@
 //! The governor, seen through the step: what it rules, what it lets pass, and why.
 
-mod caught;
-mod clerk;
-mod desk;
+mod allowed_work;
+mod governed;
+mod loops;
 mod permissions;
 mod properties;
 mod rules;
 mod score;
-mod spared;
 mod spellings;
+mod tool_caller;
 mod turns;

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 use crate::{
-    rig::{Rig, chart},
-    toy::Toy,
+    scripted::{ScriptedRun, chart},
+    scripted_agent::ScriptedAgent,
 };
 
 #[derive(serde::Serialize)]
@@ -79,17 +79,17 @@ fn journal() -> (Chart, Vec<String>, Digest) {
         on.failed = "bad"
         "#,
     );
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     for line in ["begin", "+5 answer 1.0 b", "+5 pause", "+5 answer 2.0 fault", "+9 resume"] {
-        rig.play(line);
+        scripted.play(line);
     }
-    let lines = rig.lines;
+    let lines = scripted.lines;
     let last = Digest::of(lines.last().unwrap().as_bytes());
     (chart, lines, last)
 }
 
-fn read(chart: &Chart, lines: &[String]) -> Result<(Run<Toy>, Digest), Divergence> {
-    replay::<Toy>(chart, lines.iter().map(String::as_str))
+fn read(chart: &Chart, lines: &[String]) -> Result<(Run<ScriptedAgent>, Digest), Divergence> {
+    replay::<ScriptedAgent>(chart, lines.iter().map(String::as_str))
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
         on.denied = "bad"
         "#,
     );
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     let script = [
         ("begin may=ask", 1),
         ("pause", 1),
@@ -200,10 +200,10 @@ fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
         ("answer 7.0 a", 1),
     ];
     for (line, _) in script {
-        rig.play(line);
+        scripted.play(line);
     }
-    assert_eq!(rig.lines.len(), script.len(), "all were taken");
-    for (line, (said, format)) in rig.lines.iter().zip(script) {
+    assert_eq!(scripted.lines.len(), script.len(), "all were taken");
+    for (line, (said, format)) in scripted.lines.iter().zip(script) {
         let read = Entry::read(line).unwrap();
         assert_eq!(read.v, format, "{said}");
     }
@@ -212,12 +212,12 @@ fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
         (3, r#""event":{"lifted":{"by":"machine"}},"#),
         (6, r#","sent":5}},"#),
     ] {
-        assert!(rig.lines[new].contains(old), "{}", rig.lines[new]);
+        assert!(scripted.lines[new].contains(old), "{}", scripted.lines[new]);
     }
-    rig.replays();
+    scripted.replays();
     // A build that knows no later format would have written another line.
     for (at, wrong) in [(3, ("{\"v\":2,", "{\"v\":1,")), (1, ("{\"v\":1,", "{\"v\":2,"))] {
-        let mut lines = rig.lines.clone();
+        let mut lines = scripted.lines.clone();
         lines[at] = lines[at].replacen(wrong.0, wrong.1, 1);
         let divergence = read(&chart, &lines).err().unwrap();
         assert_eq!(divergence.seq().0, at as u64 + 1);

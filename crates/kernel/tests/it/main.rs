@@ -1,12 +1,12 @@
 //! The kernel's own tests: scripts with their traces, and properties of random charts.
 
-mod brute;
+mod brute_force;
 mod charts;
 mod drive;
 mod governor;
-mod rig;
-mod toy;
-mod wild;
+mod hostile_events;
+mod scripted;
+mod scripted_agent;
 
 mod bounds;
 mod certificate;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::rig::{Rig, chart};
+use crate::scripted::{ScriptedRun, chart};
 
 const CHART: &str = r#"
 [any]
@@ -72,13 +72,13 @@ fn every_wait_knows_what_to_do_with_every_event() {
     for (wait, effect, lines) in WAITS {
         let _ = writeln!(table, "{wait}");
         for event in EVENTS.iter().filter(|event| *effect != "9.9" || !event.contains("EFFECT")) {
-            let mut rig = Rig::new(&chart);
+            let mut scripted = ScriptedRun::new(&chart);
             for line in *lines {
-                rig.play(line);
+                scripted.play(line);
             }
-            let came = rig.play(&event.replace("EFFECT", effect));
+            let came = scripted.play(&event.replace("EFFECT", effect));
             let _ = writeln!(table, "{}", format!("    {event} => {came}").trim_end());
-            rig.replays();
+            scripted.replays();
         }
     }
     insta::assert_snapshot!(table, @r#"

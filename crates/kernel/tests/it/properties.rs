@@ -14,8 +14,8 @@ use proptest::prelude::*;
 
 use crate::{
     charts::{Genes, Shape, random, sketch},
-    drive::{Cost, Drive, World},
-    toy::{Report, Toy},
+    drive::{Cost, DrivenRun, World},
+    scripted_agent::{Report, ScriptedAgent},
 };
 
 /// More events than any run of these charts can take.
@@ -67,7 +67,7 @@ proptest! {
         plan in genes(160), answers in genes(256), world in worlds(),
     ) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), world);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), world);
         let begun = drive.begin();
         drive.apply(begun);
         let mut turns = 0;
@@ -93,7 +93,7 @@ proptest! {
         plan in genes(160), answers in genes(256), kills in genes(256), world in worlds(),
     ) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), world);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), world);
         let mut kills = Genes(&kills);
         let begun = drive.begin();
         drive.apply(begun);
@@ -125,8 +125,8 @@ proptest! {
         plan in genes(160), answers in genes(512), halfway in 0..64_usize,
     ) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), World::Random);
-        let mut recorder = Recorder::<Toy>::new(&chart);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), World::Random);
+        let mut recorder = Recorder::<ScriptedAgent>::new(&chart);
         let (mut lines, mut prev) = (Vec::new(), Digest::default());
         let mut seen = drive.begin();
         for event in 0..64 {
@@ -150,9 +150,9 @@ proptest! {
                 let run = serde_json::from_str(&drive.snapshot()).unwrap();
                 recorder = Recorder::resume(&chart, run, prev);
             }
-            seen = drive.wild(&seen);
+            seen = drive.hostile_event(&seen);
         }
-        let (run, last) = replay::<Toy>(&chart, lines.iter().map(String::as_str)).unwrap();
+        let (run, last) = replay::<ScriptedAgent>(&chart, lines.iter().map(String::as_str)).unwrap();
         let text = |run| serde_json::to_string(run).unwrap();
         assert_eq!(text(&run), drive.snapshot());
         assert_eq!(text(recorder.run()), drive.snapshot());
@@ -162,7 +162,7 @@ proptest! {
     #[test]
     fn an_ended_run_never_changes(plan in genes(120), answers in genes(200), junk in genes(120)) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), World::Random);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), World::Random);
         let mut seen = drive.begin();
         drive.apply(seen.clone());
         for _ in 0..64 {
@@ -179,7 +179,7 @@ proptest! {
         assert!(drive.run.core.wake.is_none() && drive.run.core.items.is_empty() && hops > 0);
         drive.genes = Genes(&junk);
         for _ in 0..16 {
-            seen = drive.wild(&seen);
+            seen = drive.hostile_event(&seen);
             assert_ne!(drive.offer(seen.clone()), Ok(StepResult::Applied));
             assert!(drive.out.effects.is_empty() && drive.out.hops.is_empty());
             assert_eq!(drive.snapshot(), ended);
@@ -189,7 +189,7 @@ proptest! {
     #[test]
     fn an_answer_counts_once(plan in genes(120), answers in genes(256)) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), World::Random);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), World::Random);
         let begun = drive.begin();
         drive.apply(begun);
         let mut answered: Vec<Observed<Report>> = Vec::new();
@@ -219,7 +219,7 @@ proptest! {
         plan in genes(160), answers in genes(256), world in worlds(),
     ) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
-        let mut drive = Drive::new(&chart, Genes(&answers), world);
+        let mut drive = DrivenRun::new(&chart, Genes(&answers), world);
         let mut spent = vec![0_u64; chart.budgets().len()];
         let mut seen = drive.begin();
         for _ in 0..64 {
@@ -247,19 +247,19 @@ proptest! {
 
 /// Counts what a transition has spent, by the rules of budgets alone.
 fn count(chart: &Chart, hop: &Hop, spent: &mut [u64]) {
-    let way =
+    let route =
         |outcome| chart.state(hop.from).and_then(|state| state.route(outcome)).unwrap().edge();
     let charge = |budget| chart.budget(budget).unwrap().charge();
     let paid = match hop.by {
         Cause::Outcome(outcome) => {
-            assert_eq!(hop.spent, way(outcome).spend);
+            assert_eq!(hop.spent, route(outcome).spend);
             hop.spent
         }
         // The edge was paid; only then did the visit turn out to be one too many.
         Cause::Beyond { budget, outcome: Some(outcome) }
             if charge(budget) == Some(Charge::Step) =>
         {
-            way(outcome).spend
+            route(outcome).spend
         }
         Cause::Beyond { budget, .. } => {
             // Nothing is refused before the last one was spent.
@@ -301,7 +301,7 @@ fn random_charts_are_accepted_and_go_round() {
         let Ok(chart) = random(&mut Genes(&bytes[..160]), Shape::WHOLE) else { continue };
         accepted += 1;
         turns += u32::from(chart.certificate().per == CertificateScope::Turn);
-        let mut drive = Drive::new(&chart, Genes(&bytes[160..]), World::Eager);
+        let mut drive = DrivenRun::new(&chart, Genes(&bytes[160..]), World::Eager);
         let begun = drive.begin();
         drive.apply(begun);
         let (mut went_round, mut was_closed, mut was_refilled) = (false, false, false);

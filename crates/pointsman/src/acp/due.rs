@@ -2,13 +2,13 @@
 
 /// The turns that are not over: the one under way, and one for each word that waits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Due {
+pub(super) struct OpenTurns {
     turns: usize,
     /// Whether the run listens: what is refused then is a word.
     listens: bool,
 }
 
-impl Due {
+impl OpenTurns {
     /// What is waited for in a run that was there before.
     pub(super) const fn of(turns: usize, listens: bool) -> Self {
         Self { turns, listens }

@@ -115,7 +115,7 @@ mod tests {
 
     fn question(tool: &str) -> Question {
         let call = json!({ "id": "a", "tool": tool, "arguments": { "path": "a.txt" } });
-        let call = serde_json::from_value(call).expect("a call");
+        let call = serde_json::from_value(call).expect("the value is a tool call");
         Question {
             effect: EffectId { seq: Seq(3), index: 0 },
             asks: QuestionKind::Call { call, identity: Digest::default(), again: false },
@@ -126,7 +126,8 @@ mod tests {
     fn chosen(question: &Question, option: &'static str) -> ApprovalDecision {
         let selected = SelectedPermissionOutcome::new(option);
         let answer = RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected));
-        decision(&Toolbox::default(), question, Ok(answer)).expect("it is decided")
+        decision(&Toolbox::default(), question, Ok(answer))
+            .expect("the option decides the question")
     }
 
     #[test]
@@ -145,10 +146,11 @@ mod tests {
             ]
         );
         assert!(chosen(&question, ALLOW).granted && chosen(&question, ALLOW).remember.is_none());
-        let always = chosen(&question, "allow_always_0").remember.expect("a rule");
+        let always =
+            chosen(&question, "allow_always_0").remember.expect("the decision keeps a rule");
         assert_eq!(always.arguments, [("path".to_owned(), "a.txt".to_owned())]);
         assert_eq!(always.level, Level::Allow);
-        let tool = chosen(&question, "allow_always_1").remember.expect("a rule");
+        let tool = chosen(&question, "allow_always_1").remember.expect("the decision keeps a rule");
         assert!(tool.arguments.is_empty());
         assert!(!chosen(&question, "allow_always_2").granted);
         let never = chosen(&question, NEVER);
@@ -164,11 +166,11 @@ mod tests {
         let dismissed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
         assert!(
             !decision(&Toolbox::default(), &question, Ok(dismissed))
-                .expect("it is decided")
+                .expect("the option decides the question")
                 .granted
         );
         let broken = decision(&Toolbox::default(), &question, Err(Error::method_not_found()))
-            .expect("it is decided");
+            .expect("the option decides the question");
         assert!(!broken.granted && broken.reason.starts_with("the editor could not ask"));
     }
 }

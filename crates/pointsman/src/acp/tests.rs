@@ -26,15 +26,15 @@ const WRITES: &str = "[[turn]]\ntext = 'I write it.'\n[[turn.calls]]\ntool = 'wr
 fn a_conversation_is_streamed_and_answered() {
     let desk = Desk::new("talk", "[[turn]]\ntext = 'one by one'\n[[turn]]\ntext = 'two'\n");
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
-        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
+        assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
         assert_snapshot!(editor.shown(), @r#"
         agent "one "
         agent "by "
         agent "one"
         
 "#);
-        assert_eq!(editor.prompt(&id, "second").await.expect("an end"), StopReason::EndTurn);
+        assert_eq!(editor.prompt(&id, "second").await.expect("the turn ends"), StopReason::EndTurn);
         assert_eq!(editor.shown(), "agent \"two\"\n");
     });
 }
@@ -43,8 +43,8 @@ fn a_conversation_is_streamed_and_answered() {
 fn a_call_is_asked_for_and_runs_when_it_is_allowed() {
     let desk = Desk::new("allow", WRITES);
     desk.edit(chat::CHART, &["allow_once"], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
-        assert_eq!(editor.prompt(&id, "write").await.expect("an end"), StopReason::EndTurn);
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
+        assert_eq!(editor.prompt(&id, "write").await.expect("the turn ends"), StopReason::EndTurn);
         assert_snapshot!(editor.shown(), @r#"
         agent "I "
         agent "write "
@@ -66,8 +66,11 @@ fn a_call_that_is_denied_does_not_run() {
     for answer in ["reject_once", "dismiss"] {
         let desk = Desk::new(&format!("deny-{answer}"), WRITES);
         desk.edit(chat::CHART, &[answer], async |editor| {
-            let id = editor.begin(&desk.work()).await.expect("it begins");
-            assert_eq!(editor.prompt(&id, "write").await.expect("an end"), StopReason::EndTurn);
+            let id = editor.begin(&desk.work()).await.expect("the run begins");
+            assert_eq!(
+                editor.prompt(&id, "write").await.expect("the turn ends"),
+                StopReason::EndTurn
+            );
             let shown = editor.shown();
             assert!(shown.contains("Failed") && shown.contains("\"done.\""), "{shown}");
         });
@@ -83,8 +86,11 @@ fn always_and_never_hold_for_the_session() {
     for (answer, runs) in [("allow_always_1", true), ("reject_always", false)] {
         let desk = Desk::new(answer, twice);
         desk.edit(chat::CHART, &[answer], async |editor| {
-            let id = editor.begin(&desk.work()).await.expect("it begins");
-            assert_eq!(editor.prompt(&id, "write").await.expect("an end"), StopReason::EndTurn);
+            let id = editor.begin(&desk.work()).await.expect("the run begins");
+            assert_eq!(
+                editor.prompt(&id, "write").await.expect("the turn ends"),
+                StopReason::EndTurn
+            );
             let shown = editor.shown();
             assert_eq!(shown.lines().filter(|line| line.starts_with('?')).count(), 1, "{shown}");
         });
@@ -100,16 +106,16 @@ fn a_turn_is_cancelled_in_the_middle_and_the_next_goes_well() {
                 [[turn]]\nwhen = 'second'\ntext = 'two'\n";
     let desk = Desk::new("cancel", slow);
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         let (stopped, ()) = tokio::join!(editor.prompt(&id, "first"), async {
             let busy = editor.prompt(&id, "at the same time").await.expect_err("it is busy");
             assert_eq!(busy.code, ErrorCode::INVALID_REQUEST);
             assert!(busy.message.contains("busy"), "{}", busy.message);
             editor.cancel(&id);
         });
-        assert_eq!(stopped.expect("an end"), StopReason::Cancelled);
+        assert_eq!(stopped.expect("the turn ends"), StopReason::Cancelled);
         assert_eq!(editor.shown(), "", "an editor shows by itself that it was cancelled");
-        assert_eq!(editor.prompt(&id, "second").await.expect("an end"), StopReason::EndTurn);
+        assert_eq!(editor.prompt(&id, "second").await.expect("the turn ends"), StopReason::EndTurn);
         assert_eq!(editor.shown(), "agent \"two\"\n");
     });
 }
@@ -118,12 +124,12 @@ fn a_turn_is_cancelled_in_the_middle_and_the_next_goes_well() {
 fn a_question_does_not_outlive_its_turn() {
     let desk = Desk::new("dismissed", WRITES);
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         let (stopped, ()) = tokio::join!(editor.prompt(&id, "write"), async {
             editor.until("? call-").await;
             editor.cancel(&id);
         });
-        assert_eq!(stopped.expect("an end"), StopReason::Cancelled);
+        assert_eq!(stopped.expect("the turn ends"), StopReason::Cancelled);
         let shown = editor.shown();
         assert!(shown.contains("Failed | \"not answered\""), "{shown}");
     });
@@ -136,12 +142,12 @@ fn a_session_is_loaded_after_its_process_is_gone() {
     let mut begun = None;
     // The editor goes away while it is asked.
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         editor.say(&id, "write it");
         editor.until("? call-").await;
         begun = Some(id);
     });
-    let id = begun.expect("it was begun");
+    let id = begun.expect("the run was begun");
     desk.script("[[turn]]\ntext = 'All done.'\n[[turn]]\ntext = 'Yes.'\n");
     desk.edit(chat::CHART, &["allow_once"], async |editor| {
         let listed = editor.connection.send_request(ListSessionsRequest::new()).block_task().await;
@@ -151,9 +157,9 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         assert_eq!(one.cwd, desk.work());
 
         let load = LoadSessionRequest::new(id.clone(), desk.work());
-        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        editor.connection.send_request(load).block_task().await.expect("the session is loaded");
         // The turn that was broken off ends, and then the next one begins.
-        assert_eq!(editor.prompt(&id, "well?").await.expect("an end"), StopReason::EndTurn);
+        assert_eq!(editor.prompt(&id, "well?").await.expect("the turn ends"), StopReason::EndTurn);
         assert_snapshot!(editor.shown(), @r#"
         user "write it"
         agent "I write it."
@@ -172,7 +178,7 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         editor.connection.send_request(resume).block_task().await.expect("it goes on");
         assert_eq!(editor.shown(), "");
         let load = LoadSessionRequest::new(id.clone(), desk.work());
-        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        editor.connection.send_request(load).block_task().await.expect("the session is loaded");
         assert_snapshot!(editor.shown(), @r#"
         user "write it"
         agent "I write it."
@@ -198,25 +204,28 @@ fn a_summary_of_old_turns_is_not_shown_as_a_reply() {
     desk.config = json!({ "limits": { "context_tokens": 5_000, "keep_turns": 4 } });
     let mut begun = None;
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         for turn in 0..8 {
             let said = format!("question {turn}");
-            assert_eq!(editor.prompt(&id, &said).await.expect("an end"), StopReason::EndTurn);
+            assert_eq!(
+                editor.prompt(&id, &said).await.expect("the turn ends"),
+                StopReason::EndTurn
+            );
             let shown = editor.shown();
             assert!(shown.contains("reply") && !shown.contains("talked"), "{shown}");
         }
         begun = Some(id);
     });
-    let id = begun.expect("it was begun");
-    let run: RunId = id.0.parse().expect("it is a run");
+    let id = begun.expect("the run was begun");
+    let run: RunId = id.0.parse().expect("the text is a run id");
     let lines = desk
         .session()
         .block_on(desk.session().store().lines(&run, Seq(0)))
-        .expect("it can be read");
+        .expect("the store is readable");
     assert!(lines.iter().any(|line| line.contains("They talked.")), "there was one");
     desk.edit(chat::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());
-        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        editor.connection.send_request(load).block_task().await.expect("the session is loaded");
         let shown = editor.shown();
         assert!(shown.contains("question 7") && !shown.contains("They talked"), "{shown}");
     });
@@ -226,7 +235,7 @@ fn a_summary_of_old_turns_is_not_shown_as_a_reply() {
 fn closing_a_session_cancels_its_prompt() {
     let desk = Desk::new("close", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         let (stopped, closed) = tokio::join!(editor.prompt(&id, "first"), async {
             let busy = editor.prompt(&id, "at the same time").await.expect_err("it is busy");
             assert!(busy.message.contains("busy"), "{}", busy.message);
@@ -234,7 +243,7 @@ fn closing_a_session_cancels_its_prompt() {
             editor.connection.send_request(close).block_task().await
         });
         closed.expect("it is closed");
-        assert_eq!(stopped.expect("an end"), StopReason::Cancelled);
+        assert_eq!(stopped.expect("the turn ends"), StopReason::Cancelled);
     });
 }
 
@@ -243,20 +252,20 @@ fn a_word_that_waited_and_is_refused_is_not_waited_for() {
     let desk = Desk::new("refused", "[[turn]]\ntext = 'one'\n[[turn]]\ntext = 'two'\n");
     let mut begun = None;
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
-        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
+        assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
         begun = Some(id);
     });
-    let id = begun.expect("it was begun");
+    let id = begun.expect("the run was begun");
     // Whoever sends it is another process, and another build.
-    let run: RunId = id.0.parse().expect("it is a run");
+    let run: RunId = id.0.parse().expect("the text is a run id");
     let odd = json!({ "given": { "event": 0, "body": { "nothing": "that is known" } } });
-    let odd = serde_json::from_value(odd).expect("it is an event");
-    desk.session().send(&run, &odd).expect("it is posted");
+    let odd = serde_json::from_value(odd).expect("the value is an event");
+    desk.session().send(&run, &odd).expect("the message is sent");
     desk.edit(chat::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());
-        editor.connection.send_request(load).block_task().await.expect("it is loaded");
-        assert_eq!(editor.prompt(&id, "second").await.expect("an end"), StopReason::EndTurn);
+        editor.connection.send_request(load).block_task().await.expect("the session is loaded");
+        assert_eq!(editor.prompt(&id, "second").await.expect("the turn ends"), StopReason::EndTurn);
         assert!(editor.shown().contains("agent \"one\""), "it is answered");
     });
 }
@@ -266,8 +275,8 @@ fn why_a_turn_has_no_answer_is_shown() {
     let fault = "[[turn]]\nfault = { class = 'gone', message = 'the model is away' }\n";
     let desk = Desk::new("fault", fault);
     desk.edit(chat::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
-        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
+        assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
         let shown = editor.shown();
         assert!(shown.contains("**No answer:**") && shown.contains("the model is away"), "{shown}");
     });
@@ -278,16 +287,16 @@ fn several_sessions_are_open_side_by_side() {
     let slow = "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n";
     let desk = Desk::new("several", slow);
     desk.edit(chat::CHART, &[], async |editor| {
-        let first = editor.begin(&desk.work()).await.expect("it begins");
+        let first = editor.begin(&desk.work()).await.expect("the run begins");
         desk.script("[[turn]]\ntext = 'quick'\n");
-        let second = editor.begin(&desk.work()).await.expect("it begins");
+        let second = editor.begin(&desk.work()).await.expect("the run begins");
         let (stopped, quick) = tokio::join!(editor.prompt(&first, "first"), async {
             let quick = editor.prompt(&second, "second").await;
             editor.cancel(&first);
             quick
         });
-        assert_eq!(stopped.expect("an end"), StopReason::Cancelled);
-        assert_eq!(quick.expect("an end"), StopReason::EndTurn);
+        assert_eq!(stopped.expect("the turn ends"), StopReason::Cancelled);
+        assert_eq!(quick.expect("the turn ends"), StopReason::EndTurn);
     });
 }
 
@@ -295,7 +304,7 @@ fn several_sessions_are_open_side_by_side() {
 fn bad_input_is_refused_with_what_is_wrong() {
     let desk = Desk::new("bad", "[[turn]]\ntext = 'one'\n");
     let locked = desk.folder.0.join("locked-up");
-    std::fs::create_dir_all(locked.join("locked")).expect("it can be made");
+    std::fs::create_dir_all(locked.join("locked")).expect("the folder is created");
     desk.edit(chat::CHART, &[], async |editor| {
         let mut said = Vec::new();
         let relative = editor.begin("work".as_ref()).await.expect_err("it is relative");
@@ -307,7 +316,7 @@ fn bad_input_is_refused_with_what_is_wrong() {
         let unknown = editor.prompt(&"nobody".into(), "hi").await.expect_err("it is unknown");
         let load = LoadSessionRequest::new("0nobody", desk.work());
         let load = editor.connection.send_request(load).block_task().await.expect_err("unknown");
-        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
         let empty = editor.prompt(&id, " ").await.expect_err("it is empty");
         let image = ContentBlock::Image(ImageContent::new("aGk=", "image/png"));
         let image = PromptRequest::new(id.clone(), vec![image]);
@@ -316,17 +325,17 @@ fn bad_input_is_refused_with_what_is_wrong() {
             said.push(format!("{} {}", i32::from(error.code), error.message));
         }
         assert_snapshot!(said.join("\n"), @r#"
-        -32602 `cwd` must be an absolute path, and `work` is none
-        -32602 `cwd` must be a folder, and /no/such/folder is none
+        -32602 `cwd` must be an absolute path, not `work`
+        -32602 `cwd` must be a folder, and /no/such/folder is not
         -32603 the folder is locked. unlock it
-        -32602 the MCP server `old` speaks `sse`, which is not supported: use `http` or `stdio`
-        -32002 no session is called `nobody`: begin a new one
-        -32002 no session is called `0nobody`: begin a new one
+        -32602 the MCP server `old` uses `sse`, which is not supported: use `http` or `stdio`
+        -32002 there is no session `nobody`: start a new one
+        -32002 there is no session `0nobody`: start a new one
         -32602 the prompt is empty
-        -32602 an image cannot be read here: send text, links or text files
+        -32602 an image is not supported: send text, links or text files
         
 "#);
-        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
     });
 }
 
@@ -338,7 +347,7 @@ fn a_server_of_the_editor_that_does_not_start_is_told_of() {
         let request = NewSessionRequest::new(desk.work()).mcp_servers(vec![server]);
         let begun = editor.connection.send_request(request).block_task().await;
         let id = begun.expect("it begins all the same").session_id;
-        editor.prompt(&id, "hi").await.expect("an end");
+        editor.prompt(&id, "hi").await.expect("the turn ends");
         let shown = editor.shown();
         assert!(shown.starts_with("thought \"MCP server mine: "), "{shown}");
         assert!(shown.contains("/no/such/${PROGRAM}"), "it is taken as it stands: {shown}");
@@ -357,8 +366,8 @@ fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
     desk.config = json!({ "phases": [{ "description": "look" }, { "description": "do" }] });
     let mut begun = None;
     desk.edit(code::CHART, &[], async |editor| {
-        let id = editor.begin(&desk.work()).await.expect("it begins");
-        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        let id = editor.begin(&desk.work()).await.expect("the run begins");
+        assert_eq!(editor.prompt(&id, "first").await.expect("the turn ends"), StopReason::EndTurn);
         let shown = editor.shown();
         let plans: Vec<&str> = shown.lines().filter(|line| line.starts_with("plan")).collect();
         assert_eq!(
@@ -371,17 +380,17 @@ fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
             "{shown}"
         );
         let over = editor.prompt(&id, "more").await.expect_err("it is over");
-        assert!(over.message.starts_with("this session is over (succeeded)"), "{}", over.message);
+        assert!(over.message.starts_with("this session has ended (succeeded)"), "{}", over.message);
         begun = Some(id);
     });
-    let id = begun.expect("it was begun");
+    let id = begun.expect("the run was begun");
     desk.edit(code::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());
-        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        editor.connection.send_request(load).block_task().await.expect("the session is loaded");
         let shown = editor.shown();
         assert!(shown.starts_with("user \"first\"\n"), "{shown}");
         assert!(shown.contains("plan look Completed, do Completed\n"), "{shown}");
         let over = editor.prompt(&id, "more").await.expect_err("it is over");
-        assert!(over.message.starts_with("this session is over"), "{}", over.message);
+        assert!(over.message.starts_with("this session has ended"), "{}", over.message);
     });
 }

@@ -14,7 +14,7 @@ use pointsman_webdriver::{device::thumbnail, exploration::Exploration};
 
 use super::{
     MAX_PICTURES,
-    scene::{Card, GAP, Scene, Way, What},
+    scene::{CardSubject, GAP, MapCard, MapRoute, Scene},
     style, summary,
 };
 use crate::draw::{
@@ -115,16 +115,16 @@ fn cut(face: Face, text: &str, width: i64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-fn class(card: &Card) -> &'static str {
+fn class(card: &MapCard) -> &'static str {
     match card.what {
-        What::Screen(_) => "",
-        What::Wrong(..) => " crash",
-        What::Outside(_) => " outside",
+        CardSubject::Screen(_) => "",
+        CardSubject::Wrong(..) => " crash",
+        CardSubject::Outside(_) => " outside",
     }
 }
 
 /// Writes a way of the tree: a bend out of the parent, then straight below its label.
-fn branch(scene: &Scene, way: &Way, svg: &mut String) -> Result {
+fn branch(scene: &Scene, way: &MapRoute, svg: &mut String) -> Result {
     let (from, to) = (&scene.cards[way.from], &scene.cards[way.to]);
     let (x, y) = (from.x + from.width, from.y + from.height / 2);
     let (left, middle) = (to.x, to.y + to.height / 2);
@@ -157,7 +157,7 @@ fn branch(scene: &Scene, way: &Way, svg: &mut String) -> Result {
 }
 
 /// Writes a way across the tree: out of a card to the right, and into the other one.
-fn cross(scene: &Scene, way: &Way, svg: &mut String) -> Result {
+fn cross(scene: &Scene, way: &MapRoute, svg: &mut String) -> Result {
     let (from, to) = (&scene.cards[way.from], &scene.cards[way.to]);
     // Above and below the ways of the tree, which meet the middle of a card.
     let (x, y) = (from.x + from.width, from.y + from.height / 2 + 10);
@@ -180,12 +180,12 @@ fn head(class: &str, (x, y): (i64, i64), left: bool, svg: &mut String) -> Result
     writeln!(svg, "<path class=\"head{class}\" d=\"M{x} {y}L{tail} {}V{}z\"/>", y - 4, y + 4)
 }
 
-fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -> Result {
+fn write_card(it: &Exploration, card: &MapCard, pictured: bool, svg: &mut String) -> Result {
     let map = &it.map;
-    let Card { x, y, width, height, .. } = *card;
+    let MapCard { x, y, width, height, .. } = *card;
     let screen = match &card.what {
-        What::Screen(at) => map.screens.get(*at),
-        What::Wrong(..) | What::Outside(_) => None,
+        CardSubject::Screen(at) => map.screens.get(*at),
+        CardSubject::Wrong(..) | CardSubject::Outside(_) => None,
     };
     let dead = screen.is_some_and(|screen| map.dead_ends().any(|id| *id == screen.id));
     let mut classes = String::from(class(card).trim_start());
@@ -203,7 +203,7 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
         "<rect class=\"card\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\"/>"
     )?;
     match (&card.what, screen) {
-        (What::Wrong(at, kind), _) => {
+        (CardSubject::Wrong(at, kind), _) => {
             let times = map.edges.get(*at).map_or(1, |edge| edge.times);
             let name = match kind {
                 MishapKind::NotResponding => "does not respond",
@@ -211,18 +211,18 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
             };
             text("name", x + 10, y + 22, &format!("✕ {name} ×{times}"), svg)?;
         }
-        (What::Outside(package), _) => {
+        (CardSubject::Outside(package), _) => {
             let name = if package.is_empty() { "another app" } else { package };
             text("code", x + 10, y + 22, &cut(Face::Code, name, width - 20), svg)?;
         }
-        (What::Screen(_), Some(screen)) => {
+        (CardSubject::Screen(_), Some(screen)) => {
             let left = if pictured { x + PICTURE.0 + 20 } else { x + 10 };
             if pictured {
                 picture(it, screen, (x + 10, y + (height - PICTURE.1) / 2), svg)?;
             }
             words(screen, card, (left, dead), svg)?;
         }
-        (What::Screen(_), None) => {}
+        (CardSubject::Screen(_), None) => {}
     }
     writeln!(svg, "</g>")
 }
@@ -230,7 +230,7 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
 /// Writes the title and the figures of a screen on its card.
 pub(super) fn words(
     screen: &MapScreen,
-    card: &Card,
+    card: &MapCard,
     (left, dead): (i64, bool),
     svg: &mut String,
 ) -> Result {

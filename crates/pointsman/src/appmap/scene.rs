@@ -21,15 +21,15 @@ const MAX_CROSSING: usize = 60;
 /// Cards and ways with their places.
 #[derive(Debug, Default)]
 pub(super) struct Scene {
-    pub(super) cards: Vec<Card>,
-    pub(super) ways: Vec<Way>,
+    pub(super) cards: Vec<MapCard>,
+    pub(super) ways: Vec<MapRoute>,
     pub(super) width: i64,
     pub(super) height: i64,
 }
 
 /// What a card stands for.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum What {
+pub(super) enum CardSubject {
     /// A screen, by its place in the map.
     Screen(usize),
     /// An edge on which the app went down, by its place in the map.
@@ -40,8 +40,8 @@ pub(super) enum What {
 
 /// A card.
 #[derive(Debug)]
-pub(super) struct Card {
-    pub(super) what: What,
+pub(super) struct MapCard {
+    pub(super) what: CardSubject,
     pub(super) x: i64,
     pub(super) y: i64,
     pub(super) width: i64,
@@ -55,7 +55,7 @@ pub(super) struct Card {
 
 /// A way from one card to another.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct MapRoute {
     pub(super) from: usize,
     pub(super) to: usize,
     /// The action that is written on it.
@@ -74,7 +74,7 @@ impl Scene {
         let size = if pictured { PICTURED } else { CARD };
         let starts = map.starts();
         for (at, screen) in map.screens.iter().enumerate() {
-            scene.card(What::Screen(at), size, starts.contains(&screen.id));
+            scene.card(CardSubject::Screen(at), size, starts.contains(&screen.id));
         }
         let mut joined: BTreeMap<(usize, usize), Vec<(&MapAction, u32)>> = BTreeMap::new();
         for (at, edge) in map.edges.iter().enumerate() {
@@ -83,10 +83,12 @@ impl Scene {
             let to = match &edge.to {
                 ActionResult::Screen(id) => place(id),
                 ActionResult::Outside(package) => {
-                    Some(scene.card(What::Outside(package.clone()), SMALL, false))
+                    Some(scene.card(CardSubject::Outside(package.clone()), SMALL, false))
                 }
                 ActionResult::Unknown => None,
-                wrong => wrong.kind().map(|kind| scene.card(What::Wrong(at, kind), SMALL, false)),
+                wrong => {
+                    wrong.kind().map(|kind| scene.card(CardSubject::Wrong(at, kind), SMALL, false))
+                }
             };
             let Some(to) = to else { continue };
             joined.entry((from, to)).or_default().push((&edge.action, edge.times));
@@ -97,12 +99,12 @@ impl Scene {
         scene
     }
 
-    fn card(&mut self, what: What, (width, height): (i64, i64), start: bool) -> usize {
+    fn card(&mut self, what: CardSubject, (width, height): (i64, i64), start: bool) -> usize {
         if let Some(at) = self.cards.iter().position(|it| it.what == what) {
             return at;
         }
         let (depth, parent) = (usize::MAX, None);
-        self.cards.push(Card { what, x: 0, y: 0, width, height, start, more: 0, depth, parent });
+        self.cards.push(MapCard { what, x: 0, y: 0, width, height, start, more: 0, depth, parent });
         self.cards.len() - 1
     }
 
@@ -210,7 +212,7 @@ impl Scene {
             };
             let told: Vec<String> = actions.iter().map(name).collect();
             let (told, both) = (told.join("\n"), tree && joined.contains_key(&(*to, *from)));
-            self.ways.push(Way { from: *from, to: *to, label, told, tree, both });
+            self.ways.push(MapRoute { from: *from, to: *to, label, told, tree, both });
         }
     }
 }

@@ -7,7 +7,7 @@ use pointsman_agents::explore::{
 
 use super::{
     paint,
-    scene::{Card, Scene, What},
+    scene::{CardSubject, MapCard, Scene},
 };
 use crate::draw::text::Face;
 
@@ -34,7 +34,7 @@ fn map(count: usize) -> AppMap {
     AppMap { screens, edges, ..AppMap::default() }
 }
 
-fn overlap(one: &Card, two: &Card) -> bool {
+fn overlap(one: &MapCard, two: &MapCard) -> bool {
     one.x < two.x + two.width
         && two.x < one.x + one.width
         && one.y < two.y + two.height
@@ -71,9 +71,9 @@ fn every_card_but_the_start_hangs_on_the_tree() {
 #[test]
 fn a_crash_hangs_on_its_screen() {
     let scene = Scene::new(&map(5), true);
-    let crash = scene.cards.iter().position(|it| matches!(it.what, What::Wrong(..)));
+    let crash = scene.cards.iter().position(|it| matches!(it.what, CardSubject::Wrong(..)));
     let way = scene.ways.iter().find(|it| Some(it.to) == crash).expect("a way to the crash");
-    assert_eq!(scene.cards[way.from].what, What::Screen(4));
+    assert_eq!(scene.cards[way.from].what, CardSubject::Screen(4));
 }
 
 /// Returns the class, the place and the words of every text.

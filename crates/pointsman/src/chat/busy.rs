@@ -14,17 +14,17 @@ use pointsman_runtime::{
 };
 
 use super::{
-    room::{Room, Talk},
+    session::{ChatSession, OpenConversation},
     slash::Slash,
     turn::Turn,
 };
 use crate::{
-    dialogue::{Came, Dialogue},
-    entry::{Begun, Entered, Entry},
+    dialogue::{Dialogue, DialogueEvent},
+    format,
+    input_line::{InputLine, SubmittedLine, TypingStart},
     line::{Ink, Line},
-    person,
     screen::{Screen, suspends},
-    words,
+    terminal_approver,
 };
 
 /// Characters of a queued message that are shown.
@@ -42,12 +42,12 @@ pub(super) enum After {
 
 /// A run that is busy, and somebody who watches it.
 pub(super) struct Busy<'a> {
-    room: &'a Room<'a>,
-    talk: &'a mut Talk,
+    room: &'a ChatSession<'a>,
+    talk: &'a mut OpenConversation,
     screen: Screen,
     turn: Turn,
     /// What is being typed; a question that is put takes it over.
-    typed: Entry,
+    typed: InputLine,
     questions: VecDeque<Question>,
     dialogue: Option<Dialogue>,
     cancelled: bool,
@@ -57,14 +57,14 @@ pub(super) struct Busy<'a> {
 impl<'a> Busy<'a> {
     /// Watches until the run listens and has heard everything, or it is over.
     pub(super) fn watch(
-        room: &'a Room<'a>,
-        talk: &'a mut Talk,
+        room: &'a ChatSession<'a>,
+        talk: &'a mut OpenConversation,
         typed: String,
     ) -> io::Result<After> {
         let questions = VecDeque::new();
         let screen = Screen::take()?;
         let turn = Turn::new();
-        let (dialogue, cancelled, left, typed) = (None, false, false, Entry::of(typed));
+        let (dialogue, cancelled, left, typed) = (None, false, false, InputLine::of(typed));
         let mut busy =
             Self { room, talk, screen, turn, typed, questions, dialogue, cancelled, left };
         loop {
@@ -113,7 +113,7 @@ impl<'a> Busy<'a> {
                 Notice::Live(LiveNotice::Discard(effect)) => {
                     let was_put = self.withdraw(|it| it.effect == effect);
                     if was_put {
-                        self.screen.say(&[Line::of(Ink::Dim, person::ELSEWHERE)])?;
+                        self.screen.say(&[Line::of(Ink::Dim, terminal_approver::ELSEWHERE)])?;
                     }
                 }
                 // What a run refuses while it listens is a word.
@@ -184,7 +184,7 @@ impl<'a> Busy<'a> {
         for unheard in self.talk.unheard.iter_mut().filter(|it| !it.seen) {
             // Who reads that it is queued may pull the plug.
             let how = if unheard.is_kept() { "queued" } else { "sends" };
-            let text = words::line(&unheard.text, QUEUED);
+            let text = format::line(&unheard.text, QUEUED);
             lines.push(Line::of(Ink::Dim, &format!("  {how}: {text}")));
         }
         if let Some(dialogue) = &self.dialogue {
@@ -205,7 +205,7 @@ impl<'a> Busy<'a> {
             Event::Paste(text) => {
                 match &mut self.dialogue {
                     Some(dialogue) => dialogue.paste(&text, clock::instant()),
-                    None => self.typed.paste(&text, Begun::Before),
+                    None => self.typed.paste(&text, TypingStart::Before),
                 }
                 Ok(())
             }
@@ -222,7 +222,7 @@ impl<'a> Busy<'a> {
             KeyCode::Char('d') if control && typed.is_empty() => self.left = true,
             _ if self.dialogue.is_some() => return self.answer(key),
             _ => {
-                if let Some(Entered { text, .. }) = self.typed.key(key, Begun::Before) {
+                if let Some(SubmittedLine { text, .. }) = self.typed.key(key, TypingStart::Before) {
                     return self.send(&text);
                 }
             }
@@ -259,19 +259,19 @@ impl<'a> Busy<'a> {
     fn answer(&mut self, key: KeyEvent) -> io::Result<()> {
         let Some(dialogue) = &mut self.dialogue else { return Ok(()) };
         match dialogue.key(key, clock::instant()) {
-            Came::More => {}
+            DialogueEvent::More => {}
             // The question stays open.
-            Came::Message(text) => return self.send(&text),
-            Came::Show(rows) => drop(self.screen.say(&rows)?),
-            Came::Later => {
+            DialogueEvent::Message(text) => return self.send(&text),
+            DialogueEvent::Show(rows) => drop(self.screen.say(&rows)?),
+            DialogueEvent::Later => {
                 self.screen.say(&[Line::of(Ink::Dim, "  left for later")])?;
                 self.left = true;
             }
-            Came::Decided(decision, kept) => {
+            DialogueEvent::Decided(decision, kept) => {
                 let question = dialogue.question().clone();
-                let kept = kept.as_ref().map(person::keep);
+                let kept = kept.as_ref().map(terminal_approver::keep);
                 let lines: Vec<Line> =
-                    std::iter::once(person::told(&decision)).chain(kept).collect();
+                    std::iter::once(terminal_approver::told(&decision)).chain(kept).collect();
                 self.screen.say(&lines)?;
                 if let Some(call) = question.call().filter(|_| !decision.granted) {
                     self.turn.calling().denied(call, &decision.reason);

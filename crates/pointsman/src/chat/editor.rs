@@ -13,7 +13,7 @@ use reedline::{
 };
 
 use crate::{
-    place::Globals,
+    paths::Globals,
     report::{Error, coloured},
     screen,
 };

@@ -19,19 +19,19 @@ use pointsman_runtime::{
 };
 
 use super::{
-    past,
-    room::{Room, Talk, reader},
+    history,
+    session::{ChatSession, OpenConversation, reader},
 };
 use crate::{
-    dialogue::{Came, Dialogue},
+    dialogue::{Dialogue, DialogueEvent},
     ending::{conclude, needs_no_word},
-    entry::Entry,
+    format,
+    input_line::InputLine,
     line::Line,
-    person,
-    piped::Opening,
+    notify::{NoticePrinter, note},
+    piped_input::FirstMessage,
     report::{self, Error},
-    tell::{Teller, note},
-    words,
+    terminal_approver,
 };
 
 /// Time between two looks at what was read and what happened.
@@ -56,22 +56,22 @@ pub(crate) struct Mode {
 
 /// Says what there is to say, and prints what is answered.
 pub(crate) fn plainly(
-    room: &Room<'_>,
+    room: &ChatSession<'_>,
     resumed: Option<&RunRow>,
-    message: Option<Opening>,
+    message: Option<FirstMessage>,
     mode: Mode,
 ) -> Result<ExitCode, Error> {
     let Mode { lines, json, last } = mode;
     let typed = lines && io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
     let (held, question, answer) = (None, None, None);
-    let teller = Teller::default();
+    let teller = NoticePrinter::default();
     let mut pipe =
         Pipe { room, held, question, offered: false, typed, mode, answer, calls, teller };
     if let Some(row) = resumed {
         let (talk, recalled) = room.rejoin(row)?;
         if !json && !last {
-            for line in past::last(&recalled.messages()) {
+            for line in history::last(&recalled.messages()) {
                 note(&line.text());
             }
         }
@@ -115,8 +115,8 @@ pub(crate) fn plainly(
 }
 
 struct Pipe<'a> {
-    room: &'a Room<'a>,
-    held: Option<Talk>,
+    room: &'a ChatSession<'a>,
+    held: Option<OpenConversation>,
     /// The question that is open. Where nobody types, it is not put.
     question: Option<Dialogue>,
     /// Whether it was said what can be answered.
@@ -129,7 +129,7 @@ struct Pipe<'a> {
     /// Calls of tools that run: what they give back is no answer.
     calls: BTreeSet<EffectId>,
     /// Who words what happens, and an error once.
-    teller: Teller,
+    teller: NoticePrinter,
 }
 
 impl Pipe<'_> {
@@ -140,27 +140,27 @@ impl Pipe<'_> {
         };
         self.offered = false;
         match dialogue.line(line, clock::instant()) {
-            Came::More => Ok(()),
-            Came::Show(rows) => {
+            DialogueEvent::More => Ok(()),
+            DialogueEvent::Show(rows) => {
                 tell(&rows);
                 Ok(())
             }
-            Came::Message(text) => {
-                note(&format!("queued: {}", words::line(&text, QUEUED)));
+            DialogueEvent::Message(text) => {
+                note(&format!("queued: {}", format::line(&text, QUEUED)));
                 self.say(&text)
             }
             // Resuming the run asks again.
-            Came::Later => {
+            DialogueEvent::Later => {
                 self.typed = false;
                 if let Some(talk) = &self.held {
                     talk.commands.unattended();
                 }
                 Ok(())
             }
-            Came::Decided(decision, kept) => {
-                let kept = kept.as_ref().map(person::keep);
+            DialogueEvent::Decided(decision, kept) => {
+                let kept = kept.as_ref().map(terminal_approver::keep);
                 let lines: Vec<Line> =
-                    std::iter::once(person::told(&decision)).chain(kept).collect();
+                    std::iter::once(terminal_approver::told(&decision)).chain(kept).collect();
                 tell(&lines);
                 if let (Some(talk), Some(dialogue)) = (&self.held, self.question.take()) {
                     talk.commands.decide(dialogue.question().effect, decision);
@@ -183,10 +183,10 @@ impl Pipe<'_> {
     }
 
     fn say(&mut self, text: &str) -> Result<(), Error> {
-        self.open(&Opening { goal: text.into(), text: text.into() })
+        self.open(&FirstMessage { goal: text.into(), text: text.into() })
     }
 
-    fn open(&mut self, opening: &Opening) -> Result<(), Error> {
+    fn open(&mut self, opening: &FirstMessage) -> Result<(), Error> {
         if let Some(talk) = &mut self.held {
             talk.say(&opening.text, true);
         } else {
@@ -198,7 +198,7 @@ impl Pipe<'_> {
 
     /// Holds a conversation. Where nobody types, a question ends it: what was said and not
     /// heard is kept for whoever goes on with the run.
-    fn hold(&mut self, talk: Talk) {
+    fn hold(&mut self, talk: OpenConversation) {
         if !self.typed {
             talk.commands.unattended();
         }
@@ -270,7 +270,7 @@ impl Pipe<'_> {
             Notice::Live(LiveNotice::Discard(effect)) => {
                 let gone = self.question.take_if(|it| it.question().effect == effect);
                 if gone.is_some() && self.typed {
-                    note(person::ELSEWHERE);
+                    note(terminal_approver::ELSEWHERE);
                 }
             }
             notice if notice.listens() => {
@@ -299,7 +299,7 @@ impl Pipe<'_> {
     fn asked(&mut self, question: Question) {
         let dialogue = Dialogue::new(question, &self.room.folder, clock::instant());
         let due = self.held.as_ref().map(|talk| self.room.due(talk.run(), dialogue.question()));
-        let mut dialogue = dialogue.in_chat(Entry::default()).until(due.flatten());
+        let mut dialogue = dialogue.in_chat(InputLine::default()).until(due.flatten());
         let rows = dialogue.rest();
         if self.typed {
             tell(&rows);
@@ -314,7 +314,8 @@ impl Pipe<'_> {
     }
 
     fn end(self, read: &mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Error> {
-        let Some(Talk { conversation, commands, mut unheard, reports, .. }) = self.held else {
+        let Some(OpenConversation { conversation, commands, mut unheard, reports, .. }) = self.held
+        else {
             if !self.mode.json {
                 note("nothing was said");
             }
@@ -347,7 +348,7 @@ impl Pipe<'_> {
         let code = conclude(self.room.session, &outcome, self.mode.json, with_result)?;
         // Where the answer alone is printed, nothing said before why there is none.
         if let Some(error) = outcome.error.as_ref().filter(|_| self.mode.last && !self.mode.json) {
-            note(&format!("reason: {}", words::line(&error.message, REASON)));
+            note(&format!("reason: {}", format::line(&error.message, REASON)));
         }
         let lines = if ended { self.room.keep(&outcome.run, &unheard)? } else { Vec::new() };
         for line in lines.iter().filter(|_| !self.mode.json) {
@@ -359,7 +360,7 @@ impl Pipe<'_> {
 
 /// Returns an answer as it is printed: on a terminal nothing steers it.
 fn shown(text: &str) -> String {
-    if io::stdout().is_terminal() { words::prose(text) } else { text.into() }
+    if io::stdout().is_terminal() { format::prose(text) } else { text.into() }
 }
 
 /// Writes lines without colours.

@@ -13,24 +13,24 @@ use pointsman_runtime::{
 use super::{
     busy::{After, Busy},
     editor::{Editor, Typed},
-    past,
-    room::{Room, Talk},
+    history,
+    session::{ChatSession, OpenConversation},
     slash::{HELP, Slash},
 };
 use crate::{
     agents::AGENTS,
     ending::{asked, conclude},
+    format,
     line::{Ink, Line},
-    piped::Opening,
+    notify::note,
+    piped_input::FirstMessage,
     report::{Error, coloured},
-    tell::note,
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// What the prompt decides on.
 enum Next {
-    Say(Opening),
+    Say(FirstMessage),
     Do(Slash),
     Leave,
     Look(String),
@@ -39,9 +39,9 @@ enum Next {
 /// Holds conversations until the person leaves. The first is one that is gone on with, or
 /// begins with the first message.
 pub(crate) fn talk(
-    room: &Room<'_>,
+    room: &ChatSession<'_>,
     resumed: Option<&RunRow>,
-    message: Option<Opening>,
+    message: Option<FirstMessage>,
 ) -> Result<ExitCode, Error> {
     let mut held = resumed.map(|row| join(room, row)).transpose()?;
     let mut message = message;
@@ -71,7 +71,7 @@ pub(crate) fn talk(
                 Typed::Line(line) => match Slash::read(&line) {
                     Some(slash) => Next::Do(slash),
                     None if line.trim().is_empty() => continue,
-                    None => Next::Say(Opening { goal: line.clone(), text: line }),
+                    None => Next::Say(FirstMessage { goal: line.clone(), text: line }),
                 },
             }
         };
@@ -110,7 +110,7 @@ fn terminal(source: io::Error) -> Error {
 }
 
 /// Goes on with a conversation, and shows the end of what was said.
-fn join(room: &Room<'_>, row: &RunRow) -> Result<Talk, Error> {
+fn join(room: &ChatSession<'_>, row: &RunRow) -> Result<OpenConversation, Error> {
     let (talk, recalled) = room.rejoin(row)?;
     let mut lines = match &row.ended {
         Some(how) => {
@@ -122,15 +122,19 @@ fn join(room: &Room<'_>, row: &RunRow) -> Result<Talk, Error> {
         }
         None => vec![Line::of(Ink::Dim, &format!("goes on with run {}", row.id))],
     };
-    lines.extend(past::last(&recalled.messages()));
-    lines.extend(recalled.plan().iter().flat_map(past::plan));
+    lines.extend(history::last(&recalled.messages()));
+    lines.extend(recalled.plan().iter().flat_map(history::plan));
     lines.push(Line::default());
     say(&lines);
     Ok(talk)
 }
 
 /// Does what a command of the prompt says.
-fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<Talk>, Error> {
+fn command(
+    room: &ChatSession<'_>,
+    held: Option<OpenConversation>,
+    slash: &Slash,
+) -> Result<Option<OpenConversation>, Error> {
     let lines = match slash {
         Slash::Help => {
             let about = |(name, about): (&str, &str)| {
@@ -145,7 +149,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
         Slash::Tools => {
             let tool = |spec: pointsman_runtime::tool::ToolSpec| {
                 let name = Line::of(Ink::Accent, &format!("  {:<20}", spec.name));
-                name.and(Ink::Plain, &words::line(&spec.about, 200))
+                name.and(Ink::Plain, &format::line(&spec.about, 200))
             };
             let agent = held.as_ref().map_or(room.agent, |talk| &*talk.agent);
             room.executor
@@ -157,7 +161,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
         Slash::Plan => match &held {
             Some(talk) => {
                 let recalled = room.session.recall(talk.run(), None).map_err(Error::Session)?;
-                let lines = recalled.plan().map(|plan| past::plan(&plan));
+                let lines = recalled.plan().map(|plan| history::plan(&plan));
                 lines.unwrap_or_else(|| vec![Line::of(Ink::Dim, "there is no plan")])
             }
             None => vec![Line::of(Ink::Dim, "there is no plan")],
@@ -179,14 +183,18 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
 }
 
 /// Leaves one conversation for another.
-fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Option<Talk>, Error> {
+fn resume(
+    room: &ChatSession<'_>,
+    held: Option<OpenConversation>,
+    typed: Option<&str>,
+) -> Result<Option<OpenConversation>, Error> {
     let found = match typed {
-        Some(typed) => match typed.parse::<Which>() {
+        Some(typed) => match typed.parse::<RunArgument>() {
             Ok(which) => which.find(room.session),
             Err(_) => Err(Error::NoSuchRun { typed: typed.into(), none: false }),
         }
         .map(Some),
-        None => room.another(held.as_ref().map(Talk::run)),
+        None => room.another(held.as_ref().map(OpenConversation::run)),
     };
     let here = |row: Option<RunRow>| match row {
         Some(row) => room.here(&row).map(|()| Some(row)),
@@ -220,8 +228,8 @@ fn trouble(error: &Error) -> Vec<Line> {
 }
 
 /// Lets go of a conversation, and returns how it stands.
-fn end(held: Option<Talk>) -> Result<Option<RunSummary>, Error> {
-    let Some(Talk { conversation, commands, .. }) = held else { return Ok(None) };
+fn end(held: Option<OpenConversation>) -> Result<Option<RunSummary>, Error> {
+    let Some(OpenConversation { conversation, commands, .. }) = held else { return Ok(None) };
     commands.leave();
     drop(commands);
     conversation.wait().map(Some).map_err(Error::Session)
@@ -229,7 +237,11 @@ fn end(held: Option<Talk>) -> Result<Option<RunSummary>, Error> {
 
 /// Says how a run has ended, and what it did not hear; one that was let go of by others can
 /// be come back to.
-fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Error> {
+fn over(
+    room: &ChatSession<'_>,
+    held: Option<OpenConversation>,
+    typed: &str,
+) -> Result<ExitCode, Error> {
     let Some(mut talk) = held else { return Ok(ExitCode::SUCCESS) };
     let (unheard, reports) = (std::mem::take(&mut talk.unheard), talk.reports);
     let Some(outcome) = end(Some(talk))? else { return Ok(ExitCode::SUCCESS) };
@@ -245,7 +257,7 @@ fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Er
 }
 
 /// Leaves, and says how to come back.
-fn leave(room: &Room<'_>, held: Option<Talk>) -> Result<ExitCode, Error> {
+fn leave(room: &ChatSession<'_>, held: Option<OpenConversation>) -> Result<ExitCode, Error> {
     let outcome = end(held)?;
     Ok(outcome.as_ref().map_or(ExitCode::SUCCESS, |outcome| left(room.session, outcome)))
 }

@@ -9,12 +9,12 @@ use pointsman_runtime::{
     timeline::TimelineKind,
 };
 
-use super::{calling::Calling, text::Text};
+use super::{call_list::CallList, text::Text};
 use crate::{
+    format,
     line::{Ink, Line},
     live::{budget_used, is_shown},
-    tell::{self, Teller},
-    words,
+    notify::{self, NoticePrinter},
 };
 
 /// The pictures of the spinner.
@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// A turn as it is seen.
 pub(super) struct Turn {
-    calling: Calling,
+    calling: CallList,
     text: Text,
     /// Whose text is being written.
     writer: Option<EffectId>,
@@ -37,12 +37,12 @@ pub(super) struct Turn {
     budgets: Vec<BudgetView>,
     cancelling: bool,
     /// Who knows whether an error was told before.
-    teller: Teller,
+    teller: NoticePrinter,
 }
 
 /// What a notice comes to on the screen.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ScreenUpdate {
     /// These rows no longer count.
     pub(super) struck: Vec<Line>,
     /// These lines stay.
@@ -52,7 +52,7 @@ pub(super) struct Shown {
 impl Turn {
     pub(super) fn new() -> Self {
         Self {
-            calling: Calling::default(),
+            calling: CallList::default(),
             text: Text::default(),
             writer: None,
             streamed: String::new(),
@@ -61,7 +61,7 @@ impl Turn {
             again: None,
             budgets: Vec::new(),
             cancelling: false,
-            teller: Teller::default(),
+            teller: NoticePrinter::default(),
         }
     }
 
@@ -71,13 +71,13 @@ impl Turn {
     }
 
     /// Returns the calls that are under way or asked about.
-    pub(super) const fn calling(&mut self) -> &mut Calling {
+    pub(super) const fn calling(&mut self) -> &mut CallList {
         &mut self.calling
     }
 
     /// Takes a notice.
-    pub(super) fn take(&mut self, notice: &Notice, columns: usize) -> Shown {
-        let mut shown = Shown::default();
+    pub(super) fn take(&mut self, notice: &Notice, columns: usize) -> ScreenUpdate {
+        let mut shown = ScreenUpdate::default();
         let repeats = self.teller.repeats(notice);
         let kind = match notice {
             Notice::Item(item) => &item.kind,
@@ -116,7 +116,7 @@ impl Turn {
                     shown = self.discarded();
                     shown
                         .lines
-                        .push(Line::of(Ink::Bad, &format!("  ✗ {}", words::line(what, 400))));
+                        .push(Line::of(Ink::Bad, &format!("  ✗ {}", format::line(what, 400))));
                 }
             }
             TimelineKind::Stopped { effect } => shown = self.unsaid(*effect),
@@ -138,7 +138,7 @@ impl Turn {
         shown
     }
 
-    fn take_live(&mut self, live: &LiveNotice, shown: &mut Shown, columns: usize) {
+    fn take_live(&mut self, live: &LiveNotice, shown: &mut ScreenUpdate, columns: usize) {
         match live {
             LiveNotice::Delta { effect, text } => {
                 let is_call = self.calling.said(*effect, text);
@@ -162,13 +162,13 @@ impl Turn {
     }
 
     /// Discards a call or the partial text of an effect.
-    fn unsaid(&mut self, effect: EffectId) -> Shown {
+    fn unsaid(&mut self, effect: EffectId) -> ScreenUpdate {
         if self.calling.stopped(effect) {
-            Shown { lines: self.calling.finished(), ..Shown::default() }
+            ScreenUpdate { lines: self.calling.finished(), ..ScreenUpdate::default() }
         } else if self.writer == Some(effect) {
             self.discarded()
         } else {
-            Shown::default()
+            ScreenUpdate::default()
         }
     }
 
@@ -190,14 +190,14 @@ impl Turn {
     }
 
     /// Takes back what was written, and says so.
-    fn discarded(&mut self) -> Shown {
+    fn discarded(&mut self) -> ScreenUpdate {
         if self.text.is_empty() {
-            return Shown::default();
+            return ScreenUpdate::default();
         }
         let (struck, left) = self.text.discard();
         let left = left.map(|row| row.inked(Ink::Struck));
         let note = Line::of(Ink::Dim, "  discarded: partial reply from a failed attempt");
-        Shown { struck, lines: left.into_iter().chain([note]).collect() }
+        ScreenUpdate { struck, lines: left.into_iter().chain([note]).collect() }
     }
 
     /// Returns the rows that change, as they are now.
@@ -229,10 +229,10 @@ impl Turn {
                 0 => "writes".into(),
                 count => {
                     let count = u64::try_from(count).unwrap_or(u64::MAX);
-                    format!("runs {}", words::counted(count, "call"))
+                    format!("runs {}", format::counted(count, "call"))
                 }
             };
-            line.and(Ink::Plain, &doing).and(Ink::Dim, &format!(" {}", words::stopwatch(ms)))
+            line.and(Ink::Plain, &doing).and(Ink::Dim, &format!(" {}", format::stopwatch(ms)))
         };
         let mut line = line;
         let used = |budget: &&BudgetView| budget.left < budget.max && is_shown(budget);
@@ -281,6 +281,6 @@ fn aside(notice: &Notice) -> Option<Line> {
         ),
         Notice::Live(live) => matches!(live, LiveNotice::Delayed(_) | LiveNotice::Refused(_)),
     };
-    let shown = if is_worth { tell::told(notice) } else { None };
+    let shown = if is_worth { notify::told(notice) } else { None };
     shown.map(|(tone, line)| Line::of(tone.ink(), &line))
 }

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::chat::{talker, talkers};
 use crate::{
-    acp::{Furnished, Limits, NotFurnished, Service},
+    acp::{AcpLimits, Service, SessionSetup, SetupError},
     budgets::Budgets,
     chart::Source,
     drive::Drive,
-    place::Globals,
+    paths::Globals,
     report::Error,
     rules::Rules,
 };
@@ -57,29 +57,34 @@ impl Acp {
         let (drive, grants, budgets) = (self.drive, self.rules.grants(), self.budgets);
         let agent = self.agent;
         let furnishing = Arc::clone(&session);
-        let furnish = move |folder: &Path| {
-            furnished(&drive, (&grants, &budgets, &agent), &furnishing, folder)
-                .map_err(|error| NotFurnished { why: error.to_string(), hint: error.hint() })
+        let set_up = move |folder: &Path| {
+            set_up(&drive, (&grants, &budgets, &agent), &furnishing, folder)
+                .map_err(|error| SetupError { why: error.to_string(), hint: error.hint() })
         };
-        let service = Service::new(session, furnish, &chart, Limits::default());
+        let service = Service::new(session, set_up, &chart, AcpLimits::default());
         service.stdio().map_err(Error::Acp)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// Returns what a session in a folder works with: what `run` would, with somebody there.
-fn furnished(
+fn set_up(
     drive: &Drive,
     (grants, budgets, agent): (&[Grant], &Budgets, &str),
     session: &Session,
     folder: &Path,
-) -> Result<Furnished, Error> {
+) -> Result<SessionSetup, Error> {
     let mut drive = drive.clone();
     drive.dir = Some(folder.into());
     let config = &drive.config()?;
-    let (engine, _) = drive.furnished(session, config)?;
+    let (engine, _) = drive.set_up(session, config)?;
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;
     budgets.over(&mut chart, config)?;
-    Ok(Furnished { engine, permissions, config: json!({}).into(), chart: Some(chart.text.into()) })
+    Ok(SessionSetup {
+        engine,
+        permissions,
+        config: json!({}).into(),
+        chart: Some(chart.text.into()),
+    })
 }

@@ -15,12 +15,11 @@ use super::run::json_line;
 use crate::{
     agents::{self, toolbox},
     calls::typed,
-    lines,
-    place::Globals,
+    format, json_lines,
+    notify::{asked, note},
+    paths::Globals,
     report::{self, Error},
-    tell::{asked, note},
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Approve a pending tool call, or answer a question with yes.
@@ -74,7 +73,7 @@ pub(crate) struct Deny {
 #[derive(Args, Debug)]
 struct Answer {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// The question's number, as `show` prints it, such as `5.0`.
     question: Option<String>,
     /// The reason; the journal keeps it, and a chart that asked a question receives it.
@@ -94,7 +93,7 @@ Examples:
   pointsman cancel last")]
 pub(crate) struct Cancel {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -112,7 +111,7 @@ Examples:
   pointsman pause RUN --reason \"the build needs the machine\"")]
 pub(crate) struct Pause {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// The reason; the journal keeps it.
     #[arg(long, value_name = "TEXT", default_value = "a person paused it")]
     reason: String,
@@ -160,7 +159,7 @@ impl Answer {
         let (row, tools) = (self.run.find(&session)?, toolbox());
         for question in self.open(&session, &row)? {
             if self.json {
-                json_line(&lines::asked(&question))?;
+                json_line(&json_lines::asked(&question))?;
                 continue;
             }
             report::data(&format!("{}\n", asked(&question)))?;
@@ -249,7 +248,7 @@ fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
             None => fresh.push(question),
             Some(ms) => {
                 let (run, question) = (row.id.to_string(), question.effect.to_string());
-                too_late = Some(Error::TooLate { run, question, late: words::duration(ms) });
+                too_late = Some(Error::TooLate { run, question, late: format::duration(ms) });
             }
         }
     }

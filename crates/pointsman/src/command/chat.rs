@@ -27,18 +27,18 @@ use crate::{
     agents::AGENTS,
     budgets::Budgets,
     chart::Source,
-    chat::{self, Mode, Room},
+    chat::{self, ChatSession, Mode},
     commits,
+    conversations::{self, ConversationFilter, FoundConversation},
     drive::{Drive, others},
-    lines::Lines,
-    person,
-    piped::{self, Limits, Opening},
-    place::{Globals, variable},
+    json_lines::JsonLines,
+    notify::note,
+    paths::{Globals, variable},
+    piped_input::{self, FirstMessage, PipedLimits},
     report::{self, Error},
     rules::Rules,
-    talks::{self, Found, Wanted},
-    tell::note,
-    which::Which,
+    run_argument::RunArgument,
+    terminal_approver,
 };
 
 /// Talk with an agent that can use tools.
@@ -117,7 +117,8 @@ impl Chat {
         if self.list {
             return self.list(&session);
         }
-        let on_screen = person::is_there() && io::stdout().is_terminal() && !self.drive.json;
+        let on_screen =
+            terminal_approver::is_there() && io::stdout().is_terminal() && !self.drive.json;
         let on_screen = on_screen && !self.print && !self.lines;
         let on_screen = on_screen && variable("TERM").is_none_or(|term| term != "dumb");
         let resumed = match &self.resume {
@@ -137,9 +138,9 @@ impl Chat {
         let json = drive.json;
         // Where somebody types, every line is a message in any case.
         let lines = !self.print && (self.lines || io::stdin().is_terminal());
-        let limits = Limits::of(config.talk(AGENTS.decl(&self.agent)));
-        let piped = if lines { None } else { piped::read(limits)? };
-        let message = Opening::of(self.message, piped);
+        let limits = PipedLimits::of(config.talk(AGENTS.decl(&self.agent)));
+        let piped = if lines { None } else { piped_input::read(limits)? };
+        let message = FirstMessage::of(self.message, piped);
         if self.print && message.is_none() {
             return Err(Error::NothingToSay);
         }
@@ -151,7 +152,8 @@ impl Chat {
         let attended = !self.rules.unattended;
         self.rules.tell_void(&config.permissions, &executor);
         let permissions = config.permissions.permissions(self.rules.grants(), attended);
-        let objects: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
+        let objects: Option<Arc<dyn Observer>> =
+            json.then(|| Arc::new(JsonLines) as Arc<dyn Observer>);
         let (stirred, ending) =
             (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         if on_screen {
@@ -164,7 +166,7 @@ impl Chat {
         }
         let mut chart = Source::find(&self.agent)?;
         self.budgets.over(&mut chart, &config)?;
-        let room = Room {
+        let room = ChatSession {
             session: &session,
             chart: &chart.text,
             executor: &executor,
@@ -188,30 +190,30 @@ impl Chat {
     /// Returns the conversation to resume; nothing if the person chooses none.
     fn resumed(&self, session: &Session, typed: &str, asks: bool) -> Result<Option<RunRow>, Error> {
         if typed == "newest" || typed == "last" {
-            let folder = talks::whole(self.drive.dir());
+            let folder = conversations::whole(self.drive.dir());
             return self.wanted(&folder).choose(session, asks && typed == "newest", None);
         }
         let none = || Error::NoSuchRun { typed: typed.into(), none: false };
-        let which: Which = typed.parse().map_err(|_| none())?;
+        let which: RunArgument = typed.parse().map_err(|_| none())?;
         let row = which.find(session)?;
         chat::check(&row)?;
         Ok(Some(row))
     }
 
     /// Returns which conversations are meant where none is named.
-    fn wanted<'a>(&'a self, folder: &'a Path) -> Wanted<'a> {
+    fn wanted<'a>(&'a self, folder: &'a Path) -> ConversationFilter<'a> {
         if self.all {
-            return Wanted { agent: None, folder: None };
+            return ConversationFilter { agent: None, folder: None };
         }
-        Wanted { agent: Some(&self.agent), folder: Some(folder) }
+        ConversationFilter { agent: Some(&self.agent), folder: Some(folder) }
     }
 
     fn list(&self, session: &Session) -> Result<ExitCode, Error> {
-        let folder = talks::whole(self.drive.dir());
+        let folder = conversations::whole(self.drive.dir());
         let folder = Some(folder.as_path()).filter(|_| !self.all);
-        let found = Wanted { agent: None, folder }.find(session, usize::MAX)?;
+        let found = ConversationFilter { agent: None, folder }.find(session, usize::MAX)?;
         if self.drive.json {
-            for Found { row, dir } in &found {
+            for FoundConversation { row, dir } in &found {
                 let mut told = object(row);
                 if let Some(fields) = told.as_object_mut() {
                     let dir = dir.as_ref().map(|dir| dir.display().to_string());
@@ -225,7 +227,7 @@ impl Chat {
                 None => "no conversations yet; `pointsman chat` starts one",
             });
         } else {
-            report::data(&talks::table(&found, now_ms(), |row| status(session, row)))?;
+            report::data(&conversations::table(&found, now_ms(), |row| status(session, row)))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::{
     chart::Source,
+    format::{self, duration, grouped, money},
     report::{self, Error},
-    words::{self, duration, grouped, money},
 };
 
 /// Verify a chart: print its certificate, or every error in it.
@@ -107,7 +107,7 @@ fn findings<'a>(source: &Source, refused: &'a RefusedChart) -> Vec<Finding<'a>> 
 
 fn json<T: Serialize>(value: &T) -> String {
     // Strings and numbers always serialise.
-    let mut text = words::json(&serde_json::to_string(value).unwrap_or_default());
+    let mut text = format::json(&serde_json::to_string(value).unwrap_or_default());
     text.push('\n');
     text
 }

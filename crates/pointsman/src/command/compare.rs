@@ -11,10 +11,10 @@ use crate::{
         self,
         compare::{Compared, Differs},
     },
-    place::Globals,
+    format,
+    paths::Globals,
     report::{self, Error},
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Characters of a line that are shown.
@@ -33,9 +33,9 @@ Examples:
   pointsman compare 01m7h last --fail-on crashes --json")]
 pub(crate) struct Compare {
     /// The older exploration: an id, a unique prefix of one, or `last`.
-    before: Which,
+    before: RunArgument,
     /// The newer exploration.
-    after: Which,
+    after: RunArgument,
     /// The differences that make the command fail.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
           default_values_t = [What::Crashes, What::Screens, What::Edges])]
@@ -105,7 +105,7 @@ fn told(compared: &Compared) -> String {
         for (sign, lines) in [("-", lost), ("+", new)] {
             for line in lines {
                 // An app's own words must not steer the terminal.
-                let line = words::line(line, MAX_LINE);
+                let line = format::line(line, MAX_LINE);
                 let _: std::fmt::Result = writeln!(text, "  {sign} {line}");
             }
         }

@@ -16,8 +16,8 @@ use pointsman_runtime::model::{
 };
 
 use crate::{
+    format::visible,
     report::{self, Error},
-    words::visible,
 };
 
 /// Decode a recorded model response and report whether it is complete.

@@ -24,9 +24,9 @@ use serde_json::json;
 use super::run::json_line;
 use crate::{
     drive::Drive,
-    place::{self, Globals, user_file, variable},
+    format,
+    paths::{self, Globals, user_file, variable},
     report::{self, Error},
-    words,
 };
 
 /// How long a program or a server has to answer.
@@ -214,7 +214,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
 
 /// Reads both files; where they have mistakes, the rest is looked at without them.
 fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
-    match place::settled(dir) {
+    match paths::settled(dir) {
         Ok(settled) => {
             let told = |path: Option<&Path>, none: String| {
                 path.map_or(none, |path| path.display().to_string())
@@ -251,7 +251,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         checks.push(match opened {
             Ok((damaged, Health { runs, .. })) => match damaged.into_iter().next() {
                 None if database.is_some() => {
-                    let runs = words::counted(runs, "run");
+                    let runs = format::counted(runs, "run");
                     Check::ok("journal", format!("in PostgreSQL, {runs}"))
                 }
                 None => match probe::writable(&path) {
@@ -289,7 +289,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
 const JOURNAL: &str = "make it writable, or set POINTSMAN_JOURNAL to another file";
 
 fn kept(path: &Path, runs: u64) -> String {
-    format!("{}, {}", path.display(), words::counted(runs, "run"))
+    format!("{}, {}", path.display(), format::counted(runs, "run"))
 }
 
 fn unwritable(name: &'static str, folder: &Path, error: &io::Error, hint: &str) -> Check {
@@ -299,7 +299,7 @@ fn unwritable(name: &'static str, folder: &Path, error: &io::Error, hint: &str) 
 
 /// Looks whether the search index can be kept.
 fn index(checks: &mut Vec<Check>) {
-    let path = match place::cache() {
+    let path = match paths::cache() {
         Ok(folder) => folder.join("index.db"),
         Err(error) => return checks.push(Check::fail("index", &error)),
     };

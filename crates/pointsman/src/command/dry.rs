@@ -20,9 +20,8 @@ use crate::{
     agents::AGENTS,
     calls,
     drive::Drive,
-    place,
+    format, paths,
     report::{self, Error},
-    words,
 };
 
 /// Shows the plan. Nothing is asked, started or written.
@@ -33,7 +32,7 @@ pub(super) fn show(
     (phases, form): (&[Phase], &[(&str, String)]),
 ) -> Result<ExitCode, Error> {
     // The index is kept in memory: a plan leaves no file behind.
-    let mut engine = drive.engine(&place::cache()?, config)?;
+    let mut engine = drive.engine(&paths::cache()?, config)?;
     engine.tools.index = ":memory:".into();
     let model = engine.model.clone();
     let servers = engine.mcp.as_ref();
@@ -94,7 +93,7 @@ pub(super) fn show(
         text.push('\n');
     };
     for (name, said) in form {
-        line(format!("  {name:<8} {}", words::line(said, 200)));
+        line(format!("  {name:<8} {}", format::line(said, 200)));
     }
     if !approved.is_empty() {
         line(format!("  mcp      {}", approved.join(", ")));
@@ -104,9 +103,9 @@ pub(super) fn show(
         line("\nPhases:".into());
     }
     for (number, phase) in (1..).zip(phases) {
-        let time = phase.expected_ms.map(words::duration);
+        let time = phase.expected_ms.map(format::duration);
         let time = time.map_or_else(String::new, |time| format!(" (about {time})"));
-        line(format!("  {number}. {}{time}", words::line(&phase.description, 200)));
+        line(format!("  {number}. {}{time}", format::line(&phase.description, 200)));
     }
     line("\nTools that each state may call:".into());
     if states.is_empty() {
@@ -136,15 +135,15 @@ pub(super) fn show(
 fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
     let tokens = certificate
         .tokens
-        .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
+        .map_or_else(|| "tokens without limit".into(), |tokens| format::counted(tokens, "token"));
     format!(
         "\nWorst case per {}: {}, {}, {tokens}, {}, {}, {}.",
         if certificate.per == CertificateScope::Turn { "turn" } else { "run" },
-        words::counted(certificate.model_calls, "model call"),
-        words::counted(certificate.tool_calls, "tool call"),
+        format::counted(certificate.model_calls, "model call"),
+        format::counted(certificate.tool_calls, "tool call"),
         cost(certificate.money, model),
-        words::duration(certificate.time_ms),
-        words::counted(certificate.steps, "state visit"),
+        format::duration(certificate.time_ms),
+        format::counted(certificate.steps, "state visit"),
     )
 }
 
@@ -154,7 +153,7 @@ fn cost(limit: Option<u64>, model: &model::ModelSettings) -> String {
     match (limit, model.prices) {
         _ if asks_nobody => "no cost".into(),
         (_, None) => "cost unknown (`[model] prices` is not set)".into(),
-        (Some(limit), Some(_)) => format!("cost {}", words::money(limit)),
+        (Some(limit), Some(_)) => format!("cost {}", format::money(limit)),
         (None, Some(_)) => "cost without limit".into(),
     }
 }

@@ -14,9 +14,9 @@ use pointsman_webdriver::{
 use serde_json::{Value, json};
 
 use crate::{
-    place,
+    format::{self, counted, visible},
+    paths,
     report::{self, Error},
-    words::{self, counted, visible},
 };
 
 /// Characters of a label that the table shows.
@@ -74,7 +74,7 @@ impl Fields {
 
     fn settings(&self) -> Result<BrowserSettings, Error> {
         let folder = env::current_dir().unwrap_or_default();
-        let mut settings = settings::browser(&place::settled(&folder)?.config.form);
+        let mut settings = settings::browser(&paths::settled(&folder)?.config.form);
         settings.visible |= self.visible;
         if let Some(seconds) = self.settle {
             settings.settle = Duration::from_secs(seconds.into());
@@ -264,5 +264,5 @@ fn row(field: &Field) -> String {
 }
 
 fn cut(text: &str) -> String {
-    words::line(text, SHOWN)
+    format::line(text, SHOWN)
 }

@@ -11,11 +11,10 @@ use crate::{
     chart::Source,
     draw::{self, Theme},
     error::ExploreError,
-    findings,
-    place::Globals,
+    findings, format,
+    paths::Globals,
     report::{self, Error},
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Draw a chart or an explored app, as SVG or for another tool.
@@ -84,7 +83,9 @@ impl Graph {
 
     /// Draws the app that a run explored. What names no run either is taken for a chart.
     fn map(&self, globals: &Globals, name: String) -> Result<String, Error> {
-        let Ok(which) = name.parse::<Which>() else { return Err(Error::NoSuchChart { name }) };
+        let Ok(which) = name.parse::<RunArgument>() else {
+            return Err(Error::NoSuchChart { name });
+        };
         let session = globals.session()?;
         let found = match findings::explored(&session, &which) {
             Err(Error::NoSuchRun { typed, none }) if typed != "last" || !none => {
@@ -100,7 +101,7 @@ impl Graph {
         Ok(match self.format.unwrap_or(Format::Svg) {
             Format::Svg => appmap::svg(&found, self.theme),
             Format::Dot => appmap::dot(&found),
-            Format::Json => format!("{}\n", words::json(&appmap::json(&found).to_string())),
+            Format::Json => format!("{}\n", format::json(&appmap::json(&found).to_string())),
             Format::Mermaid => return Err(Error::Explore(not("mermaid"))),
             Format::Xstate => return Err(Error::Explore(not("xstate"))),
         })

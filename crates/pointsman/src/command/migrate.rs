@@ -6,14 +6,14 @@ use clap::Args;
 use pointsman_fleet::PostgresStore;
 
 use crate::{
-    place::Globals,
+    paths::Globals,
     report::{self, Error},
 };
 
 /// Create or update the tables of a PostgreSQL database.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Workers of the version before go on meanwhile. Give the server's own address, not a pooler's.
+Workers of the previous version keep running. Give the server's own address, not a pooler's.
 
 Examples:
   pointsman migrate --store postgres://pointsman@db.example/pointsman")]

@@ -11,7 +11,7 @@ use pointsman_runtime::store::{Filter, Page};
 
 use crate::{
     agents::AGENTS,
-    place::{self, Globals},
+    paths::{self, Globals},
     report::{self, Error},
 };
 
@@ -60,7 +60,7 @@ impl Names {
             Kind::Agents => AGENTS.charts().iter().map(|(name, _)| (*name).to_owned()).collect(),
             Kind::Codes => Code::ALL.iter().map(|code| code.as_str().to_owned()).collect(),
             // Looking makes nothing.
-            Kind::Runs if globals.is_new(&place::user()?)? => Vec::new(),
+            Kind::Runs if globals.is_new(&paths::user()?)? => Vec::new(),
             Kind::Runs => {
                 let session = globals.session()?;
                 let newest = (Filter::default(), Page::first(RUNS));

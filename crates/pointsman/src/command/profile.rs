@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
+    format,
     report::{self, Error},
-    words,
 };
 
 /// Check a profile for `form`, or print an example.
@@ -97,7 +97,7 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
     let mut said = String::new();
     let tokens = |kinds: &[FieldKind]| kinds.iter().map(|kind| kind.token()).collect::<Vec<_>>();
     let names = |names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
-        names.map(|name| words::line(name, 60)).collect()
+        names.map(|name| format::line(name, 60)).collect()
     };
     let allow: Vec<&str> = profile.allow.iter().map(|class| class.token()).collect();
     for (title, list) in [

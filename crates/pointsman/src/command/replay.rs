@@ -19,10 +19,10 @@ use serde_json::json;
 use super::run::json_line;
 use crate::{
     agents::AGENTS,
-    place::Globals,
+    format::{self, counted, grouped},
+    paths::Globals,
     report::{self, Error},
-    which::Which,
-    words::{self, counted, grouped},
+    run_argument::RunArgument,
 };
 
 /// Replay a run's journal, or an export of one, and check every byte.
@@ -58,7 +58,7 @@ Examples:
   pointsman replay run.jsonl")]
 pub(crate) struct Export {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// Write to this new file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -91,7 +91,7 @@ impl Replay {
     }
 
     fn kept(&self, globals: &Globals) -> Result<Same, Error> {
-        let which: Which = self
+        let which: RunArgument = self
             .what
             .parse()
             .map_err(|_| Error::NoSuchRun { typed: self.what.clone(), none: false })?;
@@ -168,7 +168,7 @@ impl Export {
         let Some(out) = self.out else {
             // Behind a pipe it is as it was written: its digests are over these bytes.
             match std::str::from_utf8(&text) {
-                Ok(text) if io::stdout().is_terminal() => report::data(&words::json(text))?,
+                Ok(text) if io::stdout().is_terminal() => report::data(&format::json(text))?,
                 _ => report::bytes(&text)?,
             }
             return Ok(ExitCode::SUCCESS);

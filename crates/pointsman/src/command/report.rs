@@ -6,12 +6,11 @@ use clap::{Args, ValueEnum};
 use pointsman_agents::explore::map::MishapKind;
 
 use crate::{
-    findings,
-    place::Globals,
+    findings, format,
+    notify::note,
+    paths::Globals,
     report::{self, Error},
-    tell::note,
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Report what an exploration found.
@@ -30,7 +29,7 @@ Examples:
   pointsman report 01m7h --format json | jq .coverage")]
 pub(crate) struct ShowReport {
     /// The exploration: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
@@ -56,7 +55,7 @@ impl ShowReport {
         let text = match self.format {
             Format::Junit => findings::junit(&found),
             Format::Html => findings::html(&found),
-            Format::Json => format!("{}\n", words::json(&findings::json(&found).to_string())),
+            Format::Json => format!("{}\n", format::json(&findings::json(&found).to_string())),
         };
         match &self.out {
             None => report::data(&text)?,

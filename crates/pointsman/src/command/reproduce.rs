@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use crate::{
     error::ExploreError,
     findings::{self, export},
-    place::{self, Globals},
+    format,
+    notify::note,
+    paths::{self, Globals},
     report::{self, Error},
-    tell::note,
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Characters of a line that are shown.
@@ -28,7 +28,7 @@ const MAX_LINE: usize = 400;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions while the problem still
-occurs. Starting the app and its set-up stay. It verifies the result and reports how often it
+occurs. It keeps the start of the app and the set-up. It verifies the result and reports how often it
 worked. It uses the recording, with a new random draw for each try, or the device, where it
 restarts the app for each try.
 
@@ -41,7 +41,7 @@ Examples:
   pointsman reproduce last --tries 20 --budget actions=5000 --json")]
 pub(crate) struct Reproduce {
     /// The exploration: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// How often to verify the shortest steps [default: 5; 20 if an action had different
     /// results or the steps did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
@@ -67,7 +67,7 @@ impl Reproduce {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
-        let device = settings::device(&place::user()?.explore);
+        let device = settings::device(&paths::user()?.explore);
         let options = ReproduceOptions { tries: self.tries, actions: self.budget, device };
         let found = reproduce(&explored.config, &explored.map, &options);
         let found = session.block_on(found);
@@ -119,7 +119,7 @@ fn told(map: &AppMap, found: &[Reproducer]) -> String {
     let mut lines = Vec::new();
     for it in found {
         // An app's own words must not steer the terminal.
-        let plain = |told: &str| words::line(told, MAX_LINE);
+        let plain = |told: &str| format::line(told, MAX_LINE);
         lines.push(plain(&findings::told(map, &it.mishap)));
         let short = if it.cut_short { "; the budget was used up first" } else { "" };
         lines.push(format!(

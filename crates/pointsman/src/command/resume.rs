@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use super::{answer::say, run::json_line};
 use crate::{
+    conversations,
     drive::{Drive, Waits},
     ending::finish,
-    place::Globals,
+    notify::note,
+    paths::Globals,
     report::{self, Error},
-    talks,
-    tell::note,
-    which::Which,
+    run_argument::RunArgument,
 };
 
 /// Resume an interrupted, paused or waiting run.
@@ -36,7 +36,7 @@ Examples:
 pub(crate) struct Resume {
     /// The run: an id, a unique prefix of one, or `last` [default: the newest run of this folder
     /// that has not ended].
-    run: Option<Which>,
+    run: Option<RunArgument>,
     /// Raise a used-up limit: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
     /// `interactions`, `actions`, `steps` or `time` (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
@@ -72,7 +72,7 @@ Examples:
   pointsman fork RUN --no-run            only creates it, and prints its id")]
 pub(crate) struct Fork {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// The last entry that the fork shares.
     #[arg(long, value_name = "ENTRY")]
     at: Option<u64>,
@@ -88,7 +88,7 @@ impl Resume {
         let session = globals.session()?;
         let row = match &self.run {
             Some(run) => run.find(&session)?,
-            None => talks::open(&session, self.drive.dir())?,
+            None => conversations::open(&session, self.drive.dir())?,
         };
         let drive = self.drive.going_on(&session, &row.id)?;
         match go_on(&session, &drive, &row.id, &self.grant) {

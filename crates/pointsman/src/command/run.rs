@@ -29,16 +29,16 @@ use crate::{
     drive::{Drive, Waits},
     ending::finish,
     error::ExploreError,
-    person,
-    piped::{self, Limits, Opening},
-    place::Globals,
+    format,
+    notify::note,
+    paths::Globals,
+    piped_input::{self, FirstMessage, PipedLimits},
     report::{self, Error},
     rules::Rules,
-    tell::note,
-    words,
+    terminal_approver,
 };
-use explore::{ExploreArgs, Trip};
-use form::{FormArgs, Plan};
+use explore::{ExplorationPlan, ExploreArgs};
+use form::{FormArgs, FormPlan};
 
 /// Run an agent to its end. Progress goes to standard error, the result to standard output.
 #[derive(Args, Debug)]
@@ -146,7 +146,7 @@ impl Run {
             _ => self.config(&program, &phases)?,
         };
         // A browser does not wait for somebody to come by: nobody there means no.
-        let there = plan.is_none() || person::is_there();
+        let there = plan.is_none() || terminal_approver::is_there();
         let attended = !self.rules.unattended && there;
         let mut grants = self.rules.grants();
         grants.extend(plan.iter().flat_map(|plan| plan.typed.iter().cloned()));
@@ -176,7 +176,7 @@ impl Run {
         self.rules.tell_void(&config.permissions, &executor);
         let left_out = executor.left_out(start.program.agent(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
-            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
+            let (count, names) = (left_out.len(), format::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
             note(&format!("{count} {tools} not offered, because the agent takes no more: {names}"));
         }
@@ -191,22 +191,26 @@ impl Run {
 
     /// Returns what is said to an agent that listens: the goal, with what is piped in
     /// attached to it. Where the goal is `-`, all that is piped in is the goal.
-    fn piped(&mut self, source: &Source, config: &Config) -> Result<Option<Opening>, Error> {
+    fn piped(&mut self, source: &Source, config: &Config) -> Result<Option<FirstMessage>, Error> {
         // Verification reports a refused chart.
         let agent = source.verify().map_or(AgentDecl::NONE, |program| *program.agent());
-        let limits = Limits::of(config.talk(&agent));
+        let limits = PipedLimits::of(config.talk(&agent));
         if self.goal.as_deref() == Some("-") {
-            let opening = Opening::of(None, piped::read(limits)?).ok_or(Error::NothingToSay)?;
+            let opening =
+                FirstMessage::of(None, piped_input::read(limits)?).ok_or(Error::NothingToSay)?;
             self.goal = Some(opening.text.clone());
             return Ok(Some(opening));
         }
-        let attached =
-            if agent.converses() && self.goal.is_some() { piped::read(limits)? } else { None };
-        Ok(Opening::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
+        let attached = if agent.converses() && self.goal.is_some() {
+            piped_input::read(limits)?
+        } else {
+            None
+        };
+        Ok(FirstMessage::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
     }
 
     /// Returns the form that is to be filled, if one is.
-    fn form_plan(&self, source: &Source, config: &mut Config) -> Result<Option<Plan>, Error> {
+    fn form_plan(&self, source: &Source, config: &mut Config) -> Result<Option<FormPlan>, Error> {
         // Verification reports a refused chart.
         let fills = |program: Program| program.agent().own_tools.contains(&SUBMIT_TOOL);
         if !source.verify().is_ok_and(fills) {
@@ -226,7 +230,7 @@ impl Run {
     }
 
     /// Returns the exploration that is to be run, if the chart is one.
-    fn trip(&self, program: &Program, config: &Config) -> Result<Option<Trip>, Error> {
+    fn trip(&self, program: &Program, config: &Config) -> Result<Option<ExplorationPlan>, Error> {
         if !explores(program.agent()) {
             return match self.explore.given() {
                 Some(option) => {
@@ -306,7 +310,7 @@ impl Run {
 }
 
 /// Returns the address of the form, which stands for a goal that nobody gave.
-fn url(plan: Option<&Plan>) -> Option<String> {
+fn url(plan: Option<&FormPlan>) -> Option<String> {
     plan?.config.get("url")?.as_str().map(str::to_owned)
 }
 

@@ -15,12 +15,11 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
-    agents,
-    place::{self, Globals},
+    agents, format,
+    notify::note,
+    paths::{self, Globals},
     report::{self, Error},
-    tell::note,
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// List runs, newest first, or remove some.
@@ -62,7 +61,7 @@ Examples:
 struct RemoveRuns {
     /// The runs: ids, unique prefixes, or `last`.
     #[arg(value_name = "RUN", required = true)]
-    runs: Vec<Which>,
+    runs: Vec<RunArgument>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -106,7 +105,7 @@ impl Runs {
             None => {}
         }
         // Looking makes nothing: where no run was kept yet, there may be no right to write.
-        if globals.is_new(&place::user()?)? {
+        if globals.is_new(&paths::user()?)? {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
@@ -197,16 +196,16 @@ pub(super) fn table(rows: &[RunRow], now: u64, status: impl Fn(&RunRow) -> Strin
             row.id.to_string(),
             row.chart.to_string(),
             status(row),
-            words::age(now, row.made_ms()),
+            format::age(now, row.made_ms()),
             row.seq.0.to_string(),
         ]
     };
-    words::table(HEAD, "GOAL", rows.iter().map(|row| (cells(row), &*row.goal)))
+    format::table(HEAD, "GOAL", rows.iter().map(|row| (cells(row), &*row.goal)))
 }
 
 impl PruneRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let config = place::user()?;
+        let config = paths::user()?;
         let kept = config.journal.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
         let keep = self.keep.or(kept);
         if self.older_than.is_none() && keep.is_none() {
@@ -236,7 +235,7 @@ impl PruneRuns {
         }
         let word = if self.dry_run { "would be removed" } else { "removed" };
         let count = u64::try_from(pruned.runs.len()).unwrap_or(u64::MAX);
-        note(&format!("{} {word}", words::counted(count, "run")));
+        note(&format!("{} {word}", format::counted(count, "run")));
         for run in &pruned.damaged {
             note(&format!(
                 "{run} left, because it is damaged; `pointsman runs remove {run}` removes it"
@@ -259,7 +258,7 @@ impl RemoveRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         // All are found before the first is removed: `last` is the last as of now.
-        let find = |which: &Which| which.id(&session);
+        let find = |which: &RunArgument| which.id(&session);
         let found = self.runs.iter().map(find).collect::<Result<BTreeSet<_>, _>>()?;
         let (mut gone, mut unswept, mut failed) = (BTreeSet::new(), false, Ok(()));
         for run in &found {

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     error::ExploreError,
+    format,
     report::{self, Error},
-    words,
 };
 
 /// Characters of a label that the table shows.
@@ -111,7 +111,7 @@ fn table(screen: &Screen) -> String {
     );
     for widget in &screen.widgets {
         let acts: Vec<&str> = widget.acts.iter().map(|act| act.name()).collect();
-        let label = words::line(&widget.label, SHOWN);
+        let label = format::line(&widget.label, SHOWN);
         writeln!(text, "  {:<24} {:<20} {label}", acts.join(", "), widget.class).ok();
     }
     text

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
-    place::Globals,
+    format,
+    notify::open_question,
+    paths::Globals,
     report::{self, Error},
-    tell::open_question,
-    which::Which,
-    words,
+    run_argument::RunArgument,
 };
 
 /// Show what a run did, step by step.
@@ -35,7 +35,7 @@ Examples:
   pointsman show RUN --prompts")]
 pub(crate) struct Show {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// Print JSON: the run, its transitions and its journal's entries.
     #[arg(long)]
     json: bool,
@@ -53,7 +53,7 @@ Examples:
   pointsman why RUN 3 --json")]
 pub(crate) struct Explain {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: Which,
+    run: RunArgument,
     /// The entry [default: the last one].
     entry: Option<u64>,
     /// Print JSON.
@@ -85,7 +85,7 @@ impl Show {
             let entries: Vec<Value> = lines.iter().map(entry).collect();
             let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
             let questions = open_questions.iter().map(|question| {
-                let mut asked = crate::lines::asked(question);
+                let mut asked = crate::json_lines::asked(question);
                 if let (Some(yes), Some(fields)) =
                     (answers.get(&question.effect), asked.as_object_mut())
                 {
@@ -141,7 +141,7 @@ impl Show {
             }
         }
         if let Some(result) = run.result() {
-            let _: std::fmt::Result = writeln!(text, "\n{}", words::prose(&result));
+            let _: std::fmt::Result = writeln!(text, "\n{}", format::prose(&result));
         }
         report::data(&text)?;
         Ok(ExitCode::SUCCESS)
@@ -168,7 +168,7 @@ impl Show {
             }
             // They are JSON; as they were, but where they would steer the terminal.
             if io::stdout().is_terminal() {
-                text = words::json(&text);
+                text = format::json(&text);
             }
             report::data(&text)?;
         }
@@ -223,14 +223,14 @@ fn about(kind: &TimelineKind) -> Option<About> {
 }
 
 fn timeline(row: &RunRow, place: Option<&Workspace>, items: &[TimelineItem]) -> String {
-    let mut text = format!("{} of {}: {}\n", row.id, row.chart, words::line(&row.goal, 200));
+    let mut text = format!("{} of {}: {}\n", row.id, row.chart, format::line(&row.goal, 200));
     if let Some((parent, at)) = &row.forked {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
     }
     if let Some(Workspace { dir, model, .. }) = place {
         let dir = dir.as_ref().map_or_else(String::new, |dir| format!(" in {}", dir.display()));
-        let place = words::line(&format!("works{dir} with {model}"), 400);
+        let place = format::line(&format!("works{dir} with {model}"), 400);
         let _: std::fmt::Result = writeln!(text, "{place}");
     }
     let mut stage: Option<&str> = None;
@@ -245,14 +245,14 @@ fn timeline(row: &RunRow, place: Option<&Workspace>, items: &[TimelineItem]) -> 
     let _: std::fmt::Result = write!(
         text,
         "{}, {}",
-        words::counted(spent.model_calls, "model call"),
-        words::counted(spent.tool_calls, "tool call")
+        format::counted(spent.model_calls, "model call"),
+        format::counted(spent.tool_calls, "tool call")
     );
     if spent.tokens > 0 {
-        let _: std::fmt::Result = write!(text, ", {}", words::counted(spent.tokens, "token"));
+        let _: std::fmt::Result = write!(text, ", {}", format::counted(spent.tokens, "token"));
     }
     if spent.money > 0 {
-        let _: std::fmt::Result = write!(text, ", cost: {}", words::money(spent.money));
+        let _: std::fmt::Result = write!(text, ", cost: {}", format::money(spent.money));
     }
     text.push('\n');
     text
@@ -264,11 +264,11 @@ fn write_entry(text: &mut String, entry: &[TimelineItem], stage: Option<&str>) {
         return;
     };
     let said = about(&item.kind);
-    let at = words::duration(item.at.0);
+    let at = format::duration(item.at.0);
     // Writing to a string cannot fail.
     let _: std::fmt::Result = write!(text, "{:>4} {at:>12}  {event}", item.seq.0);
     if let Some(said) = said.as_ref().filter(|said| !said.did.is_empty()) {
-        let _: std::fmt::Result = write!(text, ": {}", words::line(&said.did, 100));
+        let _: std::fmt::Result = write!(text, ": {}", format::line(&said.did, 100));
     }
     for item in entry {
         if let TimelineKind::Transition { to, reason, .. } = &item.kind {
@@ -278,7 +278,7 @@ fn write_entry(text: &mut String, entry: &[TimelineItem], stage: Option<&str>) {
     }
     text.push('\n');
     let mut more = |what: &str, said: &str| {
-        let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", words::line(said, 160));
+        let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", format::line(said, 160));
     };
     if let Some(About { ok, came, .. }) = said.as_ref().filter(|it| !it.came.is_empty()) {
         let mark = if *ok { "✓" } else { "✗" };
@@ -322,11 +322,11 @@ impl Explain {
             return Ok(ExitCode::SUCCESS);
         }
         let mut text =
-            format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
+            format!("entry {} at {}: {}\n", step.seq.0, format::duration(step.at.0), step.event);
         if let Some(About { did, ok, came }) = items.iter().find_map(|item| about(&item.kind)) {
             let mark = if ok { "✓ " } else { "✗ " };
             for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
-                text.extend(["  ", *mark, &*words::line(said, 400), "\n"]);
+                text.extend(["  ", *mark, &*format::line(said, 400), "\n"]);
             }
         }
         // Writing to a string cannot fail.
@@ -363,7 +363,7 @@ impl Explain {
         for budget in &step.budgets {
             line(format!("  left of `{}`: {} of {}", budget.name, budget.left, budget.max));
         }
-        report::data(&words::visible(&text))?;
+        report::data(&format::visible(&text))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -7,9 +7,9 @@ use pointsman_runtime::stats::Stats;
 
 use super::run::json_line;
 use crate::{
-    place::Globals,
+    format::{self, counted, duration, grouped},
+    paths::Globals,
     report::{self, Error},
-    words::{self, counted, duration, grouped},
 };
 
 /// Rows of each table.
@@ -69,7 +69,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
         counted(spent.model_calls, "model call"),
         counted(spent.tool_calls, "tool call"),
         counted(spent.tokens, "token"),
-        words::money(spent.money)
+        format::money(spent.money)
     )?;
     if !stats.states.is_empty() {
         writeln!(

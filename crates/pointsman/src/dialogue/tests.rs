@@ -18,7 +18,7 @@ fn asked(asks: QuestionKind) -> Question {
 fn question(tool: &str) -> Question {
     let arguments = json!({ "class": "send", "label": "Apply", "origin": "https://a.test" });
     let call = json!({ "id": "a", "tool": tool, "arguments": arguments });
-    let call = serde_json::from_value(call).expect("a call");
+    let call = serde_json::from_value(call).expect("the value is a tool call");
     asked(QuestionKind::Call { call, identity: Digest::default(), again: false })
 }
 
@@ -44,16 +44,16 @@ struct Typist {
 }
 
 impl Typist {
-    fn press(&mut self, code: KeyCode) -> Came {
+    fn press(&mut self, code: KeyCode) -> DialogueEvent {
         self.now += KEY;
         self.dialogue.key(code.into(), self.now)
     }
 
     /// Types a line and Enter. No key before that comes to anything.
-    fn types(&mut self, line: &str) -> Came {
+    fn types(&mut self, line: &str) -> DialogueEvent {
         for c in line.chars() {
             let came = self.press(KeyCode::Char(c));
-            assert!(matches!(came, Came::More), "`{c}` of `{line}`: {came:?}");
+            assert!(matches!(came, DialogueEvent::More), "`{c}` of `{line}`: {came:?}");
         }
         self.press(KeyCode::Enter)
     }
@@ -72,7 +72,7 @@ impl Draw {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) >> 8).expect("it fits") % most
+        usize::try_from((mixed ^ (mixed >> 31)) >> 8).expect("the number fits in a usize") % most
     }
 
     fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
@@ -153,7 +153,7 @@ fn everywhere(now: Instant) -> Vec<(&'static str, Dialogue)> {
     let form = shown(Dialogue::now(question("form.submit"), Path::new("."), None, now)).0;
     vec![
         ("a call", call.clone()),
-        ("a call in a conversation", call.in_chat(Entry::default())),
+        ("a call in a conversation", call.in_chat(InputLine::default())),
         ("pages", pages),
         ("rules", rule),
         ("a scope", scope),
@@ -174,10 +174,16 @@ fn no_sentence_answers_a_question() {
         let begins = Duration::from_millis(draw.below(4_000).try_into().expect("it fits"));
         let mut typist = Typist { dialogue: dialogue.clone(), now: shown + begins };
         let came = typist.types(&sentence);
-        assert!(matches!(&came, Came::Message(text) if *text == sentence), "{place}: {came:?}");
+        assert!(
+            matches!(&came, DialogueEvent::Message(text) if *text == sentence),
+            "{place}: {came:?}"
+        );
         // The question is still there, and the next sentence answers it no more than this one.
         let came = typist.types(&sentence);
-        assert!(matches!(&came, Came::Message(text) if *text == sentence), "{place}: {came:?}");
+        assert!(
+            matches!(&came, DialogueEvent::Message(text) if *text == sentence),
+            "{place}: {came:?}"
+        );
     }
 }
 
@@ -194,7 +200,7 @@ fn nothing_that_is_pasted_answers_a_question() {
             let mut typist = Typist { dialogue: dialogue.clone(), now: later };
             typist.dialogue.paste(text, later);
             let came = typist.press(KeyCode::Enter);
-            assert!(matches!(came, Came::Message(_)), "{place}: `{text}`: {came:?}");
+            assert!(matches!(came, DialogueEvent::Message(_)), "{place}: `{text}`: {came:?}");
         }
     }
 }
@@ -207,7 +213,10 @@ fn lines_that_come_all_at_once_do_not_answer_behind_the_first() {
         for key in "why do you\ryes\ry\r1\rr\rno\rlater\r".chars() {
             let code = if key == '\r' { KeyCode::Enter } else { KeyCode::Char(key) };
             let came = dialogue.key(code.into(), now);
-            assert!(!matches!(came, Came::Decided(..) | Came::Later), "{place}: {came:?}");
+            assert!(
+                !matches!(came, DialogueEvent::Decided(..) | DialogueEvent::Later),
+                "{place}: {came:?}"
+            );
         }
     }
 }
@@ -220,7 +229,7 @@ fn no_key_answers_without_enter() {
             let mut typist = Typist { dialogue: dialogue.clone(), now };
             typist.waits(Duration::from_secs(5));
             let came = typist.press(key);
-            assert!(matches!(came, Came::More), "{place}: {key:?}: {came:?}");
+            assert!(matches!(came, DialogueEvent::More), "{place}: {key:?}: {came:?}");
         }
     }
 }
@@ -232,45 +241,45 @@ fn a_whole_line_answers_when_the_question_was_read() {
         let mut typist = Typist { dialogue: put("write", now), now };
         typist.waits(Duration::from_secs(2));
         let came = typist.types(line);
-        let decided = matches!(&came, Came::Decided(decision, None) if decision.granted == granted);
+        let decided =
+            matches!(&came, DialogueEvent::Decided(decision, None) if decision.granted == granted);
         assert!(decided, "{line}: {came:?}");
     }
     let now = Instant::now();
     let mut typist = Typist { dialogue: put("write", now), now };
     typist.waits(Duration::from_secs(2));
-    assert!(matches!(typist.types("no"), Came::More));
-    assert!(choices(&typist.dialogue, typist.now).contains("Because"));
+    assert!(matches!(typist.types("no"), DialogueEvent::More));
+    assert!(choices(&typist.dialogue, typist.now).contains("Reason"));
     let came = typist.types("yes is wrong");
-    let denied =
-        matches!(&came, Came::Decided(it, None) if !it.granted && it.reason == "yes is wrong");
+    let denied = matches!(&came, DialogueEvent::Decided(it, None) if !it.granted && it.reason == "yes is wrong");
     assert!(denied, "{came:?}");
 }
 
 #[test]
 fn a_line_that_was_begun_before_the_question_is_a_message() {
     let now = Instant::now();
-    let typed = Entry::of("ye".into());
+    let typed = InputLine::of("ye".into());
     let mut typist = Typist { dialogue: put("write", now).in_chat(typed), now };
     typist.waits(Duration::from_secs(5));
     let came = typist.types("s");
-    assert!(matches!(&came, Came::Message(text) if text == "yes"), "{came:?}");
+    assert!(matches!(&came, DialogueEvent::Message(text) if text == "yes"), "{came:?}");
     // What follows at once does not count either.
-    assert!(matches!(typist.types("yes"), Came::Show(_)));
+    assert!(matches!(typist.types("yes"), DialogueEvent::Show(_)));
     typist.waits(Duration::from_secs(2));
-    assert!(matches!(typist.types("yes"), Came::Decided(..)));
+    assert!(matches!(typist.types("yes"), DialogueEvent::Decided(..)));
 }
 
 #[test]
 fn a_line_that_comes_too_soon_is_asked_for_again() {
     let now = Instant::now();
     let mut typist = Typist { dialogue: put("write", now), now };
-    assert!(choices(&typist.dialogue, now).contains("read it first"));
+    assert!(choices(&typist.dialogue, now).contains("waiting until you stop typing"));
     let came = typist.types("yes");
-    let told = matches!(&came, Came::Show(lines) if lines[0].text().contains("type it again"));
+    let told = matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("type the answer again"));
     assert!(told, "{came:?}");
     typist.waits(Duration::from_secs(2));
     assert!(choices(&typist.dialogue, typist.now).contains("type y or yes and Enter"));
-    assert!(matches!(typist.types("yes"), Came::Decided(..)));
+    assert!(matches!(typist.types("yes"), DialogueEvent::Decided(..)));
 }
 
 #[test]
@@ -283,13 +292,20 @@ fn yes_counts_only_when_everything_was_shown() {
         let mut typist = Typist { dialogue, now };
         typist.waits(Duration::from_secs(2));
         let came = typist.types(line);
-        let told = matches!(&came, Came::Show(lines) if lines[0].text().contains("not all"));
+        let told =
+            matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("not all"));
         assert!(told, "{line}: {came:?}");
-        assert!(matches!(typist.types(""), Came::Show(rows) if rows.len() > 1), "Enter shows more");
-        assert!(matches!(typist.types("more"), Came::Show(rows) if rows.len() > 1));
-        assert!(matches!(typist.types(line), Came::Show(rows) if rows.len() == 1));
-        assert!(matches!(typist.types("whole"), Came::Show(_)) && typist.dialogue.left.is_empty());
-        assert!(!matches!(typist.types(line), Came::Show(_) | Came::Message(_)));
+        assert!(
+            matches!(typist.types(""), DialogueEvent::Show(rows) if rows.len() > 1),
+            "Enter shows more"
+        );
+        assert!(matches!(typist.types("more"), DialogueEvent::Show(rows) if rows.len() > 1));
+        assert!(matches!(typist.types(line), DialogueEvent::Show(rows) if rows.len() == 1));
+        assert!(
+            matches!(typist.types("whole"), DialogueEvent::Show(_))
+                && typist.dialogue.left.is_empty()
+        );
+        assert!(!matches!(typist.types(line), DialogueEvent::Show(_) | DialogueEvent::Message(_)));
     }
 }
 
@@ -299,8 +315,8 @@ fn a_key_with_another_held_down_types_nothing() {
     for held in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::all()] {
         let mut dialogue = put("write", now.checked_sub(Duration::from_secs(9)).expect("it is"));
         let came = dialogue.key(KeyEvent::new(KeyCode::Char('y'), held), now);
-        assert!(matches!(came, Came::More) && dialogue.entry.is_empty());
-        assert!(matches!(dialogue.key(KeyCode::Enter.into(), now), Came::More));
+        assert!(matches!(came, DialogueEvent::More) && dialogue.entry.is_empty());
+        assert!(matches!(dialogue.key(KeyCode::Enter.into(), now), DialogueEvent::More));
     }
 }
 
@@ -310,7 +326,7 @@ fn what_cannot_wait_is_not_left_for_later() {
     let mut typist = Typist { dialogue: put("write", now), now };
     typist.waits(Duration::from_secs(2));
     assert!(choices(&typist.dialogue, typist.now).contains("[l]ater"));
-    assert!(matches!(typist.types("later"), Came::Later));
+    assert!(matches!(typist.types("later"), DialogueEvent::Later));
     let stands = Some("3 fields filled".into());
     let put = Dialogue::now(question("form.submit"), Path::new("."), stands, now);
     let (dialogue, about) = shown(put);
@@ -319,13 +335,13 @@ fn what_cannot_wait_is_not_left_for_later() {
     let mut typist = Typist { dialogue, now };
     typist.waits(Duration::from_secs(2));
     let offered = choices(&typist.dialogue, typist.now);
-    assert!(offered.contains("Ctrl-C cancels the run, Ctrl-D says no"), "{offered}");
+    assert!(offered.contains("Ctrl-C cancels the run, Ctrl-D answers no"), "{offered}");
     assert!(!offered.contains("[l]ater") && !offered.contains("[a]lways"), "{offered}");
-    assert!(matches!(typist.types("later"), Came::Message(_)));
+    assert!(matches!(typist.types("later"), DialogueEvent::Message(_)));
     typist.waits(Duration::from_secs(2));
     let came = typist.types("y");
     assert!(
-        matches!(came, Came::Decided(ApprovalDecision { granted: true, .. }, None)),
+        matches!(came, DialogueEvent::Decided(ApprovalDecision { granted: true, .. }, None)),
         "{came:?}"
     );
 }

@@ -11,10 +11,10 @@ use super::{At, Dialogue};
 use crate::{
     calls,
     drive::Waits,
+    format,
     line::{Ink, Line},
-    place,
+    paths,
     screen::Screen,
-    words,
 };
 
 impl Dialogue {
@@ -27,7 +27,7 @@ impl Dialogue {
         let other = if self.talks { "; any other line is your next message" } else { "" };
         let mut lines = match &self.at {
             At::Choice if !self.left.is_empty() => {
-                let left = words::counted(self.left.len().try_into().unwrap_or(u64::MAX), "row");
+                let left = format::counted(self.left.len().try_into().unwrap_or(u64::MAX), "row");
                 let line = keys("[m]ore  [w]hole").and(Ink::Dim, &format!(" ({left} not shown)"));
                 let no = if asks_call { "[n]o, because…" } else { "[n]o" };
                 let line = line.and(Ink::Accent, &format!("  {no}{later}"));
@@ -53,9 +53,9 @@ impl Dialogue {
             }
             At::Scope(rule) => {
                 let head = Line::of(Ink::Warning, "Always ").and(Ink::Plain, &calls::rule(rule));
-                let file = place::user_file().map(|file| file.display().to_string());
+                let file = paths::user_file().map(|file| file.display().to_string());
                 let file = file.map_or_else(String::new, |file| {
-                    format!("  in [e]very run, by {}", words::line(&file, 60))
+                    format!("  in [e]very run, by {}", format::line(&file, 60))
                 });
                 let choices = keys(&format!("in this [r]un{file}  [b]ack"));
                 vec![head, choices, hint("type r or run and Enter")]
@@ -70,7 +70,7 @@ impl Dialogue {
             }
         };
         if let Some(due) = self.due {
-            lines.insert(0, hint(&words::deadline(now_ms(), due)));
+            lines.insert(0, hint(&format::deadline(now_ms(), due)));
         }
         if self.waits == Waits::No {
             let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser does not wait.";
@@ -105,7 +105,7 @@ pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
             [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
         QuestionKind::Plain(text) => {
-            let text = words::folded(&words::visible(text));
+            let text = format::folded(&format::visible(text));
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
             std::iter::once(blank).chain(lines).collect()
         }

@@ -7,11 +7,11 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use super::plan::{PORT_INSET, Plan};
+use super::plan::{DrawPlan, PORT_INSET};
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Item {
+pub(super) enum GridItem {
     /// A card, by its number.
     Card(usize),
     /// The text on an arrow, by the arrow's number.
@@ -22,8 +22,8 @@ pub(super) enum Item {
 
 /// A place in a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    pub(super) item: Item,
+pub(super) struct GridNode {
+    pub(super) item: GridItem,
     pub(super) row: usize,
     /// How far it reaches to the left of its middle.
     pub(super) left: i64,
@@ -46,7 +46,7 @@ pub(super) enum Bend {
 
 /// A connection of two nodes through one channel. Links of one net never cross.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(super) struct GridLink {
     pub(super) net: usize,
     /// The channel lies above the row of the same number.
     pub(super) channel: usize,
@@ -59,7 +59,7 @@ pub(super) struct Link {
 
 /// One passage of an arrow through a channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hop {
+pub(super) struct GridHop {
     pub(super) net: usize,
     pub(super) channel: usize,
     pub(super) from: usize,
@@ -69,17 +69,17 @@ pub(super) struct Hop {
 /// The whole graph.
 #[derive(Debug, Default)]
 pub(super) struct Grid {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<GridNode>,
     /// The nodes of every row, from left to right.
     pub(super) rows: Vec<Vec<usize>>,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<GridLink>,
     /// The links of every node.
     pub(super) linked: Vec<Vec<usize>>,
     /// The cards in the next rows that each card leads to or comes from, and how
     /// much the two should stand in line.
     pub(super) spine: Vec<Vec<(usize, i64)>>,
     /// The way of every arrow.
-    pub(super) hops: Vec<Vec<Hop>>,
+    pub(super) hops: Vec<Vec<GridHop>>,
     /// Whether an arrow leads up, or back to its own card.
     pub(super) back: Vec<bool>,
     /// The node of every card.
@@ -95,18 +95,18 @@ const LANE: i64 = 5;
 
 impl Grid {
     /// Builds the graph of a plan whose cards stand in these rows.
-    pub(super) fn new(plan: &Plan, ranks: &[usize]) -> Self {
+    pub(super) fn new(plan: &DrawPlan, ranks: &[usize]) -> Self {
         let mut grid = Self::default();
         let rows = ranks.iter().max().map_or(0, |last| 2 * last + 2);
         grid.rows = vec![Vec::new(); rows];
         for (at, card) in plan.cards.iter().enumerate() {
-            let node = grid.node(Item::Card(at), 2 * ranks[at], card.left(), card.right());
+            let node = grid.node(GridItem::Card(at), 2 * ranks[at], card.left(), card.right());
             grid.nodes[node].ports = card.width / 2 - PORT_INSET;
             grid.cards.push(node);
         }
         for (at, arrow) in plan.arrows.iter().enumerate() {
             let half = (arrow.width + 1) / 2;
-            let node = grid.node(Item::Tag(at), 2 * ranks[arrow.from] + 1, half, half);
+            let node = grid.node(GridItem::Tag(at), 2 * ranks[arrow.from] + 1, half, half);
             grid.tags.push(node);
         }
         for at in 0..plan.arrows.len() {
@@ -131,8 +131,8 @@ impl Grid {
         grid
     }
 
-    fn node(&mut self, item: Item, row: usize, left: i64, right: i64) -> usize {
-        self.nodes.push(Node { item, row, left, right, ports: 0 });
+    fn node(&mut self, item: GridItem, row: usize, left: i64, right: i64) -> usize {
+        self.nodes.push(GridNode { item, row, left, right, ports: 0 });
         self.rows[row].push(self.nodes.len() - 1);
         self.nodes.len() - 1
     }
@@ -141,36 +141,36 @@ impl Grid {
         if let Some(node) = self.lanes.get(&net).and_then(|lane| lane.get(&row)) {
             return *node;
         }
-        let node = self.node(Item::Lane, row, LANE, LANE);
+        let node = self.node(GridItem::Lane, row, LANE, LANE);
         self.lanes.entry(net).or_default().insert(row, node);
         node
     }
 
     /// Lays the way of one arrow.
-    fn lay(&mut self, plan: &Plan, ranks: &[usize], at: usize) {
+    fn lay(&mut self, plan: &DrawPlan, ranks: &[usize], at: usize) {
         let arrow = &plan.arrows[at];
         let (source, target) = (2 * ranks[arrow.from], 2 * ranks[arrow.to]);
         let back = target <= source;
         // The way to the tag is the arrow's own; from there on it is the target's.
         let net = plan.arrows.len() + if back { plan.cards.len() } else { 0 } + arrow.to;
         let (first, tag, last) = (self.cards[arrow.from], self.tags[at], self.cards[arrow.to]);
-        let mut hops = vec![Hop { net: at, channel: source + 1, from: first, to: tag }];
+        let mut hops = vec![GridHop { net: at, channel: source + 1, from: first, to: tag }];
         let mut from = tag;
         if back {
             let mut channel = source + 2;
             for row in (target..=source + 1).rev() {
                 let to = self.lane(net, row);
-                hops.push(Hop { net, channel, from, to });
+                hops.push(GridHop { net, channel, from, to });
                 (from, channel) = (to, row);
             }
         } else {
             for row in source + 2..target {
                 let to = self.lane(net, row);
-                hops.push(Hop { net, channel: row, from, to });
+                hops.push(GridHop { net, channel: row, from, to });
                 from = to;
             }
         }
-        hops.push(Hop { net, channel: target, from, to: last });
+        hops.push(GridHop { net, channel: target, from, to: last });
         for hop in &hops {
             self.link(*hop);
         }
@@ -178,7 +178,7 @@ impl Grid {
         self.back.push(back);
     }
 
-    fn link(&mut self, hop: Hop) {
+    fn link(&mut self, hop: GridHop) {
         let (from, to) = (self.nodes[hop.from].row, self.nodes[hop.to].row);
         let (bend, a, b) = match from.cmp(&to) {
             Ordering::Equal if hop.channel == from => (Bend::Cap, hop.from, hop.to),
@@ -186,8 +186,8 @@ impl Grid {
             Ordering::Less => (Bend::Through, hop.from, hop.to),
             Ordering::Greater => (Bend::Through, hop.to, hop.from),
         };
-        let link = Link { net: hop.net, channel: hop.channel, bend, a, b };
-        let same = |known: &Link| (known.net, known.a, known.b) == (link.net, a, b);
+        let link = GridLink { net: hop.net, channel: hop.channel, bend, a, b };
+        let same = |known: &GridLink| (known.net, known.a, known.b) == (link.net, a, b);
         // Arrows that share a lane share its links.
         if !self.links.iter().any(same) {
             self.links.push(link);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    grid::{Bend, Grid, Item},
-    order::{Order, orders},
+    grid::{Bend, Grid, GridItem},
+    order::{RowOrder, orders},
     place::{in_order, place, unrest},
-    plan::{NOTE_GAP, PORT_GAP, PORT_INSET, Plan},
+    plan::{DrawPlan, NOTE_GAP, PORT_GAP, PORT_INSET},
     rank::ranks,
-    track::{Net, Run, tracks},
+    track::{Net, TrackRun, tracks},
 };
 
 /// The distance between two tracks of a channel.
@@ -45,9 +45,9 @@ pub(super) struct Layout {
 }
 
 /// Lays a plan out.
-pub(super) fn layout(plan: &Plan) -> Layout {
+pub(super) fn layout(plan: &DrawPlan) -> Layout {
     let mut grid = Grid::new(plan, &ranks(plan));
-    let mut best: Option<(i64, Order, Vec<i64>)> = None;
+    let mut best: Option<(i64, RowOrder, Vec<i64>)> = None;
     for order in orders(&mut grid) {
         grid.rows.clone_from(&order.1);
         let x = place(&grid);
@@ -71,13 +71,13 @@ pub(super) fn layout(plan: &Plan) -> Layout {
 /// Where nets meet nodes.
 struct Pins<'a> {
     x: &'a [i64],
-    nodes: Vec<Item>,
+    nodes: Vec<GridItem>,
     /// Where arrows leave and nets enter the cards, by net and node.
     ports: BTreeMap<(usize, usize), i64>,
 }
 
 impl<'a> Pins<'a> {
-    fn new(plan: &Plan, grid: &Grid, x: &'a [i64]) -> Self {
+    fn new(plan: &DrawPlan, grid: &Grid, x: &'a [i64]) -> Self {
         let mut ports = BTreeMap::new();
         for (card, node) in grid.cards.iter().enumerate() {
             let half = plan.cards[card].width / 2 - PORT_INSET;
@@ -105,8 +105,8 @@ impl<'a> Pins<'a> {
 
     fn pin(&self, net: usize, node: usize) -> i64 {
         match self.nodes[node] {
-            Item::Card(_) => self.ports.get(&(net, node)).copied().unwrap_or(self.x[node]),
-            Item::Tag(_) | Item::Lane => self.x[node],
+            GridItem::Card(_) => self.ports.get(&(net, node)).copied().unwrap_or(self.x[node]),
+            GridItem::Tag(_) | GridItem::Lane => self.x[node],
         }
     }
 }
@@ -141,7 +141,7 @@ fn spread(wishes: &[(i64, usize)], (low, high): (i64, i64)) -> Vec<(usize, i64)>
 
 /// The tracks of a channel.
 struct Channel {
-    runs: BTreeMap<usize, Run>,
+    runs: BTreeMap<usize, TrackRun>,
     count: usize,
 }
 
@@ -185,7 +185,7 @@ struct Heights {
 }
 
 impl Heights {
-    fn new(plan: &Plan, grid: &Grid, channels: &[Channel]) -> Self {
+    fn new(plan: &DrawPlan, grid: &Grid, channels: &[Channel]) -> Self {
         let (mut rows, mut heights, mut starts) = (Vec::new(), Vec::new(), Vec::new());
         let mut y = 0;
         for (at, channel) in channels.iter().enumerate() {
@@ -199,9 +199,9 @@ impl Heights {
             };
             let Some(row) = grid.rows.get(at) else { break };
             let height = |node: &usize| match grid.nodes[*node].item {
-                Item::Card(card) => plan.cards[card].reach(),
-                Item::Tag(arrow) => plan.arrows[arrow].height,
-                Item::Lane => 0,
+                GridItem::Card(card) => plan.cards[card].reach(),
+                GridItem::Tag(arrow) => plan.arrows[arrow].height,
+                GridItem::Lane => 0,
             };
             let height = row.iter().map(height).max().unwrap_or(0);
             rows.push(y);
@@ -213,7 +213,7 @@ impl Heights {
 
     fn layout(
         self,
-        plan: &Plan,
+        plan: &DrawPlan,
         grid: &Grid,
         pins: &Pins<'_>,
         channels: &[Channel],

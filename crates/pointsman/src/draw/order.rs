@@ -1,6 +1,6 @@
 //! The order of the nodes in their rows: as few crossings as sweeps can find.
 
-use super::grid::{Bend, Grid, Item, Link};
+use super::grid::{Bend, Grid, GridItem, GridLink};
 
 /// Sweeps from each of the first orders.
 const SWEEPS: usize = 6;
@@ -14,16 +14,16 @@ const KEPT: usize = 6;
 const CROSSING: i64 = 6;
 
 /// An order of every row and what it costs.
-pub(super) type Order = (i64, Vec<Vec<usize>>);
+pub(super) type RowOrder = (i64, Vec<Vec<usize>>);
 
 /// Finds orders for the rows, each the best that came of its first order.
 ///
 /// Barycentre sweeps give orders, swapping neighbours improves each of them, and
 /// the cheapest is kept. All of it is the same on every machine: ties keep the
 /// order that was there before, and the shuffles are always the same.
-pub(super) fn orders(grid: &mut Grid) -> Vec<Order> {
+pub(super) fn orders(grid: &mut Grid) -> Vec<RowOrder> {
     let first = grid.rows.clone();
-    let mut found: Vec<Order> = Vec::new();
+    let mut found: Vec<RowOrder> = Vec::new();
     let share = LINKS / grid.links.len().max(1);
     let shuffles = share.min(SHUFFLES);
     for trial in 0..4 + shuffles {
@@ -33,7 +33,7 @@ pub(super) fn orders(grid: &mut Grid) -> Vec<Order> {
             if trial % 2 == 1 {
                 row.reverse();
             }
-            row.sort_by_key(|node| (nodes[*node].item == Item::Lane) != (trial / 2 % 2 == 0));
+            row.sort_by_key(|node| (nodes[*node].item == GridItem::Lane) != (trial / 2 % 2 == 0));
             if trial >= 4 {
                 shuffle(row, trial * 1_000 + at);
             }
@@ -55,7 +55,7 @@ pub(super) fn orders(grid: &mut Grid) -> Vec<Order> {
 ///
 /// Swapping neighbours cannot: half-way past a column of cards, a lane crosses
 /// more than it does on either side.
-fn move_lanes(grid: &mut Grid, best: &mut Order) {
+fn move_lanes(grid: &mut Grid, best: &mut RowOrder) {
     let lanes: Vec<Vec<usize>> =
         grid.lanes.values().map(|lane| lane.values().copied().collect()).collect();
     for lane in lanes.iter().chain(&lanes) {
@@ -76,7 +76,7 @@ fn move_lanes(grid: &mut Grid, best: &mut Order) {
     }
 }
 
-fn improve(grid: &mut Grid) -> Order {
+fn improve(grid: &mut Grid) -> RowOrder {
     let mut seats = Seats::new(grid);
     let mut best = (i64::MAX, grid.rows.clone());
     for sweep in 0..SWEEPS {
@@ -197,7 +197,7 @@ impl Seats {
 
     fn cost(&self, grid: &Grid) -> i64 {
         let mut cost = grid.links.iter().map(|link| self.length(link)).sum();
-        let mut channels: Vec<Vec<&Link>> = vec![Vec::new(); grid.rows.len() + 1];
+        let mut channels: Vec<Vec<&GridLink>> = vec![Vec::new(); grid.rows.len() + 1];
         for link in &grid.links {
             for other in &channels[link.channel] {
                 cost += self.crossing(link, other);
@@ -208,16 +208,16 @@ impl Seats {
     }
 
     /// Returns what it costs that a bend goes past others.
-    fn length(&self, link: &Link) -> i64 {
+    fn length(&self, link: &GridLink) -> i64 {
         if link.bend == Bend::Through { 0 } else { (self.0[link.a] - self.0[link.b]).abs() }
     }
 
-    fn crossing(&self, one: &Link, two: &Link) -> i64 {
+    fn crossing(&self, one: &GridLink, two: &GridLink) -> i64 {
         if one.channel != two.channel || one.net == two.net {
             return 0;
         }
         let at = |node: usize| self.0[node];
-        let within = |node: usize, bend: &Link| {
+        let within = |node: usize, bend: &GridLink| {
             let (low, high) = (at(bend.a).min(at(bend.b)), at(bend.a).max(at(bend.b)));
             low < at(node) && at(node) < high
         };

@@ -8,11 +8,11 @@ use pointsman_kernel::{
 };
 
 use super::{
-    plan::{Kind, Plan},
+    plan::{CardKind, DrawPlan},
     shape,
     text::{Face, escape},
 };
-use crate::words::{duration, grouped};
+use crate::format::{duration, grouped};
 
 /// The distance between two lines of a table.
 const LINE: i64 = 16;
@@ -43,13 +43,13 @@ pub(super) const fn level(chart: &Chart) -> &'static str {
 }
 
 /// The lines above the picture.
-pub(super) struct Header {
+pub(super) struct ChartHeader {
     name: Vec<String>,
     about: String,
     bounds: String,
 }
 
-impl Header {
+impl ChartHeader {
     /// Writes what the chart is and what `check` proved of it.
     pub(super) fn new(chart: &Chart, width: i64) -> Self {
         let Certificate { per, steps, model_calls, tool_calls, time_ms, .. } = chart.certificate();
@@ -100,7 +100,7 @@ type Row = Vec<(Face, String)>;
 
 #[derive(Clone, Copy)]
 enum Sign {
-    Kind(Kind),
+    Kind(CardKind),
     Way(&'static str),
     Pill,
 }
@@ -168,7 +168,7 @@ pub(super) struct Panel {
 
 impl Panel {
     /// Gathers what the chart has to tell beside its arrows.
-    pub(super) fn new(chart: &Chart, plan: &Plan, back: bool) -> Self {
+    pub(super) fn new(chart: &Chart, plan: &DrawPlan, back: bool) -> Self {
         let mut blocks = Vec::new();
         if !chart.budgets().is_empty() {
             let small = |text: &str| (Face::Small, text.to_owned());
@@ -240,17 +240,17 @@ impl Panel {
     }
 }
 
-fn legend(plan: &Plan, back: bool) -> Vec<(Sign, &'static str)> {
+fn legend(plan: &DrawPlan, back: bool) -> Vec<(Sign, &'static str)> {
     let kinds = [
-        (Kind::Run, "runs a job with effects"),
-        (Kind::Decide, "decides, by a pure job"),
-        (Kind::Await, "awaits an event"),
-        (Kind::FanOut, "runs a job per item, then joins"),
+        (CardKind::Run, "runs a job with effects"),
+        (CardKind::Decide, "decides, by a pure job"),
+        (CardKind::Await, "awaits an event"),
+        (CardKind::FanOut, "runs a job per item, then joins"),
     ];
     let used =
         kinds.into_iter().filter(|(kind, _)| plan.cards.iter().any(|card| card.kind == *kind));
     let mut signs: Vec<_> = used.map(|(kind, text)| (Sign::Kind(kind), text)).collect();
-    if let Some(end) = plan.cards.iter().find(|card| matches!(card.kind, Kind::Final(_))) {
+    if let Some(end) = plan.cards.iter().find(|card| matches!(card.kind, CardKind::Final(_))) {
         signs.push((Sign::Kind(end.kind), "ends the run"));
     }
     if back {

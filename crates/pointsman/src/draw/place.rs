@@ -1,6 +1,6 @@
 //! Where every node stands across the picture: near its links, lanes straight.
 
-use super::grid::{Bend, Grid, Item};
+use super::grid::{Bend, Grid, GridItem};
 
 /// Rounds of pulling nodes to their links.
 const ROUNDS: usize = 40;
@@ -48,9 +48,9 @@ pub(super) fn place(grid: &Grid) -> Vec<i64> {
 fn apart(grid: &Grid, left: usize, right: usize) -> i64 {
     let (one, two) = (&grid.nodes[left], &grid.nodes[right]);
     let gap = match (one.item, two.item) {
-        (Item::Lane, Item::Lane) => 4,
-        (Item::Card(_), Item::Card(_)) => 28,
-        (Item::Card(_), _) | (_, Item::Card(_)) => 14,
+        (GridItem::Lane, GridItem::Lane) => 4,
+        (GridItem::Card(_), GridItem::Card(_)) => 28,
+        (GridItem::Card(_), _) | (_, GridItem::Card(_)) => 14,
         _ => 10,
     };
     one.right + gap + two.left
@@ -66,7 +66,7 @@ fn pull(grid: &Grid, x: &mut [i64], row: &[usize], lanes: Option<i64>) {
             offset += apart(grid, row[place - 1], *node);
         }
         let (wish, weight) = match lanes {
-            Some(weight) if grid.nodes[*node].item == Item::Lane => (x[*node], weight),
+            Some(weight) if grid.nodes[*node].item == GridItem::Lane => (x[*node], weight),
             _ => wish(grid, x, *node),
         };
         wishes.push((wish - offset, weight));
@@ -88,7 +88,7 @@ fn wish(grid: &Grid, x: &[i64], node: usize) -> (i64, i64) {
     for link in grid.linked[node].iter().map(|link| &grid.links[*link]) {
         let other = if link.a == node { link.b } else { link.a };
         let heavy = match (link.bend, own.item, grid.nodes[other].item) {
-            (Bend::Through, Item::Lane, Item::Lane) => 24,
+            (Bend::Through, GridItem::Lane, GridItem::Lane) => 24,
             (Bend::Through, ..) => 6,
             _ => 1,
         };
@@ -179,7 +179,7 @@ pub(super) fn unrest(grid: &Grid, x: &[i64]) -> i64 {
     let across = grid.links.iter().map(|link| {
         let reach = grid.nodes[link.a].ports + grid.nodes[link.b].ports;
         let length = ((x[link.a] - x[link.b]).abs() - reach).max(0);
-        let lanes = [link.a, link.b].map(|node| grid.nodes[node].item) == [Item::Lane; 2];
+        let lanes = [link.a, link.b].map(|node| grid.nodes[node].item) == [GridItem::Lane; 2];
         match (length, lanes) {
             (0, _) => 0,
             // A lane that jumps about is worse than a line that turns once.

@@ -7,7 +7,7 @@ use pointsman_kernel::{
 };
 
 use super::text::Face;
-use crate::words::duration;
+use crate::format::duration;
 
 /// Text in a card is broken beyond this, in pixels.
 const CARD_TEXT: i64 = 200;
@@ -26,7 +26,7 @@ pub(super) const PORT_INSET: i64 = 16;
 
 /// A chart as cards and arrows.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct DrawPlan {
     /// The states in the order of the file, but for those that only name what is seen.
     pub(super) cards: Vec<Card>,
     /// The ways from card to card.
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 
 /// What a card stands for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum CardKind {
     Run,
     Decide,
     Await,
@@ -47,7 +47,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Card {
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: CardKind,
     /// Whether runs begin here.
     pub(super) start: bool,
     /// What is written in it, from top to bottom.
@@ -105,7 +105,7 @@ impl Card {
     }
 }
 
-impl Plan {
+impl DrawPlan {
     /// Plans the drawing of a chart whose jobs the agent declares.
     pub(super) fn new(chart: &Chart, agent: Option<&AgentDecl>) -> Self {
         let seen: Vec<_> = chart.state_ids().zip(chart.states()).collect();
@@ -208,11 +208,11 @@ fn card(
     out: usize,
 ) -> Card {
     let kind = match state.kind() {
-        StateKind::Decide(_) => Kind::Decide,
-        StateKind::Await { .. } => Kind::Await,
-        StateKind::FanOut { .. } => Kind::FanOut,
-        StateKind::Final(disposition) => Kind::Final(*disposition),
-        _ => Kind::Run,
+        StateKind::Decide(_) => CardKind::Decide,
+        StateKind::Await { .. } => CardKind::Await,
+        StateKind::FanOut { .. } => CardKind::FanOut,
+        StateKind::Final(disposition) => CardKind::Final(*disposition),
+        _ => CardKind::Run,
     };
     let (wide, high) = size(&lines);
     let ports = i64::try_from(out.max(2)).unwrap_or(2);

@@ -1,6 +1,6 @@
 //! Which row a card stands in: below all that lead to it, finals last.
 
-use super::plan::{Kind, Plan};
+use super::plan::{CardKind, DrawPlan};
 
 /// A row of cards gets no wider than this, in pixels, if it has more than one.
 const ROW: i64 = 880;
@@ -11,10 +11,10 @@ const GAP: i64 = 28;
 ///
 /// The order of the file is the order of the work: an arrow to a later card leads
 /// down. What leads back is drawn upwards, so nothing has to be turned round first.
-pub(super) fn ranks(plan: &Plan) -> Vec<usize> {
+pub(super) fn ranks(plan: &DrawPlan) -> Vec<usize> {
     let mut rows: Vec<usize> = vec![0; plan.cards.len()];
     let mut filled: Vec<i64> = Vec::new();
-    let is_final = |at: usize| matches!(plan.cards[at].kind, Kind::Final(_));
+    let is_final = |at: usize| matches!(plan.cards[at].kind, CardKind::Final(_));
     let mut last = 0;
     for at in (0..plan.cards.len()).filter(|at| !is_final(*at)) {
         let before = plan.arrows.iter().filter(|arrow| arrow.to == at && arrow.from < at);
@@ -31,7 +31,7 @@ pub(super) fn ranks(plan: &Plan) -> Vec<usize> {
 }
 
 /// Finds the first row from `least` on that has room.
-fn seat(plan: &Plan, at: usize, least: usize, filled: &mut Vec<i64>) -> usize {
+fn seat(plan: &DrawPlan, at: usize, least: usize, filled: &mut Vec<i64>) -> usize {
     let card = &plan.cards[at];
     let width = card.left() + card.right() + GAP;
     let mut row = least;

@@ -4,7 +4,7 @@ use std::fmt::{Result, Write};
 
 use super::{
     layout::Rect,
-    plan::{Arrow, Card, Kind, MARKER, Note, PILL},
+    plan::{Arrow, Card, CardKind, MARKER, Note, PILL},
     text::{Face, escape},
 };
 
@@ -14,18 +14,18 @@ const CORNER: i64 = 7;
 const HEAD: (i64, i64) = (4, 8);
 
 /// Returns the class of a kind.
-pub(super) const fn class(kind: Kind) -> &'static str {
+pub(super) const fn class(kind: CardKind) -> &'static str {
     match kind {
-        Kind::Run => "run",
-        Kind::Decide => "decide",
-        Kind::Await => "await",
-        Kind::FanOut => "fan_out",
-        Kind::Final(disposition) => disposition.name(),
+        CardKind::Run => "run",
+        CardKind::Decide => "decide",
+        CardKind::Await => "await",
+        CardKind::FanOut => "fan_out",
+        CardKind::Final(disposition) => disposition.name(),
     }
 }
 
 /// Writes the outline of a kind of state.
-pub(super) fn outline(kind: Kind, place: Rect, svg: &mut String) -> Result {
+pub(super) fn outline(kind: CardKind, place: Rect, svg: &mut String) -> Result {
     let Rect { x, y, width, height } = place;
     let (right, bottom, middle) = (x + width, y + height, y + height / 2);
     let rounded = |class: &str, inset: i64, radius: i64| {
@@ -38,35 +38,35 @@ pub(super) fn outline(kind: Kind, place: Rect, svg: &mut String) -> Result {
         )
     };
     match kind {
-        Kind::Run => writeln!(svg, "{}", rounded("card", 0, 8)),
-        Kind::Await => writeln!(svg, "{}", rounded("card", 0, (height / 2).min(20))),
-        Kind::Decide => {
+        CardKind::Run => writeln!(svg, "{}", rounded("card", 0, 8)),
+        CardKind::Await => writeln!(svg, "{}", rounded("card", 0, (height / 2).min(20))),
+        CardKind::Decide => {
             let (a, b) = (x + 10, right - 10);
             writeln!(
                 svg,
                 "<path class=\"card\" d=\"M{a} {y}H{b}L{right} {middle}L{b} {bottom}H{a}L{x} {middle}Z\"/>"
             )
         }
-        Kind::FanOut => {
+        CardKind::FanOut => {
             let (a, b) = (x + 5, right - 5);
             writeln!(svg, "{}", rounded("card", 0, 4))?;
             writeln!(svg, "<path class=\"inner\" d=\"M{a} {y}V{bottom}M{b} {y}V{bottom}\"/>")
         }
-        Kind::Final(_) => {
+        CardKind::Final(_) => {
             writeln!(svg, "{}{}", rounded("card", 0, 8), rounded("inner", 3, 6))
         }
     }
 }
 
 /// Writes the badge of a kind: its letter, or the mark of an end.
-pub(super) fn badge(kind: Kind, x: i64, y: i64, svg: &mut String) -> Result {
+pub(super) fn badge(kind: CardKind, x: i64, y: i64, svg: &mut String) -> Result {
     write!(svg, "<circle class=\"badge\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>")?;
     let letter = match kind {
-        Kind::Run => "R",
-        Kind::Decide => "D",
-        Kind::Await => "A",
-        Kind::FanOut => "F",
-        Kind::Final(_) => {
+        CardKind::Run => "R",
+        CardKind::Decide => "D",
+        CardKind::Await => "A",
+        CardKind::FanOut => "F",
+        CardKind::Final(_) => {
             let (x, y) = (x - 3, y - 3);
             return writeln!(
                 svg,

@@ -7,7 +7,7 @@ use pointsman_kernel::chart::{Chart, verify};
 
 use super::{
     layout::{Layout, Rect, layout},
-    plan::{MARKER, Plan},
+    plan::{DrawPlan, MARKER},
     text::{Face, escape},
 };
 
@@ -92,8 +92,8 @@ fn made_up(seed: u64, states: usize) -> String {
     text + "[state.done]\nfinal = \"succeeded\"\n[state.broken]\nfinal = \"failed\"\n"
 }
 
-fn planned(chart: &Chart) -> Plan {
-    Plan::new(chart, AGENTS.iter().find(|agent| agent.name == chart.jobs()))
+fn planned(chart: &Chart) -> DrawPlan {
+    DrawPlan::new(chart, AGENTS.iter().find(|agent| agent.name == chart.jobs()))
 }
 
 fn overlap(one: &Rect, two: &Rect) -> bool {
@@ -122,7 +122,7 @@ fn merge(one: &[(i64, i64)], two: &[(i64, i64)]) -> bool {
         || (ay == by && cy == dy && ay == cy && along(ax, bx, cx, dx))
 }
 
-fn boxes(plan: &Plan, layout: &Layout) -> Vec<(String, Rect)> {
+fn boxes(plan: &DrawPlan, layout: &Layout) -> Vec<(String, Rect)> {
     let mut boxes = Vec::new();
     for ((card, place), notes) in plan.cards.iter().zip(&layout.cards).zip(&layout.notes) {
         let marker = if card.start { MARKER } else { 0 };
@@ -134,7 +134,7 @@ fn boxes(plan: &Plan, layout: &Layout) -> Vec<(String, Rect)> {
 }
 
 /// Holds a layout to every law.
-fn hold(plan: &Plan, layout: &Layout) {
+fn hold(plan: &DrawPlan, layout: &Layout) {
     let boxes = boxes(plan, layout);
     let mut all = boxes.clone();
     for (arrow, place) in plan.arrows.iter().zip(&layout.tags) {

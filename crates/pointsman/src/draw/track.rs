@@ -10,7 +10,7 @@ pub(super) struct Net {
 
 /// Where a net runs across.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Run {
+pub(super) struct TrackRun {
     /// Its track, from the top; for a net in two halves, that of the upper one.
     pub(super) upper: usize,
     /// The upright between the halves and the track of the lower one.
@@ -71,7 +71,7 @@ impl Part {
 ///
 /// Two nets that change places would each have to run above the other. One of
 /// them is then cut in two halves, which an upright at a free place connects.
-pub(super) fn tracks(nets: &[Net]) -> (Vec<Run>, usize) {
+pub(super) fn tracks(nets: &[Net]) -> (Vec<TrackRun>, usize) {
     let parts = nets.iter().enumerate().map(|(net, pins)| Part::new(net, false, pins.clone()));
     let mut parts: Vec<Part> = parts.collect();
     let mut order = ordered(&parts);
@@ -82,7 +82,7 @@ pub(super) fn tracks(nets: &[Net]) -> (Vec<Run>, usize) {
         order = ordered(&parts);
     }
     let mut tracks = vec![0; parts.len()];
-    let mut runs = vec![Run::default(); nets.len()];
+    let mut runs = vec![TrackRun::default(); nets.len()];
     let mut count = 0;
     for (at, part) in order.iter().enumerate() {
         let this = &parts[*part];

@@ -9,7 +9,7 @@ use super::{landing, page::SHEET, path, told};
 use crate::{
     appmap,
     draw::{Theme, text::escape},
-    words::duration,
+    format::duration,
 };
 
 /// Rows of the timeline that are shown unasked.

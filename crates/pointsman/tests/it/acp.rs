@@ -24,7 +24,7 @@ pub(crate) fn start(home: &Home, arguments: &[&str]) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it starts")
+        .expect("the program starts")
 }
 
 #[test]
@@ -33,14 +33,14 @@ fn standard_output_holds_messages_alone_and_the_end_of_input_ends_it() {
     home.write("script.toml", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     let model = format!("script:{}", home.path("script.toml").display());
     let mut child = start(&home, &["--model", &model]);
-    let mut stdin = child.stdin.take().expect("it listens");
-    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let mut answers = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
     let mut ask = |id: u64, method: &str, params: Value| {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(stdin, "{message}").expect("it hears");
+        writeln!(stdin, "{message}").expect("the process reads its stdin");
     };
     let mut answer = || -> Value {
-        let line = answers.next().expect("it answers").expect("it is text");
+        let line = answers.next().expect("it answers").expect("the output is UTF-8");
         serde_json::from_str(&line).expect("it is a message")
     };
     ask(1, "initialize", json!({ "protocolVersion": 1 }));
@@ -50,7 +50,7 @@ fn standard_output_holds_messages_alone_and_the_end_of_input_ends_it() {
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     ask(3, "session/new", json!({ "cwd": home.path("docs"), "mcpServers": [] }));
     let begun = answer();
-    let session = begun["result"]["sessionId"].as_str().expect("it has an id").to_owned();
+    let session = begun["result"]["sessionId"].as_str().expect("the id is a string").to_owned();
     let prompt = json!([{ "type": "text", "text": "hello" }]);
     ask(4, "session/prompt", json!({ "sessionId": session, "prompt": prompt }));
     ask(5, "session/set_mode", json!({ "sessionId": session, "modeId": "x" }));
@@ -59,7 +59,7 @@ fn standard_output_holds_messages_alone_and_the_end_of_input_ends_it() {
 
     // The editor goes away in the middle of a turn.
     drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.wait_with_output().expect("the process ends");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(told.contains("state_transition"), "the log is on standard error: {told}");
@@ -76,18 +76,18 @@ fn journal(home: &Home) -> String {
 fn a_model_without_its_key_is_refused_with_a_hint() {
     let home = Home::new("acp-key");
     let mut child = start(&home, &["--model", "anthropic:claude-sonnet-4-5"]);
-    let mut stdin = child.stdin.take().expect("it listens");
-    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let mut answers = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
     let params = json!({ "cwd": home.path("docs"), "mcpServers": [] });
     let mut refused = String::new();
     for (id, method, params) in
         [(1, "initialize", json!({ "protocolVersion": 1 })), (2, "session/new", params)]
     {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(stdin, "{message}").expect("it hears");
-        refused = answers.next().expect("it answers").expect("it is text");
+        writeln!(stdin, "{message}").expect("the process reads its stdin");
+        refused = answers.next().expect("it answers").expect("the output is UTF-8");
     }
     assert!(refused.contains("ANTHROPIC_API_KEY"), "{refused}");
     drop(stdin);
-    assert!(child.wait().expect("it ends").success());
+    assert!(child.wait().expect("the process ends").success());
 }

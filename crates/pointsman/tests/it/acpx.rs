@@ -74,10 +74,11 @@ impl Acpx {
     /// Runs one prompt and returns every message that went either way.
     fn dialogue(&self, arguments: &[&str]) -> Vec<Value> {
         let output = self.run(arguments);
-        let text = String::from_utf8(output.stdout).expect("it is text");
+        let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}\n{text}{told}", output.status);
-        let messages = text.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
+        let messages =
+            text.lines().map(|line| serde_json::from_str(line).expect("the text is valid JSON"));
         messages.collect()
     }
 }
@@ -116,7 +117,8 @@ fn an_approved_call_runs() {
     assert_eq!(asked(&dialogue), 1);
     assert_eq!(statuses(&dialogue), ["in_progress", "completed"]);
     assert_eq!(stop_reason(&dialogue), Some("end_turn"));
-    let written = fs::read_to_string(acpx.home.path("work/note.txt")).expect("it is there");
+    let written =
+        fs::read_to_string(acpx.home.path("work/note.txt")).expect("the file exists and is UTF-8");
     assert_eq!(written, "hello");
     // What the client saw is in the journal, and the journal replays.
     assert_eq!(acpx.home.pointsman(&["replay", "last"]).0, 0);
@@ -128,9 +130,11 @@ fn a_denied_call_does_not_run_and_the_model_hears_why() {
     let acpx = Acpx::new("acpx-deny", WRITES);
     // That a call was denied is an exit code of its own; what was said is what counts.
     let output = acpx.run(&["--format", "json", "--deny-all", "exec", "Write it"]);
-    let text = String::from_utf8(output.stdout).expect("it is text");
-    let dialogue: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    let dialogue: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("the text is valid JSON"))
+        .collect();
     assert_eq!(said(&dialogue), "I write it now.Then I leave it.", "{dialogue:#?}");
     assert_eq!(asked(&dialogue), 1);
     assert_eq!(statuses(&dialogue), ["failed"]);
@@ -154,12 +158,12 @@ fn several_prompts_are_one_conversation() {
         // The client's own process stays between the prompts, and goes with the session.
         let output =
             acpx.run(&["--format", "quiet", "--approve-all", "--ttl", "60", "prompt", prompt]);
-        String::from_utf8(output.stdout).expect("it is text")
+        String::from_utf8(output.stdout).expect("the output is UTF-8")
     };
     assert_eq!(told("Write it").trim(), "I write it now.It is written.");
     assert_eq!(told("And then?").trim(), "Nothing more.");
     let listed = acpx.run(&["sessions", "list"]);
-    let listed = String::from_utf8(listed.stdout).expect("it is text");
+    let listed = String::from_utf8(listed.stdout).expect("the output is UTF-8");
     assert!(listed.contains("Write it") && listed.lines().count() == 1, "{listed}");
     assert!(acpx.run(&["sessions", "close"]).status.success());
 }

@@ -37,14 +37,15 @@ fn a_busy_provider_is_waited_for_in_a_whole_run() {
         let ran = home.with(&variables, &[&run[..], &to].concat());
         assert_eq!(ran.code, Some(0), "{model}: {}{}", ran.out, ran.err);
         let last: Value =
-            serde_json::from_str(ran.out.lines().last().expect("there is an end")).expect("JSON");
+            serde_json::from_str(ran.out.lines().last().expect("the list is not empty"))
+                .expect("the text is valid JSON");
         assert_eq!(last["disposition"], "succeeded", "{model}");
-        let told = last["result"].as_str().expect("a text");
+        let told = last["result"].as_str().expect("the value is a string");
         assert!(told.starts_with("It means stop (signals.md:3)."), "{model}: {told}");
 
         let (code, out, _) = home.pointsman(&["show", "last", "--json"]);
         assert_eq!(code, 0, "{model}");
-        let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+        let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
         let entries = shown["entries"].as_array().expect("there are entries");
         let at = |entry: &Value| entry["at"].as_u64().expect("a time");
         let mut waited = 0;

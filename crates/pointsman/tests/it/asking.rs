@@ -51,7 +51,10 @@ fn a_call_waits_for_a_yes_and_then_runs() {
     assert_snapshot!("approve_wrong", home.shown(&["approve", "last", "9.9"]));
     assert_snapshot!("approve", home.shown(&["approve", "last", "--reason", "looks fine"]));
     assert_snapshot!("resumed", home.shown(&["resume", "last"]));
-    assert_eq!(fs::read_to_string(home.path("note.txt")).expect("it is there"), "Hello, dry");
+    assert_eq!(
+        fs::read_to_string(home.path("note.txt")).expect("the file exists and is UTF-8"),
+        "Hello, dry"
+    );
     assert_snapshot!("approve_nothing", home.shown(&["approve", "last"]));
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
     assert!(out.contains("looks fine"), "the reason is kept: {out}");
@@ -74,7 +77,7 @@ fn a_question_of_the_chart_waits_for_a_yes_or_no() {
     assert_snapshot!("question", home.shown(&["run", "ship.toml", "v2"]));
     assert_snapshot!("question_show", home.shown(&["show", "last"]));
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(shown["questions"][0]["text"], "Ship v2?");
     assert_eq!(home.pointsman(&["resume", "last"]).0, 3, "it is asked again");
     assert_snapshot!("question_approve", home.shown(&["approve", "last", "--reason", "go on"]));
@@ -105,9 +108,9 @@ fn the_last_answer_counts_as_long_as_nobody_has_taken_one() {
     let (_, shown, _) = home.pointsman(&["show", "last"]);
     assert!(shown.contains("  answered with yes; next: pointsman resume "), "{shown}");
     let (code, _, told) = home.pointsman(&["deny", "last"]);
-    assert_eq!((code, told.as_str()), (0, "it was approved before; that no longer counts\n"));
+    assert_eq!((code, told.as_str()), (0, "replaces the earlier answer: approved\n"));
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
     assert_eq!(shown["questions"][0]["answered"], false);
     let (code, _, told) = home.pointsman(&["resume", "last"]);
     assert_eq!(code, 7, "{told}");
@@ -137,7 +140,7 @@ fn a_run_that_nobody_drives_is_cancelled_at_once() {
     waiting(&home);
     assert_snapshot!("cancel", home.shown(&["cancel", "last"]));
     let (_, out, _) = home.pointsman(&["runs", "--json"]);
-    let row: Value = serde_json::from_str(&out).expect("it is JSON");
+    let row: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(row["disposition"], "cancelled");
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
 }
@@ -188,8 +191,8 @@ fn an_answer_that_comes_too_late_is_refused() {
     assert_eq!(home.with(&[("POINTSMAN_DIE_AT", "persisted:1")], &run).code, None);
     thread::sleep(Duration::from_millis(5));
     let (code, _, told) = home.pointsman(&["approve", "last"]);
-    assert!(code == 2 && told.contains("it is too late: question"), "{told}");
-    assert!(told.contains("continues without an answer"), "{told}");
+    assert!(code == 2 && told.contains("too late: question"), "{told}");
+    assert!(told.contains("continues as if denied"), "{told}");
     assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
     assert!(!home.path("note.txt").exists());
 }
@@ -205,12 +208,12 @@ fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
     let killed = home.with(&[("POINTSMAN_DIE_AT", "attempted:1")], &run);
     assert_eq!(killed.code, None, "{}", killed.err);
     let (code, _, told) = home.pointsman(&["resume", "last"]);
-    assert!(code == 3 && told.contains("asks whether it may do this again"), "{told}");
+    assert!(code == 3 && told.contains("asks to repeat"), "{told}");
     let again = "nobody knows whether it was done. May it call again shell";
     assert!(told.contains(again), "{told}");
     assert!(home.pointsman(&["show", "last"]).1.contains(again));
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
     assert_eq!(shown["questions"][0]["again"], true);
     // The chart is known by its name, too.
     assert!(home.pointsman(&["stats", "note"]).1.starts_with("1 run: "));
@@ -267,7 +270,7 @@ fn always_means_this_very_call_unless_more_is_named() {
             assert_eq!(code, 0, "{always}: {told}");
             let asks = home.pointsman(&["resume", "last"]).0 == 3;
             let shown = home.pointsman(&["show", "last", "--json"]).1;
-            let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+            let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
             assert_eq!(asks, shown["state"] == "again", "{always}, {second}: {shown}");
             assert_eq!(asks, !allowed, "{always}, {second}: {shown}");
         }
@@ -291,8 +294,8 @@ fn what_always_can_mean_is_listed_and_nothing_else_is_taken() {
     assert!(code == 2 && told.contains("--always='shell:command=cargo test *'"), "{told}");
     // Nothing was answered.
     let shown = home.pointsman(&["show", "last", "--json"]).1;
-    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
-    let offered = shown["questions"][0]["always"].as_array().expect("a list");
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
+    let offered = shown["questions"][0]["always"].as_array().expect("the value is a list");
     assert_eq!(offered.len(), 2, "{shown}");
 }
 
@@ -304,7 +307,7 @@ fn a_fork_inherits_nothing_that_was_allowed_for_good() {
     assert_eq!(home.pointsman(&["approve", "last", "--always=tool"]).0, 0);
     home.pointsman(&["resume", "last"]);
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let whole: Value = serde_json::from_str(&out).expect("it is JSON");
+    let whole: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_ne!(whole["state"], "writing", "{whole}");
     // Shared up to the entry in which the yes was given: what it started is asked about, and
     // so is the next call.

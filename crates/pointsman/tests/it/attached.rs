@@ -25,7 +25,7 @@ fn home(name: &str) -> Home {
 /// Returns what the last run was told, and what it is known by.
 fn told(home: &Home) -> (String, Vec<String>) {
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     let entries = shown["entries"].as_array().expect("there are entries");
     let texts = entries.iter().filter_map(|it| it.pointer("/event/given/body/text")?.as_str());
     (shown["goal"].as_str().expect("a goal").to_owned(), texts.map(str::to_owned).collect())
@@ -97,7 +97,7 @@ fn what_is_too_long_is_refused_with_a_way_out() {
     {
         let shown = home.reading(&long, &[command, &MODEL].concat());
         assert_eq!(shown.code, Some(2), "{}", shown.err);
-        assert!(shown.err.contains("more than 1024 bytes are piped in"), "{}", shown.err);
+        assert!(shown.err.contains("standard input has more than 1024 bytes"), "{}", shown.err);
         assert!(shown.err.contains("raise `piped`"), "{}", shown.err);
     }
     assert!(home.reading("", &["runs"]).err.contains("no runs yet"));
@@ -117,9 +117,9 @@ fn a_pipe_that_does_not_end_is_not_waited_for_without_limit() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it starts");
+        .expect("the program starts");
     let open = child.stdin.take();
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.wait_with_output().expect("the process ends");
     drop(open);
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");

@@ -10,7 +10,7 @@ fn certificate(home: &Home, more: &[&str]) -> Value {
     let plan = ["run", "code", "Mend it", "--dir", "docs", "--dry-run", "--json"];
     let (code, out, told) = home.pointsman(&[&plan[..], more].concat());
     assert_eq!(code, 0, "{told}");
-    let plan: Value = serde_json::from_str(&out).expect("it is JSON");
+    let plan: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     plan["certificate"].clone()
 }
 
@@ -54,7 +54,8 @@ fn a_chart_and_a_plan_say_what_a_run_can_cost() {
     let plan = ["run", "chat", "Hello", "--dir", "docs", "--dry-run", "--model", "ollama:x"];
     let cost = |home: &Home| {
         let (_, out, _) = home.pointsman(&plan);
-        let line = out.lines().find(|line| line.starts_with("Worst case")).expect("it is there");
+        let line =
+            out.lines().find(|line| line.starts_with("Worst case")).expect("the item is listed");
         line.to_owned()
     };
     assert!(cost(&home).contains("cost unknown (`[model] prices` is not set)"), "{}", cost(&home));

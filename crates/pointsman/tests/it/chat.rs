@@ -10,7 +10,7 @@ const LINES: [&str; 4] = ["chat", "--lines", "--model", "script:script.toml"];
 
 fn told(home: &Home, input: &str, arguments: &[&str]) -> String {
     let shown = home.reading(input, arguments);
-    let code = shown.code.expect("it was not killed");
+    let code = shown.code.expect("the process exited by itself");
     home.redacted(&format!("exit {code}\n--- stdout\n{}--- stderr\n{}", shown.out, shown.err))
 }
 
@@ -50,9 +50,12 @@ fn json_tells_the_same_as_a_run() {
     home.write("script.toml", "[[turn]]\ntext = 'Hello.'\n");
     let shown = home.reading("Hi\n", &[&MODEL[..], &["--json"]].concat());
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""), "{}", shown.out);
-    let lines: Vec<Value> =
-        shown.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
-    let (last, before) = lines.split_last().expect("there are lines");
+    let lines: Vec<Value> = shown
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("the text is valid JSON"))
+        .collect();
+    let (last, before) = lines.split_last().expect("the journal has lines");
     assert_eq!((&last["disposition"], &last["result"]), (&"succeeded".into(), &"Hello.".into()));
     let events: Vec<&str> = before.iter().filter_map(|line| line["event"].as_str()).collect();
     for event in ["state", "attempt", "answer", "listens", "persisted", "ended"] {
@@ -145,8 +148,11 @@ fn finished_work_is_not_done_again_to_talk_about_it() {
     let more =
         [&MODEL[..], &["--agent", "code", "--json", "--resume", "last", "and more"]].concat();
     let shown = home.reading("", &more);
-    let lines: Vec<Value> =
-        shown.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let lines: Vec<Value> = shown
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("the text is valid JSON"))
+        .collect();
     let find = |is: &dyn Fn(&Value) -> bool| lines.iter().position(is).unwrap_or(usize::MAX);
     let heard = find(&|line| line["event"] == "state" && line["reason"] == "prompt");
     let asked = find(&|line| line["event"] == "attempt");

@@ -30,7 +30,7 @@ const THOUGHT: &str = r#"{"candidates":[{"content":{"parts":[{"text":"Hm.","thou
 /// Shows a body with these arguments, as people read it and as programs do.
 fn shown(name: &str, body: &str, arguments: &[&str]) -> String {
     let folder = TempFolder::new(name);
-    fs::write(folder.0.join("body"), body).expect("it can be written");
+    fs::write(folder.0.join("body"), body).expect("the file is written");
     let arguments = [&["decode", "body", "--protocol"], arguments].concat();
     let told = pointsman_in(&folder.0, &arguments);
     told + "\n" + &pointsman_in(&folder.0, &[arguments, vec!["--json"]].concat())

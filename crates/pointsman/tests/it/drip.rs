@@ -40,8 +40,9 @@ final = "cancelled"
 /// Answers every request with a beginning, and then with this again and again, until the
 /// other side is gone.
 fn dripping(head: &'static str, drop: &'static str, every: Duration) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let url = format!("http://{}/v1", listener.local_addr().expect("it has an address"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+    let url =
+        format!("http://{}/v1", listener.local_addr().expect("a bound socket has an address"));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             std::thread::spawn(move || drip(stream, head, drop, every));
@@ -87,7 +88,7 @@ fn a_server_that_is_silent_is_left_after_the_idle_timeout() {
     let never = Duration::ZERO;
     for (name, head, told) in [
         ("drip-mute", "", "no answer came in 3s, the `connect_timeout` and `idle_timeout` of"),
-        ("drip-head", HEAD, "nothing came for 2s, the `idle_timeout` of `[model]`"),
+        ("drip-head", HEAD, "no data for 2s, the `idle_timeout` of `[model]`"),
     ] {
         let url = dripping(head, "", never);
         let limits = "connect_timeout = \"1s\"\nidle_timeout = \"2s\"";

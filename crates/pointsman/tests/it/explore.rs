@@ -25,11 +25,11 @@ fn explore(home: &Home, variables: &[(&str, &str)], more: &[&str]) -> ProgressSi
 /// Returns the last line that a run printed.
 fn end(shown: &ProgressSink) -> Value {
     let last = shown.out.lines().last().expect("it says something");
-    serde_json::from_str(last).expect("it is JSON")
+    serde_json::from_str(last).expect("the text is valid JSON")
 }
 
 fn visited(end: &Value) -> BTreeSet<&str> {
-    let visited = end["visited"].as_array().expect("a list");
+    let visited = end["visited"].as_array().expect("the value is a list");
     visited.iter().filter_map(Value::as_str).collect()
 }
 
@@ -65,7 +65,7 @@ fn so_many_actions_are_permitted_and_no_more() {
 fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
     let whole = home("whole");
     let undisturbed = end(&explore(&whole, &[], &["--budget", "actions=12"]));
-    let steps = undisturbed["steps"].as_u64().expect("a number");
+    let steps = undisturbed["steps"].as_u64().expect("the value is a number");
     assert!(steps > 30, "{undisturbed}");
     let mapped = map(&whole);
     let home = home("killed");
@@ -94,7 +94,7 @@ fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
 fn map(home: &Home) -> Value {
     let shown = home.with(&[], &["graph", "last", "--format", "json"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
-    serde_json::from_str(&shown.out).expect("it is JSON")
+    serde_json::from_str(&shown.out).expect("the text is valid JSON")
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn a_finished_run_is_replayed_without_its_recording() {
     let run = end(&explore(&home, &[], &["--budget", "actions=30"]));
     let drawn = |format: &str| home.with(&[], &["graph", "last", "--format", format]).out;
     let before = ["json", "svg", "dot"].map(drawn);
-    fs::remove_file(home.path("app.jsonl")).expect("it is removed");
-    let replayed = home.with(&[], &["replay", run["run"].as_str().expect("an id")]);
+    fs::remove_file(home.path("app.jsonl")).expect("the file existed and is removed");
+    let replayed = home.with(&[], &["replay", run["run"].as_str().expect("the id is a string")]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.err);
     assert!(format!("{}{}", replayed.out, replayed.err).contains("byte for byte"));
     assert!(before[0].contains("\"screens\""), "{}", before[0]);
@@ -191,16 +191,16 @@ fn what_is_missing_or_wrong_is_said() {
 fn a_screen_is_read_from_a_dump() {
     let home = home("screen");
     let line = App::points().text().lines().nth(2).map(str::to_owned).expect("a second screen");
-    let state: Value = serde_json::from_str(&line).expect("it is JSON");
+    let state: Value = serde_json::from_str(&line).expect("the text is valid JSON");
     home.write("list.xml", state["hierarchy"].as_str().expect("a hierarchy"));
     let shown = home.with(&[], &["screen", "list.xml", "--json"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
-    let screen: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+    let screen: Value = serde_json::from_str(&shown.out).expect("the text is valid JSON");
     assert_eq!((&screen["platform"], &screen["nodes"]), (&json!("android"), &json!(4)));
     assert_eq!(screen["package"], json!("org.example.points"));
     let labels: Vec<&Value> = screen["actions"]
         .as_array()
-        .expect("a list")
+        .expect("the value is a list")
         .iter()
         .filter(|action| action["kind"] == "tap")
         .map(|action| &action["label"])

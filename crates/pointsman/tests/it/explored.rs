@@ -51,7 +51,7 @@ fn recording(folder: &TempFolder, name: &str, crashes: bool) -> PathBuf {
     }
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let path = folder.0.join(name);
-    fs::write(&path, lines.join("\n")).expect("it can be written");
+    fs::write(&path, lines.join("\n")).expect("the file is written");
     path
 }
 
@@ -82,7 +82,7 @@ impl Rig {
             .output()
             .expect("the binary starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().expect("it was not killed");
+        let code = output.status.code().expect("the process exited by itself");
         format!("exit {code}\n{}{}", text(&output.stdout), text(&output.stderr))
     }
 
@@ -102,7 +102,7 @@ impl Rig {
         arguments.extend(budgets.iter().flat_map(|it| ["--budget", *it]));
         let shown = self.shown(&arguments);
         let said = shown.lines().rfind(|line| line.starts_with('{')).expect("a line of JSON");
-        let said: Value = serde_json::from_str(said).expect("JSON");
+        let said: Value = serde_json::from_str(said).expect("the text is valid JSON");
         said["run"].as_str().unwrap_or_else(|| panic!("{shown}")).to_owned()
     }
 }
@@ -112,7 +112,7 @@ fn a_map_is_drawn_in_every_format() {
     let rig = Rig::new("map");
     rig.explore(true);
     let map: Value = serde_json::from_str(&rig.out(0, &["graph", "last", "--format", "json"]))
-        .expect("it is JSON");
+        .expect("the text is valid JSON");
     assert_eq!(map["coverage"]["screens"], 4, "{map}");
     assert_eq!(map["crashes"][0]["kind"], "crash", "{map}");
     assert_eq!(map["dead_ends"].as_array().map(Vec::len), Some(1), "{map}");
@@ -133,13 +133,14 @@ fn a_map_is_drawn_in_every_format() {
 fn the_map_in_the_guide_is_the_one_that_its_commands_draw() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explore");
     let rig = Rig::new("guide");
-    fs::copy(folder.join("notes.jsonl"), rig.folder.0.join("notes.jsonl")).expect("it is there");
+    fs::copy(folder.join("notes.jsonl"), rig.folder.0.join("notes.jsonl"))
+        .expect("the file is copied");
     let explore = ["run", "explore", "--app-graph", "notes.jsonl", "--policy", "max-coverage"];
     rig.out(0, &[&explore[..], &["--budget", "actions=300", "--seed", "1"]].concat());
     let drawn = rig.out(0, &["graph", "last"]);
     let path = folder.join("map.svg");
     if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
-        fs::write(&path, &drawn).expect("it is written");
+        fs::write(&path, &drawn).expect("the file is written");
     }
     // How often each way was taken is the policy's affair, and may change.
     let names = |svg: &str| -> BTreeSet<String> {
@@ -170,7 +171,7 @@ fn reports_tell_crashes_with_their_path() {
     assert!(junit.contains("<failure type=\"crash\" message=\"crash after tap “boom”"), "{junit}");
     let file = rig.folder.0.join("report.html");
     rig.out(1, &["report", "last", "--out", &file.display().to_string()]);
-    let page = fs::read_to_string(file).expect("it was written");
+    let page = fs::read_to_string(file).expect("the file exists and is UTF-8");
     for part in ["Exploration of app", "<svg", "Crash after tap “boom”", "prefers-color-scheme"]
     {
         assert!(page.contains(part), "{part}");
@@ -179,7 +180,7 @@ fn reports_tell_crashes_with_their_path() {
         assert!(!page.contains(outside), "the page needs {outside}");
     }
     let data: Value = serde_json::from_str(&rig.out(1, &["report", "last", "--format", "json"]))
-        .expect("it is JSON");
+        .expect("the text is valid JSON");
     let moves = data["moves"].as_array().map_or(0, Vec::len);
     assert_eq!(data["coverage"]["actions"], moves, "{data}");
 }
@@ -191,7 +192,8 @@ fn a_comparison_fails_when_the_app_got_worse() {
     let same = rig.out(0, &["compare", &sound, &sound]);
     assert!(same.contains("screens: 0 lost, 0 new"), "{same}");
     let worse = rig.out(1, &["compare", &sound, &broken, "--fail-on", "crashes", "--json"]);
-    let worse: Value = serde_json::from_str(worse.lines().next().expect("a line")).expect("JSON");
+    let worse: Value = serde_json::from_str(worse.lines().next().expect("a line"))
+        .expect("the text is valid JSON");
     assert_eq!(worse["crashes"]["new"].as_array().map(Vec::len), Some(1), "{worse}");
     rig.out(0, &["compare", &broken, &sound, "--fail-on", "crashes"]);
 }
@@ -201,7 +203,7 @@ fn an_exploration_that_failed_is_no_success_in_ci() {
     let rig = Rig::new("failed");
     let caps = r#"{"platformName": "Android", "appium:automationName": "UiAutomator2",
         "appium:appPackage": "app"}"#;
-    fs::write(rig.folder.0.join("caps.json"), caps).expect("it is written");
+    fs::write(rig.folder.0.join("caps.json"), caps).expect("the file is written");
     let sound = rig.explore(false);
     let explore = ["run", "explore", "--caps", "caps.json", "--appium"];
     // Nothing listens there.
@@ -221,9 +223,10 @@ fn an_app_s_words_do_not_steer_the_terminal() {
     let rig = Rig::new("words");
     let before = rig.explore(false);
     let path = rig.folder.0.join("steering.jsonl");
-    let text = fs::read_to_string(recording(&rig.folder, "plain.jsonl", true)).expect("it is read");
+    let text = fs::read_to_string(recording(&rig.folder, "plain.jsonl", true))
+        .expect("the file exists and is UTF-8");
     let text = text.replace("text=\\\"boom\\\"", "text=\\\"bo\u{202e}om\u{9b}2J\\\"");
-    fs::write(&path, text).expect("it is written");
+    fs::write(&path, text).expect("the file is written");
     let graph = path.display().to_string();
     rig.out(0, &["run", "explore", "--app-graph", &graph, "--budget", "actions=60"]);
     let shown = [
@@ -264,7 +267,8 @@ fn a_crash_is_exported_as_a_flow_and_a_script() {
     rig.explore(true);
     let out = rig.folder.0.join("out").display().to_string();
     let said = rig.out(0, &["reproduce", "last", "--out", &out, "--json"]);
-    let said: Value = serde_json::from_str(said.lines().next().expect("a line")).expect("JSON");
+    let said: Value =
+        serde_json::from_str(said.lines().next().expect("a line")).expect("the text is valid JSON");
     let crash = &said["reproducers"][0];
     assert_eq!((&crash["kind"], &crash["length"]), (&json!("crash"), &json!(2)), "{said}");
     assert_eq!((&crash["held"], &crash["tries"]), (&json!(5), &json!(5)), "{said}");

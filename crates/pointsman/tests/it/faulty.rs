@@ -14,7 +14,9 @@ fn folder() -> PathBuf {
 fn charts() -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder())
         .expect("the folder is there")
-        .map(|entry| entry.expect("it can be listed").file_name().into_string().expect("a name"))
+        .map(|entry| {
+            entry.expect("the folder is readable").file_name().into_string().expect("a name")
+        })
         .collect();
     names.sort();
     names
@@ -48,12 +50,13 @@ fn every_code_has_a_faulty_chart() {
 #[test]
 fn a_chart_with_too_many_states_is_refused() {
     use std::fmt::Write as _;
-    let mut chart = fs::read_to_string(folder().join("pm0403_unreachable.toml")).expect("readable");
+    let mut chart = fs::read_to_string(folder().join("pm0403_unreachable.toml"))
+        .expect("the file exists and is UTF-8");
     for at in 0..200 {
         write!(chart, "[state.more_{at}]\nfinal = \"failed\"\n").expect("strings can be written");
     }
     let home = TempFolder::new("too-many");
-    fs::write(home.0.join("large.toml"), chart).expect("it can be written");
+    fs::write(home.0.join("large.toml"), chart).expect("the file is written");
     let shown = pointsman_in(&home.0, &["check", "large.toml", "--json"]);
     assert!(shown.contains("\"code\":\"PM0106\""), "{shown}");
 }

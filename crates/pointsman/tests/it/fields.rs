@@ -21,7 +21,7 @@ fn fields_says_what_is_wrong_with_a_page() {
     --- stdout
     --- stderr
     error: cannot read example.org/form: No such file or directory (os error 2)
-    hint: give a file that is there, or the whole address: `https://example.org/form`
+    hint: name an existing file, or a full address: `https://example.org/form`
     ");
     let shown = pointsman(&["fields"]);
     assert!(shown.starts_with("exit 2\n"), "{shown}");
@@ -73,7 +73,7 @@ fn fields_keep_their_contract() {
     home.write("page.html", PAGE);
     let shown = home.with(&[("PATH", "/usr/bin:/bin")], &["fields", "page.html", "--json"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
-    let page: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+    let page: Value = serde_json::from_str(&shown.out).expect("the text is valid JSON");
     assert!(page["url"].as_str().is_some_and(|url| url.starts_with("file:///")), "{page}");
     let told: BTreeMap<&str, String> = page["fields"]
         .as_array()
@@ -147,13 +147,13 @@ fn fields_tell_of_pages_that_have_none_or_never_stand_still() {
     assert_eq!(empty.code, Some(0), "{}", empty.err);
     assert!(empty.out.contains("the page has no form with fields"), "{}", empty.out);
     let json = look("empty.html", "<p>Nothing to fill.</p>", &["--json"]);
-    let page: Value = serde_json::from_str(&json.out).expect("it is JSON");
+    let page: Value = serde_json::from_str(&json.out).expect("the text is valid JSON");
     assert_eq!((page["fields"].as_array().map(Vec::len), &page["submit"]), (Some(0), &Value::Null));
     let restless = "<form id=f><input name=a></form><script>let n = 0; setInterval(() => { \
                     f.innerHTML = `<input name=a${n += 1}><input name=b${n}>`; }, 20);</script>";
     let moving = look("moving.html", restless, &["--settle", "1"]);
     assert_eq!(moving.code, Some(1), "{} {}", moving.out, moving.err);
-    assert!(moving.err.contains("did not stand still"), "{}", moving.err);
+    assert!(moving.err.contains("kept changing"), "{}", moving.err);
     let gone = home.with(&[("PATH", "/usr/bin:/bin")], &["fields", "http://127.0.0.1:1/"]);
     assert_eq!(gone.code, Some(1), "{}", gone.err);
     assert!(gone.err.contains("cannot open http://127.0.0.1:1/"), "{}", gone.err);

@@ -59,7 +59,7 @@ fn the_list_names_folder_agent_age_state_and_first_words() {
     assert_eq!(out.lines().count(), 4, "{out}");
     assert!(out.contains("/one") && out.contains("Fail") && out.contains("code"), "{out}");
     let (_, out, err) = home.pointsman(&["chat", "--list", "--dir", "docs"]);
-    assert!(out.is_empty() && err.contains("`--all` lists those of others"), "{out}{err}");
+    assert!(out.is_empty() && err.contains("`--all` lists every folder"), "{out}{err}");
     let (_, out, _) = home.pointsman(&["chat", "--list", "--all", "--json"]);
     assert!(out.lines().all(|line| line.contains("\"dir\":\"/")), "{out}");
 }
@@ -100,7 +100,7 @@ fn one_of_several_is_chosen_on_a_terminal() {
     assert!(shown.contains("[2]") && shown.contains("We are in one"), "{shown}");
     assert!(!shown.contains("We are in two") && !shown.contains("Fail"), "{shown}");
     terminal.keys("7\r");
-    terminal.shows("`7` is not one of them");
+    terminal.shows("`7` is not on the list");
     terminal.keys("2\r");
     terminal.shows("› We are in one");
     terminal.prompts();

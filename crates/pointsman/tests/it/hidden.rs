@@ -69,11 +69,11 @@ fn nothing_is_hidden_in_any_view_without_a_terminal() {
         assert_eq!(code, 0, "{json:?}: {out}{err}");
         is_clean(&format!("{json:?}"), &format!("{out}{err}"));
         for line in out.lines() {
-            serde_json::from_str::<Value>(line).expect("it is JSON");
+            serde_json::from_str::<Value>(line).expect("the text is valid JSON");
         }
     }
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(shown["goal"], goal(), "JSON means the same");
     let (_, out, _) = home.pointsman(&["show", "last"]);
     assert!(out.contains("⟨300×U+3164⟩") && out.contains("⟨300 blanks⟩"), "{out}");

@@ -71,7 +71,7 @@ fn runs_are_listed_by_their_charts_and_by_what_they_wait_for() {
     let home = Home::new("hints-runs");
     assert_eq!(home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]).0, 3);
     let (_, out, _) = home.pointsman(&["runs"]);
-    let row = out.lines().nth(1).expect("there is one");
+    let row = out.lines().nth(1).expect("the item exists");
     assert!(row.contains("  note  ") && row.contains("  waiting for you  "), "{out}");
     assert!(!out.contains("builtin"), "{out}");
 }
@@ -83,9 +83,9 @@ const NOWHERE: &str = "/proc/pointsman/journal.db";
 fn doctor_tries_whether_it_can_write() {
     let home = Home::new("hints-doctor");
     let (code, out, _) = home.pointsman(&["doctor", "--json"]);
-    let checks: Value = serde_json::from_str(&out).expect("it is JSON");
+    let checks: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     let status = |checks: &Value, name: &str| {
-        let rows = checks["checks"].as_array().expect("a list").clone();
+        let rows = checks["checks"].as_array().expect("the value is a list").clone();
         rows.iter().find(|row| row["name"] == name).expect("a row")["status"].clone()
     };
     assert_eq!((status(&checks, "journal"), status(&checks, "index")), ("ok".into(), "ok".into()));
@@ -101,7 +101,7 @@ fn doctor_tries_whether_it_can_write() {
         &[("POINTSMAN_JOURNAL", NOWHERE), ("XDG_CACHE_HOME", "/proc")],
         &["doctor", "--json"],
     );
-    let checks: Value = serde_json::from_str(&out).expect("it is JSON");
+    let checks: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(
         (status(&checks, "journal"), status(&checks, "index")),
         ("fail".into(), "fail".into()),
@@ -127,7 +127,8 @@ fn manual_pages_have_the_usual_sections() {
     let home = Home::new("hints-man");
     assert_eq!(home.pointsman(&["man", "--dir", "man"]).0, 0);
     for page in ["pointsman.1", "pointsman-run.1", "pointsman-runs-prune.1"] {
-        let text = std::fs::read_to_string(home.path("man").join(page)).expect("it is written");
+        let text = std::fs::read_to_string(home.path("man").join(page))
+            .expect("the file exists and is UTF-8");
         for section in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SYNOPSIS"] {
             assert!(text.contains(section), "{page} has no {section}");
         }
@@ -193,7 +194,7 @@ fn completed(home: &Home, words: &[&str]) -> Vec<String> {
     let script = stdout(&["completions", "bash"]);
     home.write("complete.bash", &script);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_pointsman"));
-    let folder = program.parent().expect("it lies in a folder").display();
+    let folder = program.parent().expect("the path has a parent folder").display();
     let asks = "PATH=\"$1:$PATH\"; shift; . ./complete.bash; COMP_WORDS=(\"$@\"); \
                 COMP_CWORD=$(($# - 1)); f=$(complete -p pointsman); f=${f#*-F }; \
                 ${f%% *} pointsman \"${@: -1}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; \
@@ -206,9 +207,9 @@ fn completed(home: &Home, words: &[&str]) -> Vec<String> {
         .envs(home.variables())
         .output()
         .expect("there is bash");
-    let told = String::from_utf8(output.stderr).expect("it is text");
+    let told = String::from_utf8(output.stderr).expect("the output is UTF-8");
     assert_eq!(told, "", "{words:?}");
-    let out = String::from_utf8(output.stdout).expect("it is text");
+    let out = String::from_utf8(output.stdout).expect("the output is UTF-8");
     out.lines().map(str::to_owned).collect()
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct ProgressSink {
 
 impl ProgressSink {
     fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("it is text");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 }
@@ -86,8 +86,9 @@ impl Home {
 
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
-        fs::write(path, text).expect("it is written");
+        fs::create_dir_all(path.parent().expect("the path has a parent folder"))
+            .expect("the folder is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     /// Writes the user's file, for runs that go on however full the machine is.
@@ -119,7 +120,7 @@ impl Home {
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .output()
-            .expect("it starts");
+            .expect("the program starts");
         ProgressSink::of(output)
     }
 
@@ -135,7 +136,7 @@ impl Home {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("it starts")
+            .expect("the program starts")
     }
 
     /// Returns the variables that every command has here.
@@ -160,20 +161,20 @@ impl Home {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("it reads");
+            .expect("the program starts");
+        let mut stdin = child.stdin.take().expect("stdin is piped");
         match stdin.write_all(input.as_bytes()) {
             // Whoever leaves early need not read to the end.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
             written => written.expect("it is read"),
         }
         drop(stdin);
-        ProgressSink::of(child.wait_with_output().expect("it ends"))
+        ProgressSink::of(child.wait_with_output().expect("the process ends"))
     }
 
     pub(crate) fn pointsman(&self, arguments: &[&str]) -> (i32, String, String) {
         let shown = self.with(&[], arguments);
-        (shown.code.expect("it was not killed"), shown.out, shown.err)
+        (shown.code.expect("the process exited by itself"), shown.out, shown.err)
     }
 
     /// Returns all that a command shows, without what differs from run to run.
@@ -184,7 +185,7 @@ impl Home {
 
     /// Replaces ids, times and places.
     pub(crate) fn redacted(&self, text: &str) -> String {
-        let whole = self.0.0.canonicalize().expect("it is there");
+        let whole = self.0.0.canonicalize().expect("the path exists");
         let text = text
             .replace(&whole.display().to_string(), "HOME")
             .replace(&self.0.0.display().to_string(), "HOME");
@@ -231,9 +232,9 @@ impl Home {
         let (code, out, shown) =
             self.pointsman(&["run", "research", question, "--dir", "docs", "--json"]);
         assert_eq!(code, 0, "{out}{shown}");
-        let last = out.lines().last().expect("there is an end");
-        let said: Value = serde_json::from_str(last).expect("it is JSON");
-        said["run"].as_str().expect("it has an id").to_owned()
+        let last = out.lines().last().expect("the list is not empty");
+        let said: Value = serde_json::from_str(last).expect("the text is valid JSON");
+        said["run"].as_str().expect("the id is a string").to_owned()
     }
 }
 

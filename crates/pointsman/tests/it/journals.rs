@@ -28,7 +28,7 @@ fn a_run_is_kept_shown_explained_and_replayed() {
     assert_eq!((&shown["disposition"], &shown["state"]), (&"succeeded".into(), &"done".into()));
     assert!(shown["seed"].is_u64() && shown["forked"].is_null());
     assert_eq!(shown["entries"].as_array().map(Vec::len), Some(5));
-    let history = shown["state_history"].as_array().expect("a list");
+    let history = shown["state_history"].as_array().expect("the value is a list");
     let visited: Vec<&Value> = history.iter().map(|hop| &hop["to"]).collect();
     assert_eq!(visited, ["init", "searching", "analyzing", "deciding", "finishing", "done"]);
     for hop in history {
@@ -49,10 +49,13 @@ fn an_export_is_checked_by_itself() {
     let (code, exported, _) = home.pointsman(&["export", "last"]);
     assert_eq!(code, 0);
     assert_eq!(home.pointsman(&["export", "last", "--out", "run.jsonl"]).0, 0);
-    assert_eq!(fs::read_to_string(home.path("run.jsonl")).expect("it is there"), exported);
+    assert_eq!(
+        fs::read_to_string(home.path("run.jsonl")).expect("the file exists and is UTF-8"),
+        exported
+    );
     assert_snapshot!("export_exists", home.shown(&["export", "last", "--out", "run.jsonl"]));
     // No journal is needed for it.
-    fs::remove_dir_all(home.path("state")).expect("it is removed");
+    fs::remove_dir_all(home.path("state")).expect("the folder is removed");
     assert_snapshot!("replay_file", home.shown(&["replay", "run.jsonl"]));
     home.write("changed.jsonl", &exported.replacen("red signal", "rod signal", 1));
     assert_snapshot!("replay_changed", home.shown(&["replay", "changed.jsonl"]));
@@ -69,7 +72,7 @@ fn an_export_with_a_chart_that_this_build_refuses_is_told_with_the_reason() {
     let (_, exported, _) = home.pointsman(&["export", "last"]);
     // As a build would have written it that had another name for the agent.
     let (lines, trailer) = exported.trim_end().rsplit_once('\n').expect("it has lines");
-    let parsed: Value = serde_json::from_str(trailer).expect("it is JSON");
+    let parsed: Value = serde_json::from_str(trailer).expect("the text is valid JSON");
     let lines = lines.replacen(r#"jobs      = \"research\""#, r#"jobs      = \"inquiry\""#, 1);
     let lines = format!("{lines}\n");
     let digest = Digest::of(lines.as_bytes()).to_string();
@@ -142,8 +145,8 @@ fn a_damaged_run_hides_no_other_and_can_be_removed() {
 /// Replaces bytes of the same length in every file of the journal.
 fn change(folder: &Path, from: &[u8], to: &[u8]) {
     let mut changed = 0;
-    for entry in fs::read_dir(folder).expect("it is listed") {
-        let path = entry.expect("it is listed").path();
+    for entry in fs::read_dir(folder).expect("the folder is readable") {
+        let path = entry.expect("the folder is readable").path();
         let Ok(mut bytes) = fs::read(&path) else { continue };
         for at in 0..bytes.len().saturating_sub(from.len()) {
             if bytes[at..].starts_with(from) {
@@ -151,7 +154,7 @@ fn change(folder: &Path, from: &[u8], to: &[u8]) {
                 changed += 1;
             }
         }
-        fs::write(&path, bytes).expect("it is written");
+        fs::write(&path, bytes).expect("the file is written");
     }
     assert!(changed > 0, "the text was not found");
 }
@@ -162,12 +165,12 @@ fn a_fork_shares_the_beginning_and_goes_its_own_way() {
     let run = home.research("What does a red signal mean?");
     assert_snapshot!("fork", home.shown(&["fork", &run, "--at", "3", "--dir", "docs"]));
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!((&shown["forked"]["run"], &shown["forked"]["at"]), (&run.into(), &3.into()));
     let (code, made, _) = home.pointsman(&["fork", "last", "--no-run"]);
     assert_eq!(code, 0);
     let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
-    let newest: Value = serde_json::from_str(&listed).expect("it is JSON");
+    let newest: Value = serde_json::from_str(&listed).expect("the text is valid JSON");
     assert_eq!(newest["run"], made.trim());
     assert_eq!(newest["disposition"], Value::Null);
     assert_snapshot!("fork_too_far", home.shown(&["fork", "last", "--at", "99"]));
@@ -178,15 +181,15 @@ fn a_fork_shares_the_beginning_and_goes_its_own_way() {
     let ask = ["run", "research", "What does a red signal mean?", "--dir", "docs"];
     home.pointsman(&[&ask[..], &["--model", "script:slow.toml"]].concat());
     let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
-    let slow: Value = serde_json::from_str(&listed).expect("it is JSON");
+    let slow: Value = serde_json::from_str(&listed).expect("the text is valid JSON");
     home.research("Who sets the points?");
-    let slow = slow["run"].as_str().expect("an id");
+    let slow = slow["run"].as_str().expect("the id is a string");
     let (_, made, _) = home.pointsman(&["fork", slow, "--no-run"]);
     let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
     assert!(listed.contains(made.trim()), "{listed}");
     // Cut short enough, the beginning of an id fits them all.
     let (code, _, told) = home.pointsman(&["show", "0"]);
-    assert!(code == 2 && told.contains("type more of it"), "{told}");
+    assert!(code == 2 && told.contains("type a longer prefix"), "{told}");
 }
 
 #[test]
@@ -195,12 +198,12 @@ fn runs_are_counted_and_removed() {
     home.research("What does a red signal mean?");
     home.research("Who sets the points?");
     let (_, out, _) = home.pointsman(&["stats", "research", "--json"]);
-    let stats: Value = serde_json::from_str(&out).expect("it is JSON");
+    let stats: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!((&stats["runs"], &stats["dispositions"]["succeeded"]), (&2.into(), &2.into()));
     assert_eq!((&stats["model_calls"], &stats["tool_calls"]), (&4.into(), &2.into()));
     let edge = |edge: &&Value| edge["from"] == "searching" && edge["to"] == "analyzing";
-    let edges = stats["edges"].as_array().expect("a list");
-    assert_eq!(edges.iter().find(edge).expect("it was taken")["count"], 2);
+    let edges = stats["edges"].as_array().expect("the value is a list");
+    assert_eq!(edges.iter().find(edge).expect("the transition was taken")["count"], 2);
     let (_, told, _) = home.pointsman(&["stats"]);
     assert!(told.starts_with("2 runs: 2 succeeded\n0.0 % of those"), "{told}");
     assert_snapshot!("stats_of_none", home.shown(&["stats", "chat"]));
@@ -221,7 +224,7 @@ fn what_a_fork_shares_is_counted_once() {
     home.research("What does a red signal mean?");
     let stats = || {
         let (_, out, _) = home.pointsman(&["stats", "--json"]);
-        serde_json::from_str::<Value>(&out).expect("it is JSON")
+        serde_json::from_str::<Value>(&out).expect("the text is valid JSON")
     };
     let before = stats();
     assert_eq!((&before["model_calls"], &before["tool_calls"]), (&2.into(), &1.into()));
@@ -231,8 +234,9 @@ fn what_a_fork_shares_is_counted_once() {
     assert_eq!(after["runs"], 2);
     assert_eq!((&after["model_calls"], &after["tool_calls"]), (&2.into(), &1.into()));
     let searches = |stats: &Value| {
-        let edges = stats["edges"].as_array().expect("a list").clone();
-        edges.iter().find(|it| it["to"] == "analyzing").expect("it was taken")["count"].clone()
+        let edges = stats["edges"].as_array().expect("the value is a list").clone();
+        edges.iter().find(|it| it["to"] == "analyzing").expect("the transition was taken")["count"]
+            .clone()
     };
     assert_eq!((searches(&before), searches(&after)), (1.into(), 1.into()));
     let (code, _, told) = home.pointsman(&["fork", "last", "--at", "7"]);
@@ -256,8 +260,8 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
         home.pointsman(&["run", "research", goal, "--dir", "docs", "--model", model]);
     assert_eq!(code, 5, "{told}");
     let (_, out, _) = home.pointsman(&["stats", "--json"]);
-    let stats: Value = serde_json::from_str(&out).expect("it is JSON");
-    let findings = stats["findings"].as_array().expect("a list");
+    let stats: Value = serde_json::from_str(&out).expect("the text is valid JSON");
+    let findings = stats["findings"].as_array().expect("the value is a list");
     let where_found: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
     assert_eq!(where_found, ["searching"], "{findings:#?}");
 }
@@ -269,18 +273,20 @@ fn what_is_kept_beside_the_journal_goes_with_its_run() {
     let (pruned, removed) = (ran("What does a red signal mean?"), ran("Who sets the points?"));
     assert_eq!(home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]).0, 3);
     let (_, runs, _) = home.pointsman(&["runs", "--json"]);
-    let waits: Vec<Value> =
-        runs.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let waits: Vec<Value> = runs
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("the text is valid JSON"))
+        .collect();
     let waits = waits.iter().find(|run| run["disposition"].is_null()).expect("it waits");
-    let waits = waits["run"].as_str().expect("an id").to_owned();
+    let waits = waits["run"].as_str().expect("the id is a string").to_owned();
     let private = |run: &str| home.path(&format!("state/pointsman/forms/{run}.private"));
     let kept = |run: &str| {
         let pictures = home.path(&format!("state/pointsman/forms/{run}"));
         [pictures, private(run), home.path(&format!("state/pointsman/explore/{run}"))]
     };
     for folder in [&pruned, &removed, &waits].map(|run| kept(run)).as_flattened() {
-        fs::create_dir_all(folder).expect("it is made");
-        fs::write(folder.join("a.png"), "a picture").expect("it is written");
+        fs::create_dir_all(folder).expect("the folder is created");
+        fs::write(folder.join("a.png"), "a picture").expect("the file is written");
     }
     let is_kept = |run: &str| kept(run).map(|it| it.exists());
     assert_eq!(home.pointsman(&["runs", "prune", "--keep", "1", "--dry-run"]).0, 0);

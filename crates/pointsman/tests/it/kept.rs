@@ -59,17 +59,17 @@ fn a_run_whose_journal_is_taken_away_stops_before_its_next_effect() {
             assert!(journal.exists(), "there is a journal while it runs");
             let aside = journal.with_extension("aside");
             if way == "delete" {
-                fs::remove_file(&target).expect("it is removed");
+                fs::remove_file(&target).expect("the file existed and is removed");
             } else {
-                fs::copy(&journal, &aside).expect("it is copied");
-                fs::rename(&aside, &target).expect("it is moved");
+                fs::copy(&journal, &aside).expect("the file is copied");
+                fs::rename(&aside, &target).expect("the file is renamed");
             }
         });
         let model = ["--model", "openai-compatible:any"];
         let run = ["run", "twice.toml", "it", model[0], model[1]];
         let shown = home.with(&[("OPENAI_BASE_URL", &served.url)], &run);
         assert_eq!(shown.code, Some(10), "{way}{ending}: {}{}", shown.out, shown.err);
-        assert!(shown.err.contains("was deleted or replaced while it was in use"), "{}", shown.err);
+        assert!(shown.err.contains("was deleted or replaced while in use"), "{}", shown.err);
         assert_eq!(served.asked(), 1, "{way}{ending}: the second question was asked");
     }
 }
@@ -77,15 +77,16 @@ fn a_run_whose_journal_is_taken_away_stops_before_its_next_effect() {
 /// Says what a run has spent, as `show` counts it.
 fn model_calls(home: &Home) -> u64 {
     let shown = home.pointsman(&["show", "last", "--json"]).1;
-    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
     shown["spent"]["model_calls"].as_u64().expect("it is counted")
 }
 
 fn certified(home: &Home, chart: &str) -> usize {
     let checked = home.pointsman(&["check", chart, "--json"]).1;
-    let checked: Value = serde_json::from_str(&checked).expect("it is JSON");
+    let checked: Value = serde_json::from_str(&checked).expect("the text is valid JSON");
     let calls = checked["certificate"]["model_calls"].as_u64();
-    usize::try_from(calls.unwrap_or_else(|| panic!("{checked}"))).expect("it fits")
+    usize::try_from(calls.unwrap_or_else(|| panic!("{checked}")))
+        .expect("the number fits in a usize")
 }
 
 #[test]
@@ -108,7 +109,8 @@ fn kills_and_resumes_never_ask_a_model_more_often_than_the_certificate_says() {
         let kill = Mutex::new(kill);
         let served = Served::new(move |asked| {
             if asked <= 6 {
-                let _: Result<_, _> = kill.lock().expect("nobody panicked").recv();
+                let _: Result<_, _> =
+                    kill.lock().expect("no thread panicked while it held the lock").recv();
             }
         });
         let variables = [("OPENAI_BASE_URL", served.url.as_str())];
@@ -119,13 +121,18 @@ fn kills_and_resumes_never_ask_a_model_more_often_than_the_certificate_says() {
             let asked = served.asked();
             let mut child = home.start(&variables, &arguments);
             let gone = waited(|| {
-                served.asked() > asked || child.try_wait().expect("it is known").is_some()
+                served.asked() > asked
+                    || child.try_wait().expect("the process can be polled").is_some()
             });
             assert!(gone, "{name}: neither did it ask nor end");
             drop(child.kill());
-            let ended = child.wait_with_output().expect("it ends");
+            let ended = child.wait_with_output().expect("the process ends");
             if let Some(code) = ended.status.code() {
-                refused = Some((time, code, String::from_utf8(ended.stderr).expect("it is text")));
+                refused = Some((
+                    time,
+                    code,
+                    String::from_utf8(ended.stderr).expect("the output is UTF-8"),
+                ));
                 break;
             }
             let _: Result<_, _> = killed.send(());
@@ -201,12 +208,15 @@ fn a_run_that_another_process_drives_is_not_driven_twice() {
     let (go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let served = Served::new(move |_| {
-        let _: Result<_, _> = wait.lock().expect("nobody panicked").recv();
+        let _: Result<_, _> =
+            wait.lock().expect("no thread panicked while it held the lock").recv();
     });
     let model = ["--model", "openai-compatible:any"];
     let variables = [("OPENAI_BASE_URL", served.url.as_str())];
     let mut child = home.start(&variables, &["run", "twice.toml", "it", model[0], model[1]]);
-    assert!(waited(|| served.asked() == 1 || child.try_wait().expect("it is known").is_some()));
+    assert!(waited(
+        || served.asked() == 1 || child.try_wait().expect("the process can be polled").is_some()
+    ));
     let shown = home.with(&variables, &["resume", "last", model[0], model[1]]);
     // Nothing is wrong with the journal: another command was meant.
     assert_eq!(shown.code, Some(2), "{}", shown.err);
@@ -215,7 +225,7 @@ fn a_run_that_another_process_drives_is_not_driven_twice() {
     for _ in 0..2 {
         let _: Result<_, _> = go.send(());
     }
-    let ended = child.wait_with_output().expect("it ends");
+    let ended = child.wait_with_output().expect("the process ends");
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_eq!(served.asked(), 2);
 }

@@ -63,7 +63,7 @@ fn pointsman_in(folder: &Path, arguments: &[&str]) -> String {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
     format!(
         "exit {}\n--- stdout\n{}--- stderr\n{}",
-        output.status.code().expect("it was not killed"),
+        output.status.code().expect("the process exited by itself"),
         text(output.stdout),
         text(output.stderr)
     )

@@ -51,7 +51,7 @@ fn waiting(name: &str) -> Home {
     home.write("chart.toml", CHART);
     home.write("script.jsonl", SCRIPT);
     for folder in ["a", "b"] {
-        fs::create_dir_all(home.path(folder)).expect("it is made");
+        fs::create_dir_all(home.path(folder)).expect("the folder is created");
     }
     let model = "script:script.jsonl";
     let run = ["run", "chart.toml", "Hello", "--dir", "a", "--model", model];
@@ -75,8 +75,8 @@ fn a_run_goes_on_in_its_folder_with_its_model() {
     let told = home.redacted(&out);
     assert!(told.contains("works in HOME/a with script:HOME/script.jsonl\n"), "{told}");
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
-    let dir = home.path("a").canonicalize().expect("it is there");
+    let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
+    let dir = home.path("a").canonicalize().expect("the path exists");
     assert_eq!(shown["place"]["dir"].as_str(), dir.to_str());
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
 }
@@ -85,7 +85,7 @@ fn a_run_goes_on_in_its_folder_with_its_model() {
 fn a_fork_works_where_the_other_run_does() {
     let home = waiting("place-fork");
     assert_eq!(home.pointsman(&["resume", "last"]).0, 0);
-    fs::remove_file(home.path("a/note.txt")).expect("it was written");
+    fs::remove_file(home.path("a/note.txt")).expect("the file existed and is removed");
     // From the entry at which it asked: it asks again.
     let shown = home.within("b", &["fork", "last", "--at", "1"]);
     assert_eq!(shown.code, Some(3), "{}", shown.err);
@@ -107,11 +107,11 @@ fn what_is_typed_comes_before_what_was() {
 #[test]
 fn a_folder_that_is_gone_is_told() {
     let home = waiting("place-gone");
-    fs::remove_dir_all(home.path("a")).expect("it is empty");
+    fs::remove_dir_all(home.path("a")).expect("the folder is removed");
     for command in ["resume", "fork"] {
         let (code, _, told) = home.pointsman(&[command, "last"]);
         assert_eq!(code, 2, "{told}");
-        assert!(told.contains("that folder is gone") && told.contains("`--dir`"), "{told}");
+        assert!(told.contains("which no longer exists") && told.contains("`--dir`"), "{told}");
     }
     let (_, out, _) = home.pointsman(&["runs", "--json"]);
     assert_eq!(out.lines().count(), 1, "no fork is left behind: {out}");
@@ -121,7 +121,7 @@ fn a_folder_that_is_gone_is_told() {
 #[test]
 fn a_conversation_goes_on_where_it_was_held() {
     let home = Home::new("place-chat");
-    fs::create_dir_all(home.path("b")).expect("it is made");
+    fs::create_dir_all(home.path("b")).expect("the folder is created");
     let said = home.reading("What does a red signal mean?\n", &["chat", "--dir", "docs"]);
     assert!(said.out.contains("signals.md:3"), "{}{}", said.out, said.err);
     let resume = ["chat", "--all", "--resume", "last", "What does the pointsman set?"];

@@ -10,9 +10,8 @@ use crate::home::Home;
 fn database(name: &str) -> String {
     let server = std::env::var("POINTSMAN_POSTGRES_URL").expect("the tier names a server");
     let name = format!("{name}_{}", std::process::id());
-    let statement = format!("CREATE DATABASE {name}");
-    let made =
-        Command::new("psql").args([&format!("{server}/postgres"), "-qc", &statement]).status();
+    let sql = format!("CREATE DATABASE {name}");
+    let made = Command::new("psql").args([&format!("{server}/postgres"), "-qc", &sql]).status();
     assert!(made.expect("psql starts").success());
     format!("{server}/{name}")
 }

@@ -79,7 +79,7 @@ fn a_call_that_can_run_is_asked_for_beside_one_that_cannot() {
     let (code, _, err) = chat(&home, &[]);
     assert_eq!(code, Some(3), "{err}");
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
-    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
     assert_eq!(shown["questions"].as_array().map(Vec::len), Some(1), "{shown}");
     assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
     home.write("script.toml", "[[turn]]\ntext = 'Done.'\n");

@@ -36,7 +36,7 @@ fn a_profile_is_checked() {
     assert_snapshot!("profile_mistakes", shown);
     assert_snapshot!("profile_missing", home.shown(&["profile", "check", "nobody.toml"]));
     let (code, out, _) = home.pointsman(&["profile", "check", "profile.toml", "--json"]);
-    let said: Value = serde_json::from_str(&out).expect("it is JSON");
+    let said: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!((code, &said["derived"][0]), (0, &Value::from("name")));
 }
 
@@ -89,7 +89,7 @@ fn a_dry_run_says_what_would_be_filled_with_what() {
     let more = [&plan[..], &["--submit", "yes", "--json"]].concat();
     let (code, out, err) = home.pointsman(&more);
     assert_eq!(code, 0, "{err}");
-    let said: Value = serde_json::from_str(&out).expect("it is JSON");
+    let said: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(said["permissions"]["rules"][0]["tool"], "form.submit");
     assert_eq!(said["permissions"]["attended"], false, "nobody is at the terminal");
     assert!(!out.contains("ada@example.org") && !out.contains("the reason"), "{out}");
@@ -104,7 +104,7 @@ fn only_what_is_typed_outranks_what_somebody_refused() {
         let plan = ["run", "form", "--url", "form.html", "--profile", "profile.toml", "--dry-run"];
         let (code, out, err) = home.pointsman(&[&plan[..], &["--json"], more].concat());
         assert_eq!(code, 0, "{err}");
-        let said: Value = serde_json::from_str(&out).expect("it is JSON");
+        let said: Value = serde_json::from_str(&out).expect("the text is valid JSON");
         let rule = &said["permissions"]["rules"][0];
         assert_eq!(rule["tool"], "form.submit", "{out}");
         rule["level"].as_str().expect("it has a level").to_owned()
@@ -148,10 +148,10 @@ fn attempts_per_field_are_part_of_the_chart() {
         ];
         let (code, out, err) = home.pointsman(&plan);
         assert_eq!(code, 0, "{err}");
-        let said: Value = serde_json::from_str(&out).expect("it is JSON");
+        let said: Value = serde_json::from_str(&out).expect("the text is valid JSON");
         said["digest"].to_string()
     };
-    let shipped = pointsman_agents::chart("form").expect("it ships").expect("it is sound");
+    let shipped = pointsman_agents::chart("form").expect("the chart ships").expect("it is sound");
     let shipped = format!("\"{}\"", shipped.digest());
     assert_eq!(digest("2"), shipped, "the default is the shipped chart");
     assert_ne!(digest("1"), digest("2"));

@@ -17,9 +17,11 @@ fn json_tells_everything_as_it_happens() {
     let (code, out, err) =
         home.pointsman(&["run", "research", "What is a red signal?", "--dir", "docs", "--json"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let lines: Vec<Value> =
-        out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
-    let (last, before) = lines.split_last().expect("there are lines");
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("the text is valid JSON"))
+        .collect();
+    let (last, before) = lines.split_last().expect("the journal has lines");
     for line in before {
         assert!(line["event"].is_string() && line["run"] == last["run"], "{line}");
     }
@@ -30,7 +32,7 @@ fn json_tells_everything_as_it_happens() {
     assert_eq!(last["disposition"], "succeeded");
     assert_eq!((&last["state"], &last["steps"]), (&"done".into(), &5.into()));
     assert!(last["elapsed_ms"].is_u64());
-    assert!(last["result"].as_str().expect("a text").contains("signals.md:3"));
+    assert!(last["result"].as_str().expect("the value is a string").contains("signals.md:3"));
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn a_plan_writes_nothing() {
     assert_snapshot!(home.shown(&[&plan[..], &["--deny", "git", "--unattended"]].concat()));
     let (code, out, _) = home.pointsman(&["run", "note.toml", "Hello", "--dry-run", "--json"]);
     assert_eq!(code, 0);
-    let plan: Value = serde_json::from_str(&out).expect("it is JSON");
+    let plan: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!(plan["tools"]["writing"][0], "write");
     assert_eq!(plan["model"], "quote");
     assert!(!home.path("state").exists() && !home.path("cache").exists(), "a plan writes nothing");
@@ -66,10 +68,13 @@ fn a_plan_is_refused_where_its_run_would_be() {
     assert_eq!((code, out.as_str()), (2, ""));
     let plan = ["run", "code", "Mend it", "--dir", "docs", "--dry-run", "--json"];
     let (code, out, _) = home.pointsman(&plan);
-    let plan: Value = serde_json::from_str(&out).expect("it is JSON");
-    let offered = plan["offered"].as_array().expect("a list");
+    let plan: Value = serde_json::from_str(&out).expect("the text is valid JSON");
+    let offered = plan["offered"].as_array().expect("the value is a list");
     assert!(code == 0 && offered.contains(&"edit".into()), "{out}");
-    assert_eq!(plan["dir"], home.path("docs").canonicalize().expect("it").display().to_string());
+    assert_eq!(
+        plan["dir"],
+        home.path("docs").canonicalize().expect("the path exists").display().to_string()
+    );
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn what_the_reader_refuses_for_its_shape_the_schema_refuses_too() {
 fn init_writes_a_chart_that_names_the_schema_and_passes() {
     let home = TempFolder::new("init");
     insta::assert_snapshot!(pointsman_in(&home.0, &["init", "bots/first.toml"]));
-    let chart = fs::read_to_string(home.0.join("bots/first.toml")).expect("it was written");
+    let chart =
+        fs::read_to_string(home.0.join("bots/first.toml")).expect("the file exists and is UTF-8");
     assert!(chart.starts_with("#:schema ./chart.schema.json\n"));
     assert!(schema().is_valid(&as_json(&chart)));
     assert!(home.0.join("bots/chart.schema.json").is_file());

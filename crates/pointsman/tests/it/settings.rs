@@ -38,7 +38,7 @@ fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
     let model = |variables: &[(&str, &str)], more: &[&str]| {
         let plan = ["run", "research", "x", "--dry-run", "--json", "--dir", "docs"];
         let shown = home.with(variables, &[&plan[..], more].concat());
-        let plan: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+        let plan: Value = serde_json::from_str(&shown.out).expect("the text is valid JSON");
         plan["model"].as_str().expect("a name").to_owned()
     };
     assert_eq!(model(&[], &[]), "ollama:from-user");
@@ -55,11 +55,11 @@ fn doctor_says_what_is_wrong() {
     let home = Home::new("doctor");
     let checks = |arguments: &[&str]| {
         let (code, out, _) = home.pointsman(&[&["doctor", "--json"][..], arguments].concat());
-        let said: Value = serde_json::from_str(&out).expect("it is JSON");
+        let said: Value = serde_json::from_str(&out).expect("the text is valid JSON");
         (code, said)
     };
     let find = |said: &Value, name: &str| -> Value {
-        let all = said["checks"].as_array().expect("a list").iter();
+        let all = said["checks"].as_array().expect("the value is a list").iter();
         all.clone().find(|check| check["name"] == name).cloned().expect("it was checked")
     };
     let (code, said) = checks(&[]);
@@ -97,7 +97,7 @@ fn the_log_is_off_until_it_is_asked_for() {
     assert!(told.contains("INFO") && told.contains("state_transition"), "{told}");
     let variables = [("POINTSMAN_LOG", "info"), ("POINTSMAN_LOG_FILE", "run.log")];
     assert!(!home.with(&variables, &run).err.contains("state_transition"));
-    let log = std::fs::read_to_string(home.path("run.log")).expect("it is there");
+    let log = std::fs::read_to_string(home.path("run.log")).expect("the file exists and is UTF-8");
     assert!(log.contains("state_transition") && !log.contains('\u{1b}'), "{log}");
 }
 
@@ -130,7 +130,7 @@ fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
         (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"${input:key}"}}}}"#, "names no variable"),
         (r#"{"mcpServers":{"a":7}}"#, "this should be an object, and is a number"),
         ("{}", "it has no `mcpServers` object"),
-        ("{", "this is no JSON"),
+        ("{", "not valid JSON"),
     ] {
         home.write("docs/.mcp.json", list);
         let (code, _, said) = home.pointsman(&run);

@@ -51,14 +51,14 @@ fn a_reader_who_does_not_read_cannot_keep_the_program() {
         .stdout(Stdio::null())
         .stderr(writer)
         .spawn()
-        .expect("it starts");
+        .expect("the program starts");
     let process = child.id();
     waited("a handler of signals", || hears(process));
     waited("the run", || home.pointsman(&["runs", "--json"]).1.contains("research"));
     let interrupted = i32::try_from(process).ok().and_then(Pid::from_raw).expect("a process");
     let mut ended: Option<ExitStatus> = None;
     waited("the end", || {
-        ended = child.try_wait().expect("it is ours");
+        ended = child.try_wait().expect("the process can be polled");
         if ended.is_none() {
             // Two at once count as one, so it is asked until it hears.
             kill_process(interrupted, Signal::INT).expect("it is ours");
@@ -90,7 +90,8 @@ fn what_nobody_could_be_asked_for_is_no_success() {
     let run = [&run[..], &more, &["--unattended"]].concat();
     assert_snapshot!("unasked", home.shown(&run));
     let (code, out, _) = home.pointsman(&[&run[..], &["--json"]].concat());
-    let last: Value = serde_json::from_str(out.lines().last().expect("a line")).expect("JSON");
+    let last: Value =
+        serde_json::from_str(out.lines().last().expect("a line")).expect("the text is valid JSON");
     assert_eq!((code, &last["disposition"]), (7, &"succeeded".into()));
     assert_eq!(last["unasked"][0], "`write` needs a person's yes, and nobody is there");
 }

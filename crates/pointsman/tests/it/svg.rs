@@ -28,7 +28,7 @@ fn the_pictures_in_docs_are_those_that_the_command_draws() {
 #[test]
 fn every_name_of_a_chart_is_in_its_picture() {
     for (name, text) in CHARTS {
-        let chart = verify(text, &registry()).expect("it is sound");
+        let chart = verify(text, &registry()).expect("the chart is accepted");
         let svg = drawn(name, "auto");
         let texts = texts(&svg);
         for state in chart.states() {
@@ -76,7 +76,7 @@ fn a_chart_of_two_states_and_one_with_long_names_can_be_drawn() {
              [state.end]\nfinal = \"succeeded\"\n"
         );
         let path = folder.0.join(format!("{name}.toml"));
-        fs::write(&path, text).expect("it can be written");
+        fs::write(&path, text).expect("the file is written");
         let svg = drawn(path.to_str().expect("the path is text"), "auto");
         well_formed(&svg);
         assert!(svg.contains(&format!("<title>{name}</title>")), "{svg}");

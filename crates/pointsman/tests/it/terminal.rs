@@ -92,8 +92,11 @@ impl Terminal {
         let keys = pair.master.take_writer().expect("it can be written to");
         let keys = Arc::new(Mutex::new(keys));
         let (rows, columns) = (NonZeroU16::new(ROWS), NonZeroU16::new(COLUMNS));
-        let parser =
-            vt100::Parser::new(rows.expect("it is not 0"), columns.expect("it is not 0"), 1_000);
+        let parser = vt100::Parser::new(
+            rows.expect("the number of rows is not 0"),
+            columns.expect("the number of columns is not 0"),
+            1_000,
+        );
         let seen = Arc::new((Mutex::new(parser), Condvar::new()));
         let over = Arc::new(AtomicBool::new(false));
         let (reads, types, ends) = (Arc::clone(&seen), Arc::clone(&keys), Arc::clone(&over));
@@ -112,7 +115,7 @@ impl Terminal {
 
     /// Types something.
     pub(crate) fn keys(&self, typed: &str) {
-        let mut keys = self.keys.lock().expect("nobody panicked");
+        let mut keys = self.keys.lock().expect("no thread panicked while it held the lock");
         keys.write_all(typed.as_bytes()).and_then(|()| keys.flush()).expect("it is read");
     }
 
@@ -125,21 +128,21 @@ impl Terminal {
 
     /// Returns what is on the screen.
     pub(crate) fn screen(&self) -> String {
-        self.seen.0.lock().expect("nobody panicked").screen().contents()
+        self.seen.0.lock().expect("no thread panicked while it held the lock").screen().contents()
     }
 
     /// Waits until the screen is as it should be, and returns it.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, is: impl Fn(&vt100::Screen) -> bool) -> String {
         let since = Instant::now();
-        let mut parser = self.seen.0.lock().expect("nobody panicked");
+        let mut parser = self.seen.0.lock().expect("no thread panicked while it held the lock");
         while !is(parser.screen()) {
             let over = self.over.load(Ordering::Relaxed);
             let shown = parser.screen().contents();
             assert!(!over, "it ended before {what} was seen:\n{shown}");
             assert!(since.elapsed() < SOON, "{what} was not seen:\n{shown}");
             let waited = self.seen.1.wait_timeout(parser, Duration::from_millis(100));
-            parser = waited.expect("nobody panicked").0;
+            parser = waited.expect("the thread did not panic").0;
         }
         parser.screen().contents()
     }
@@ -171,7 +174,7 @@ impl Terminal {
     pub(crate) fn ends(mut self) -> (u32, String) {
         let since = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+            if let Some(status) = self.child.try_wait().expect("the process can be polled") {
                 // What it wrote last may still be on its way.
                 while !self.over.load(Ordering::Relaxed) && since.elapsed() < SOON {
                     thread::sleep(Duration::from_millis(5));
@@ -201,12 +204,12 @@ fn take(
 ) -> Vec<u8> {
     const WHERE: &[u8] = b"\x1b[6n";
     let mut rest = bytes;
-    let mut parser = seen.0.lock().expect("nobody panicked");
+    let mut parser = seen.0.lock().expect("no thread panicked while it held the lock");
     while let Some(at) = rest.windows(WHERE.len()).position(|part| part == WHERE) {
         parser.process(&rest[..at]);
         rest = &rest[at + WHERE.len()..];
         let (row, column) = parser.screen().cursor_position();
-        let mut keys = keys.lock().expect("nobody panicked");
+        let mut keys = keys.lock().expect("no thread panicked while it held the lock");
         drop(write!(keys, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keys.flush()));
     }
     let begun = (1..WHERE.len()).rev().find(|count| rest.ends_with(&WHERE[..*count]));

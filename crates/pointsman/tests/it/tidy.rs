@@ -1,7 +1,7 @@
 //! The house rules that a test can keep: file sizes, module docs, how many crates are needed.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -12,8 +12,8 @@ pub(crate) fn root() -> PathBuf {
 }
 
 pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("it can be listed") {
-        let path = entry.expect("it can be listed").path();
+    for entry in fs::read_dir(folder).expect("the folder is readable") {
+        let path = entry.expect("the folder is readable").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if path.is_dir() && name != "target" && !name.starts_with('.') {
             sources(&path, found);
@@ -29,11 +29,35 @@ fn no_source_file_is_over_600_lines_and_each_says_what_belongs_there() {
     sources(&root(), &mut found);
     assert!(found.len() > 50, "the sources were not found");
     for path in found {
-        let text = fs::read_to_string(&path).expect("it can be read");
+        let text = fs::read_to_string(&path).expect("the file exists and is UTF-8");
         let lines = text.lines().count();
         assert!(lines <= 600, "{} has {lines} lines", path.display());
         assert!(text.starts_with("//!"), "{} does not open with its purpose", path.display());
     }
+}
+
+/// Returns the name of the public type that a line declares, if it declares one.
+fn public_type(line: &str) -> Option<&str> {
+    let (kind, rest) = line.trim_start().strip_prefix("pub ")?.split_once(' ')?;
+    let name = rest.split(|it: char| !it.is_alphanumeric() && it != '_').next();
+    name.filter(|_| matches!(kind, "struct" | "enum" | "trait" | "type"))
+}
+
+#[test]
+fn every_public_type_has_a_name_of_its_own() {
+    let mut found = Vec::new();
+    sources(&root().join("crates"), &mut found);
+    found.retain(|path| path.components().any(|part| part.as_os_str() == "src"));
+    let mut declared: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
+    for path in &found {
+        let text = fs::read_to_string(path).expect("the file exists and is UTF-8");
+        for name in text.lines().filter_map(public_type) {
+            declared.entry(name.to_owned()).or_default().push(path);
+        }
+    }
+    assert!(declared.len() > 300, "only {} types were found", declared.len());
+    declared.retain(|_, places| places.len() > 1);
+    assert!(declared.is_empty(), "these names have several public types: {declared:#?}");
 }
 
 /// Returns what a package and all that it needs are, with these features.
@@ -68,6 +92,7 @@ fn a_library_user_needs_few_crates() {
 
 #[test]
 fn the_readme_is_short() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("it is there");
+    let readme =
+        fs::read_to_string(root().join("README.md")).expect("the file exists and is UTF-8");
     assert!(readme.lines().count() < 150);
 }

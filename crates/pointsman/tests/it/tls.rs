@@ -33,8 +33,8 @@ struct Server {
 
 impl Server {
     fn new(serve: impl Fn(TcpStream) -> Option<()> + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let place = listener.local_addr().expect("it has an address").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+        let place = listener.local_addr().expect("a bound socket has an address").to_string();
         let met = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&met);
         std::thread::spawn(move || {
@@ -82,7 +82,7 @@ impl Server {
         let (base, believed) = (format!("https://{}/v1", self.place), file(believed));
         let variables = [
             ("OPENAI_BASE_URL", base.as_str()),
-            ("SSL_CERT_FILE", believed.to_str().expect("it is text")),
+            ("SSL_CERT_FILE", believed.to_str().expect("the path is UTF-8")),
         ];
         home.with(&variables, &[arguments, &["--model", "openai-compatible:m"]].concat())
     }
@@ -119,7 +119,7 @@ fn a_bad_certificate_is_told_once_with_the_host_and_what_to_do() {
         ),
         ("expired.pem", "ca.pem", &["expired at 2021-01-01T00:00:00Z", "renew it", "the clock"]),
         ("other.pem", "ca.pem", &["is not for `127.0.0.1`, but for `models.example`", "base URL"]),
-        ("authority.pem", "authority.pem", &["is that of a CA", "CA:FALSE"]),
+        ("authority.pem", "authority.pem", &["is a CA certificate", "CA:FALSE"]),
     ] {
         let server = Server::with(certificate);
         let shown = server.ask(&home, believed, &["chat", "-p", "Well?"]);
@@ -140,7 +140,7 @@ fn a_run_that_needs_an_untrusted_server_says_why_it_is_stuck() {
     let shown = server.ask(&home, "ca.pem", &["run", "research", "points", "--dir", "docs"]);
     assert_eq!(shown.code, Some(5), "{}", shown.err);
     assert!(shown.out.contains("its certificate expired at 2021-01-01"), "{}", shown.out);
-    assert!(!shown.err.contains("tries again"), "{}", shown.err);
+    assert!(!shown.err.contains("retrying"), "{}", shown.err);
     assert_eq!(server.met.load(Ordering::SeqCst), 1);
 }
 

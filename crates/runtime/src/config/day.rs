@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn days_come_and_go() {
-        let read = |text: &str| moment(&text.parse().expect("it is a date"));
+        let read = |text: &str| moment(&text.parse().expect("the text is a date"));
         assert_eq!(read("1970-01-01"), Some(86_400_000));
         assert_eq!(read("2026-12-01T00:00:00Z"), Some(1_796_083_200_000));
         assert_eq!(read("2026-12-01T02:30:00+02:30"), Some(1_796_083_200_000));

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     run::Core,
 };
 
-use super::work::{Ordered, orders};
+use super::work::{StartedOrder, orders};
 use crate::store::NewPrompt;
 
 /// What a step leaves beside its line.
@@ -24,12 +24,12 @@ pub(crate) struct Derived {
 
 impl Derived {
     /// Derives it from the run after the step and from what the step orders.
-    pub(super) fn of(chart: &Chart, core: &Core, orders: &[Ordered]) -> Self {
+    pub(super) fn of(chart: &Chart, core: &Core, orders: &[StartedOrder]) -> Self {
         Self {
             state: chart.state_name(core.state).into(),
             ended: core.ended,
             wake: core.wake.map(|wake| wake.0),
-            prompts: orders.iter().filter_map(Ordered::kept).collect(),
+            prompts: orders.iter().filter_map(StartedOrder::kept).collect(),
         }
     }
 

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::{
     DriveError, Driver, DriverContext,
-    work::{Ordered, question},
+    work::{StartedOrder, question},
 };
 use crate::{
     clock::Clock,
@@ -307,7 +307,7 @@ impl Driver {
     }
 
     /// Returns the run and its open orders, with those of the step at hand: a cache.
-    pub(super) fn snapshot(&self, orders: &[Ordered]) -> Option<Box<str>> {
+    pub(super) fn snapshot(&self, orders: &[StartedOrder]) -> Option<Box<str>> {
         let items = &self.run.core().items;
         let held = self.open.iter().map(|(id, working)| (*id, &working.order));
         let new = orders.iter().map(|ordered| (ordered.id, &ordered.order));

@@ -8,7 +8,7 @@ use pointsman_kernel::{
 
 use super::{
     Driver, load,
-    work::{Working, question},
+    work::{OpenOrder, question},
 };
 use crate::observe::Question;
 
@@ -63,7 +63,7 @@ impl Driver {
     /// Returns whether something is being done, or is to be tried again. Where nothing is,
     /// the run can be put away until an event comes or its time does.
     pub fn is_under_way(&self) -> bool {
-        self.works() || self.open.values().any(Working::is_checked)
+        self.works() || self.open.values().any(OpenOrder::is_checked)
     }
 
     /// The same, but for calls that are looked at before a person is asked: that can be left
@@ -105,7 +105,7 @@ impl Driver {
         self.open_questions(|_| true)
     }
 
-    fn open_questions(&self, wanted: impl Fn(&Working) -> bool) -> Vec<Question> {
+    fn open_questions(&self, wanted: impl Fn(&OpenOrder) -> bool) -> Vec<Question> {
         load::questions(&*self.run, |effect| {
             Some(self.open.get(effect).filter(|it| wanted(it))?.order.clone())
         })

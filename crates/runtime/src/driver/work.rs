@@ -59,13 +59,13 @@ pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<Effect
 }
 
 /// An order of a step, with what a model is shown by it.
-pub(super) struct Ordered {
+pub(super) struct StartedOrder {
     pub(super) id: EffectId,
     pub(super) order: EffectKind<Body>,
     pub(super) prompt: Option<Prompt>,
 }
 
-impl Ordered {
+impl StartedOrder {
     /// Returns whether an executor starts it. A person is asked, and nothing is started to stop.
     pub(super) fn is_started(&self, run: &dyn AnyRun) -> bool {
         matches!(self.order, EffectKind::Start(_)) && !asks(run, &self.order)
@@ -79,7 +79,7 @@ impl Ordered {
 }
 
 /// An order that an item waits for, with what is being done about it.
-pub(super) struct Working {
+pub(super) struct OpenOrder {
     pub(super) order: EffectKind<Body>,
     doing: Option<EffectFuture>,
     /// What a model or a tool has written so far, piece by piece.
@@ -90,7 +90,7 @@ pub(super) struct Working {
     check: Option<PrecheckFuture>,
 }
 
-impl Working {
+impl OpenOrder {
     /// An order that nobody works on: a question, or what was under way before a crash.
     pub(super) const fn idle(order: EffectKind<Body>) -> Self {
         Self { order, doing: None, pieces: None, done: None, check: None }
@@ -129,7 +129,7 @@ impl Working {
 }
 
 /// What came of moving on what is under way.
-pub(super) enum Moved {
+pub(super) enum WorkProgress {
     /// An order was carried out: this is the event that says so.
     Answered(Event<Body>),
     /// A model has written more.
@@ -143,26 +143,29 @@ pub(super) enum Moved {
 /// It runs in the driver's own task: an answer that is there at once costs no switch
 /// between threads. What blocks or computes for long has to see to its own thread.
 pub(super) fn poll(
-    open: &mut BTreeMap<EffectId, Working>,
+    open: &mut BTreeMap<EffectId, OpenOrder>,
     context: &mut Context<'_>,
-) -> Poll<Moved> {
+) -> Poll<WorkProgress> {
     for (effect, working) in open {
         working.move_on(context);
         if let Some(pieces) = &mut working.pieces
             && let Poll::Ready(Some(text)) = pieces.poll_recv(context)
         {
-            return Poll::Ready(Moved::Said { effect: *effect, text });
+            return Poll::Ready(WorkProgress::Said { effect: *effect, text });
         }
         match working.look(context) {
             // Nobody is asked for a call that cannot run: it has failed.
             Poll::Ready(Some(why)) => {
-                return Poll::Ready(Moved::Answered(event(*effect, Completion::tool(false, &why))));
+                return Poll::Ready(WorkProgress::Answered(event(
+                    *effect,
+                    Completion::tool(false, &why),
+                )));
             }
-            Poll::Ready(None) => return Poll::Ready(Moved::Checked(*effect)),
+            Poll::Ready(None) => return Poll::Ready(WorkProgress::Checked(*effect)),
             Poll::Pending => {}
         }
         if let Some(done) = working.done.take() {
-            return Poll::Ready(Moved::Answered(event(*effect, done)));
+            return Poll::Ready(WorkProgress::Answered(event(*effect, done)));
         }
     }
     Poll::Pending
@@ -175,21 +178,21 @@ fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Bo
 
 /// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
 /// the step left it.
-pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Vec<Ordered> {
+pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Vec<StartedOrder> {
     let ordered = |Effect { id, order }: &Effect<Body>| {
         let prompt = match order {
             EffectKind::Start(Order::Model(call)) => Some(run.prompt(chart, call)),
             _ => None,
         };
-        Ordered { id: *id, order: order.clone(), prompt }
+        StartedOrder { id: *id, order: order.clone(), prompt }
     };
     stepped.effects.iter().map(ordered).collect()
 }
 
 impl Driver {
     /// Starts, asks or stops: the entry that orders it is on disk.
-    pub(super) fn start(&mut self, permit: Option<Permit>, ordered: Ordered) {
-        let Ordered { id, order, prompt } = ordered;
+    pub(super) fn start(&mut self, permit: Option<Permit>, ordered: StartedOrder) {
+        let StartedOrder { id, order, prompt } = ordered;
         match order {
             EffectKind::Stop(effect) => drop(self.open.remove(&effect)),
             // No host can answer a question; the state's timeout says how long a person has.
@@ -213,7 +216,7 @@ impl Driver {
     /// looked at first: the world may have changed since it was ordered.
     pub(super) fn reopen_order(&mut self, id: EffectId, order: EffectKind<Body>) {
         let check = self.check(id, &order);
-        self.open.insert(id, Working { check, ..Working::idle(order) });
+        self.open.insert(id, OpenOrder { check, ..OpenOrder::idle(order) });
     }
 
     /// Returns a look at the call that a person is to be asked for. One that may have been
@@ -280,7 +283,7 @@ impl Driver {
         };
         let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
-        self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
+        self.open.insert(id, OpenOrder { order, doing, pieces, done: None, check: None });
     }
 
     /// Puts orders away that no item waits for any more. Whoever puts a question learns that

@@ -86,12 +86,12 @@ mod tests {
             let name = format!("pointsman-agents-md-{name}-{}", std::process::id());
             let path = std::env::temp_dir().join(name);
             drop(fs::remove_dir_all(&path));
-            fs::create_dir_all(path.join("repo/a/b")).expect("it is made");
-            Self(path.canonicalize().expect("it is there"))
+            fs::create_dir_all(path.join("repo/a/b")).expect("the folder is created");
+            Self(path.canonicalize().expect("the path exists"))
         }
 
         fn put(&self, path: &str, text: &str) {
-            fs::write(self.0.join(path), text).expect("it is written");
+            fs::write(self.0.join(path), text).expect("the file is written");
         }
 
         fn found(&self, workspace: &str) -> Value {
@@ -110,7 +110,7 @@ mod tests {
         let place = Place::new("near");
         place.put("AGENTS.md", "outside");
         assert_eq!(place.found("repo/a/b"), json!([]), "no repository, so only the folder itself");
-        fs::create_dir(place.0.join("repo/.git")).expect("it is made");
+        fs::create_dir(place.0.join("repo/.git")).expect("the folder is created");
         assert_eq!(place.found("repo/a/b"), json!([]));
         place.put("repo/AGENTS.md", "top");
         let top = json!([{ "source": "../../AGENTS.md", "text": "top" }]);
@@ -125,11 +125,12 @@ mod tests {
     fn no_link_leads_out_and_a_long_one_is_cut() {
         let place = Place::new("link");
         place.put("secret", "secret");
-        fs::create_dir(place.0.join("repo/.git")).expect("it is made");
-        symlink(place.0.join("secret"), place.0.join("repo/a/AGENTS.md")).expect("it is made");
+        fs::create_dir(place.0.join("repo/.git")).expect("the folder is created");
+        symlink(place.0.join("secret"), place.0.join("repo/a/AGENTS.md"))
+            .expect("the link is created");
         assert_eq!(place.found("repo/a"), json!([]));
         place.put("repo/words.md", "words");
-        symlink("../../words.md", place.0.join("repo/a/b/AGENTS.md")).expect("it is made");
+        symlink("../../words.md", place.0.join("repo/a/b/AGENTS.md")).expect("the link is created");
         assert_eq!(place.found("repo/a/b"), json!([{ "source": "AGENTS.md", "text": "words" }]));
         place.put("repo/words.md", &"é".repeat(BYTES));
         let text = place.found("repo/a/b").pointer("/0/text").cloned().unwrap_or_default();

@@ -49,8 +49,8 @@ async fn hosting(
 ) -> (LocalExecutor, PathBuf) {
     let folder = std::env::temp_dir().join(format!("pointsman-host-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(folder.join("work")).expect("it is made");
-    fs::write(folder.join("work/AGENTS.md"), "Be brief.").expect("it is written");
+    fs::create_dir_all(folder.join("work")).expect("the folder is created");
+    fs::write(folder.join("work/AGENTS.md"), "Be brief.").expect("the file is written");
     let settings = EngineConfig {
         mcp: servers(&folder),
         instructions: super::Instructions { off: ["code".into()].into() },
@@ -60,7 +60,7 @@ async fn hosting(
         )
     };
     let journal = folder.join("journal.db");
-    let store = Arc::new(SqliteStore::open(&journal).expect("it opens"));
+    let store = Arc::new(SqliteStore::open(&journal).expect("the journal opens"));
     (
         LocalExecutor::open(settings, Arc::new(pointsman_agents::all()), store, journal)
             .await
@@ -76,9 +76,9 @@ fn decl(agent: &str) -> AgentDecl {
 fn tools(executor: &LocalExecutor, agent: &str, permissions: &Permissions) -> Vec<String> {
     let config =
         executor.configure(&decl(agent), &json!({}).into(), permissions).expect("it is fine");
-    let config: Value = config.read().expect("it is JSON");
+    let config: Value = config.read().expect("the text is valid JSON");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
-    let tools = config.get("tools").and_then(Value::as_array).expect("a list");
+    let tools = config.get("tools").and_then(Value::as_array).expect("the value is a list");
     tools.iter().map(|tool| name(tool).expect("a name")).collect()
 }
 
@@ -113,7 +113,7 @@ async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_
     let configured = |tools: Value| {
         let config = json!({ "tools": tools }).into();
         let configured = executor.configure(&decl("research"), &config, &permissions);
-        configured.map(|config| config.read::<Value>().expect("it is JSON"))
+        configured.map(|config| config.read::<Value>().expect("the text is valid JSON"))
     };
     let own = json!({ "name": "read", "about": "Mine." });
     let config = configured(json!(["write", own])).expect("both are there");
@@ -133,9 +133,9 @@ async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_
 #[tokio::test]
 async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
     let servers = |folder: &Path| {
-        fs::write(folder.join("many.sh"), MANY).expect("it is written");
+        fs::write(folder.join("many.sh"), MANY).expect("the file is written");
         let list = json!({ "mcpServers": { "many": { "command": "sh", "args": ["many.sh"] } } });
-        fs::write(folder.join(".mcp.json"), list.to_string()).expect("it is written");
+        fs::write(folder.join(".mcp.json"), list.to_string()).expect("the file is written");
         let servers = mcp::McpServerList::read(&folder.join(".mcp.json")).expect("it can be read");
         Some(ApprovedServers { servers, names: vec!["many".into()], limits: McpLimits::default() })
     };
@@ -162,7 +162,7 @@ async fn instructions_are_added_where_they_are_wanted_and_not_said() {
     let permissions = Permissions::allow_all();
     let configured = |agent: &str, config: Value| {
         let config = executor.configure(&decl(agent), &config.into(), &permissions);
-        config.expect("it is fine").read::<Value>().expect("it is JSON")
+        config.expect("it is fine").read::<Value>().expect("the text is valid JSON")
     };
     assert_eq!(configured("chat", given.clone()), given);
     let chat = configured("chat", json!({}));

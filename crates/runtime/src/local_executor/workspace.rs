@@ -86,11 +86,12 @@ mod tests {
     #[test]
     fn no_secret_of_an_address_is_kept() {
         let kept = |spec: &str, url: Option<&str>| {
-            let mut settings = model::ModelSettings::new(spec.parse().expect("it is a model"));
+            let mut settings =
+                model::ModelSettings::new(spec.parse().expect("the text names a model"));
             settings.base_url = url.map(str::to_owned);
             settings.key = Some(model::ApiKey::new("sk-secret"));
             let place = Workspace::of(Path::new("."), &settings);
-            let text = serde_json::to_string(&place).expect("it is JSON");
+            let text = serde_json::to_string(&place).expect("the value serialises");
             assert!(!text.contains("secret"), "{text}");
             place.base_url
         };

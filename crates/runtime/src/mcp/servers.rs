@@ -27,7 +27,7 @@ use crate::{
 
 /// What became of a list of servers.
 #[derive(Debug)]
-pub struct Connected {
+pub struct McpConnections {
     /// The servers that run.
     pub servers: Servers,
     /// The servers, and the tools as `SERVER/TOOL`, that are left out, and why.
@@ -62,7 +62,7 @@ impl Servers {
         config: &McpServerList,
         trusted: &[String],
         limits: &McpLimits,
-    ) -> Connected {
+    ) -> McpConnections {
         let wrong = config.wrong().map(|(name, error)| (name.to_owned(), error));
         let mut refused: Vec<(String, McpError)> = wrong.collect();
         let unlisted = |name: &String| Some((name.clone(), config.unlisted(name)?));
@@ -91,7 +91,7 @@ impl Servers {
                 Err(failed) => refused.push(failed),
             }
         }
-        Connected { servers: Self { servers, limits: limits.clone() }, refused }
+        McpConnections { servers: Self { servers, limits: limits.clone() }, refused }
     }
 
     /// Returns the tools.

@@ -18,7 +18,7 @@ use super::{
     encode::{Encoded, REPLY, ReplyFormat},
     settings::ModelSettings,
     spec::Provider,
-    tape::End,
+    tape::TapeEnd,
 };
 use crate::effect::Completion;
 
@@ -31,7 +31,7 @@ pub(super) fn done(
     encoded: &Encoded,
     key: &str,
     decoded: Decoded,
-    end: End,
+    end: TapeEnd,
 ) -> Completion {
     let usage = cost(settings, &decoded.usage);
     match reply(settings, encoded, key, decoded, end) {
@@ -65,21 +65,21 @@ fn reply(
     encoded: &Encoded,
     key: &str,
     mut decoded: Decoded,
-    end: End,
+    end: TapeEnd,
 ) -> Result<Reply, Fault> {
     let invalid =
         |repeatable, message: &str| Err(fault(settings, FaultClass::Invalid, repeatable, message));
     if let Some(error) = decoded.failure() {
         let told = decoded.error.is_some();
         return Err(match end {
-            End::Stalled if !told => {
+            TapeEnd::Stalled if !told => {
                 let message = format!(
                     "no data for {:?}, the `idle_timeout` of `[model]`",
                     settings.idle_timeout
                 );
                 fault(settings, FaultClass::Timeout, true, &message)
             }
-            End::Cut if !told => {
+            TapeEnd::Cut if !told => {
                 let message = "the connection broke during the reply";
                 fault(settings, FaultClass::Unavailable, true, message)
             }

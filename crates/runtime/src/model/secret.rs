@@ -99,7 +99,7 @@ mod tests {
             let mut seen = redactor.push(left);
             seen.extend(redactor.push(right));
             seen.extend(redactor.rest());
-            let seen = String::from_utf8(seen).expect("it is text");
+            let seen = String::from_utf8(seen).expect("the output is UTF-8");
             assert_eq!(seen, "a sk-[redacted] b [redacted]", "cut at {cut}");
         }
     }

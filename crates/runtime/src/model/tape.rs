@@ -29,7 +29,7 @@ const TIMED: (&str, &str) = ("\\nPhase Duration: ", "ms\\n");
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum End {
+pub(super) enum TapeEnd {
     /// Everything that was wanted came.
     Closed,
     /// The connection broke off.
@@ -51,7 +51,7 @@ pub(super) struct Taped {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) headers: Headers,
     chunks: Vec<Chunk>,
-    pub(super) end: End,
+    pub(super) end: TapeEnd,
 }
 
 /// A chunk is a text where it can be one: tapes are read by people, too.
@@ -99,7 +99,7 @@ impl Taped {
         digest: String,
         (status, retry_after_ms, headers): (u16, Option<u64>, Headers),
         chunks: &[Vec<u8>],
-        end: End,
+        end: TapeEnd,
     ) -> Self {
         let chunks = chunks.iter().map(|chunk| Chunk::of(chunk)).collect();
         let protocol = protocol.to_string();

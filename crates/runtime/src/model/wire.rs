@@ -22,7 +22,7 @@ use super::{
     secret::Redactor,
     settings::ModelSettings,
     spec::Provider,
-    tape::{self, End, Recorder, Replayer, Taped},
+    tape::{self, Recorder, Replayer, TapeEnd, Taped},
     trust,
     wait::{self, Headers},
 };
@@ -138,17 +138,17 @@ impl Wire {
     }
 
     /// Reads the body until it ends, or nothing more of it is wanted.
-    async fn read(&self, response: &mut Response, reading: &mut Reading<'_>) -> End {
+    async fn read(&self, response: &mut Response, reading: &mut Reading<'_>) -> TapeEnd {
         let end = loop {
             match timeout(self.settings.idle_timeout, response.chunk()).await {
                 Ok(Ok(Some(chunk))) => {
                     if !reading.take(&chunk) {
-                        break End::Closed;
+                        break TapeEnd::Closed;
                     }
                 }
-                Ok(Ok(None)) => break End::Closed,
-                Ok(Err(_)) => break End::Cut,
-                Err(_) => break End::Stalled,
+                Ok(Ok(None)) => break TapeEnd::Closed,
+                Ok(Err(_)) => break TapeEnd::Cut,
+                Err(_) => break TapeEnd::Stalled,
             }
         };
         reading.finish();

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A run that was replayed and found to be as it was written.
-pub struct Replayed {
+pub struct ReplayReport {
     /// The run.
     pub recalled: RecalledRun,
     /// Prompts that were rendered again.
@@ -33,7 +33,7 @@ pub async fn replay(
     store: &dyn Store,
     id: &RunId,
     until: Option<Seq>,
-) -> Result<Replayed, SessionError> {
+) -> Result<ReplayReport, SessionError> {
     let program = program(agents, store, id).await?;
     let RunRecord { row, mut lines, columns, prompts } =
         store.record(id, until.unwrap_or(Seq(u64::MAX))).await?;
@@ -65,7 +65,7 @@ pub async fn replay(
     if let Some(unlike) = unlike {
         return Err(of_entry(unlike).into());
     }
-    Ok(Replayed { recalled: RecalledRun { program, lines, loaded }, prompts: count })
+    Ok(ReplayReport { recalled: RecalledRun { program, lines, loaded }, prompts: count })
 }
 
 fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {

@@ -250,7 +250,7 @@ pub enum StoreDamage {
     #[error("the checksum of its manifest is wrong")]
     Manifest,
     /// Runs are missing, or there are too many.
-    #[error("{} found, and {wants} written", counted(.has, "run"))]
+    #[error("{} found, but {wants} written", counted(.has, "run"))]
     Runs {
         /// How many there are.
         has: i64,

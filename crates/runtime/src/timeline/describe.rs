@@ -21,7 +21,7 @@ const FAILED: usize = 1000;
 pub const SUMMARISED: &str = "summarised the conversation";
 
 /// What came back for an order.
-pub(super) struct Came {
+pub(super) struct AnswerText {
     pub(super) ok: bool,
     /// The first line of it.
     pub(super) what: String,
@@ -49,7 +49,7 @@ pub(super) fn start(
 }
 
 /// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
-pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> Came {
+pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> AnswerText {
     let fault = matches!(answer, Answer::Fault(_));
     let output = output(answer, aside);
     let aside = aside && !fault;
@@ -72,7 +72,7 @@ pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> Ca
     let short = ok && notice.is_none() && summary.as_ref().is_none_or(|it| !it.full);
     let first = notice.map_or_else(|| first.to_owned(), |notice| format!("{first} {notice}"));
     let what = shortened(&first, if short { SHOWN } else { FAILED });
-    Came { ok, what }
+    AnswerText { ok, what }
 }
 
 /// Returns all of an answer, where it is text and no `aside`.
@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
         let long = format!("{} the remedy", "x".repeat(400));
-        let run = pointsman_agents::all().verify(chat::CHART).expect("it ships").start();
+        let run =
+            pointsman_agents::all().verify(chat::CHART).expect("the chart is accepted").start();
         let came = |ok: bool| answer(&*run, &Completion::tool(ok, &long).answer, false).what;
         let short = came(true);
         assert_eq!(short.chars().count(), SHOWN);

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 
 use super::{
     TimelineItem, TimelineKind,
-    describe::{self, Came},
+    describe::{self, AnswerText},
 };
 use crate::driver::{is_aside, listens, question, questions, waits_for};
 
@@ -169,7 +169,7 @@ impl Step<'_> {
             _ => String::new(),
         };
         let aside = matches!(order, Some(EffectKind::Start(order)) if is_aside(order, agent));
-        let Came { ok, what } = describe::answer(self.run, answer, aside);
+        let AnswerText { ok, what } = describe::answer(self.run, answer, aside);
         TimelineKind::Answered {
             effect,
             did: did.into(),

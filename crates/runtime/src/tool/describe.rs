@@ -142,7 +142,7 @@ mod tests {
 
     #[track_caller]
     fn check(tool: &str, arguments: Value, wanted: Option<&str>) {
-        let arguments = to_raw_value(&arguments).expect("it is JSON");
+        let arguments = to_raw_value(&arguments).expect("the value serialises");
         let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
         assert_eq!(Toolbox::default().describe(&call).as_deref(), wanted, "{tool}");
     }
@@ -184,7 +184,7 @@ mod tests {
 
     #[track_caller]
     fn whole(tool: &str, arguments: &Value, folder: Option<&Folder>) -> String {
-        let arguments = to_raw_value(arguments).expect("it is JSON");
+        let arguments = to_raw_value(arguments).expect("the value serialises");
         let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
         Toolbox::default().describe_whole(&call, folder)
     }
@@ -215,9 +215,9 @@ mod tests {
     #[test]
     fn a_text_is_compared_with_what_it_replaces() {
         let place = std::env::temp_dir().join(format!("pointsman-told-{}", std::process::id()));
-        std::fs::create_dir_all(&place).expect("it is made");
-        std::fs::write(place.join("a.txt"), "one\ntwo\nthree\n").expect("it is written");
-        std::fs::write(place.join("b.bin"), [0xff, 0xfe, 0]).expect("it is written");
+        std::fs::create_dir_all(&place).expect("the folder is created");
+        std::fs::write(place.join("a.txt"), "one\ntwo\nthree\n").expect("the file is written");
+        std::fs::write(place.join("b.bin"), [0xff, 0xfe, 0]).expect("the file is written");
         let folder = Folder::open(&place).expect("it opens");
         let told = |path: &str, content: &str| {
             whole("write", &json!({ "path": path, "content": content }), Some(&folder))
@@ -230,7 +230,7 @@ mod tests {
         let unknown = "write b.bin: 1 line, 1 byte (the current content cannot be shown)\n+ x";
         assert_eq!(told("b.bin", "x"), unknown);
         assert!(told("../x", "x").contains("cannot be shown"));
-        std::fs::remove_dir_all(&place).expect("it is removed");
+        std::fs::remove_dir_all(&place).expect("the folder is removed");
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
             ("shell", json!({ "command": long })),
         ];
         for (tool, arguments) in calls {
-            let arguments = to_raw_value(&arguments).expect("it is JSON");
+            let arguments = to_raw_value(&arguments).expect("the value serialises");
             let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
             let told = Toolbox::default().describe(&call).expect("it is known");
             assert!(told.len() < 8000 && told.contains('…'), "{tool}: {}", told.len());

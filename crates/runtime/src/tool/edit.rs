@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, FileChange, Now, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View,
-    WorkspaceTools, done,
+    Arguments, FileChange, Now, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec,
+    View, WorkspaceTools, done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
     grant::over_file,
@@ -123,7 +123,7 @@ fn edit(
     arguments: &Edit,
     shows: bool,
     going: &dyn Fn() -> bool,
-) -> Said {
+) -> ToolOutput {
     let path = &arguments.path;
     let Planned { before, edited, line, places } = match planned(folder, limits, arguments, shows) {
         Ok(planned) => planned,
@@ -132,11 +132,13 @@ fn edit(
     let replaced = folder.inside(path).and_then(|inside| folder.replace(&inside, &edited, going));
     let holds = holds(Some(&before), &digest(&edited));
     match (replaced, places) {
-        (Err(error), _) => Said::unwritten(&error),
+        (Err(error), _) => ToolOutput::unwritten(&error),
         (Ok(_), 1) => {
-            Said::changed(format!("replaced 1 place in `{path}`, at line {line}\n{holds}"))
+            ToolOutput::changed(format!("replaced 1 place in `{path}`, at line {line}\n{holds}"))
         }
-        (Ok(_), places) => Said::changed(format!("replaced {places} places in `{path}`\n{holds}")),
+        (Ok(_), places) => {
+            ToolOutput::changed(format!("replaced {places} places in `{path}`\n{holds}"))
+        }
     }
 }
 
@@ -159,11 +161,11 @@ fn planned(
     limits: &ToolLimits,
     arguments: &Edit,
     shows: bool,
-) -> Result<Planned, Said> {
+) -> Result<Planned, ToolOutput> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Err(Said::no("`old` and `new` differ only in line ends, which are kept"));
+        return Err(ToolOutput::no("`old` and `new` differ only in line ends, which are kept"));
     }
     let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);
@@ -174,32 +176,34 @@ fn planned(
     let places: Vec<usize> = plain.text.match_indices(&*old).map(|(at, _)| at).collect();
     match places.len() {
         0 if !shows => {
-            return Err(Said::no(format!(
+            return Err(ToolOutput::no(format!(
                 "`old` was not found in `{path}`, and a permission rule hides the file's content"
             )));
         }
-        0 => return Err(Said::no(near::not_found(path, &plain.text, &old))),
+        0 => return Err(ToolOutput::no(near::not_found(path, &plain.text, &old))),
         1 => {}
         _ if *all => {}
-        count => return Err(Said::no(several(path, &plain.text, &places, count))),
+        count => return Err(ToolOutput::no(several(path, &plain.text, &places, count))),
     }
     let edited = text.encode(&plain.replaced(&places, &old, &new)).map_err(|letter| {
         let encoding = text.encoding();
-        Said::no(format!(
+        ToolOutput::no(format!(
             "`{path}` is stored in {encoding}, which cannot encode `{letter}`; use another character, or `write` the whole file in UTF-8"
         ))
     })?;
     let size = u64::try_from(edited.len()).unwrap_or(u64::MAX);
     if size > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Err(Said::no(format!("`{path}` would have {size} bytes; the limit is {limit}")));
+        return Err(ToolOutput::no(format!(
+            "`{path}` would have {size} bytes; the limit is {limit}"
+        )));
     }
     let line = places.first().map_or(1, |at| line_of(&plain.text, *at));
     Ok(Planned { before, edited, line, places: places.len() })
 }
 
 /// Says whether a file is as an `edit` would leave it; nothing if that cannot be told.
-fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<Said> {
+fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<ToolOutput> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     let (bytes, text) = text(folder, limits, path).ok()?;
@@ -208,22 +212,24 @@ fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<
     let left = text.replace(&*new, "").matches(&*old).count();
     if left == 0 && (new.is_empty() || text.contains(&*new)) {
         let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
-        return Some(Said::changed(format!(
+        return Some(ToolOutput::changed(format!(
             "`{path}` already has the result of this edit\n{holds}"
         )));
     }
     // Where `old` still stands as the edit needs it, it was not replaced.
     let stands = text.matches(&*old).count();
     (!new.contains(&*old) && (stands == 1 || *all && stands > 0)).then(|| {
-        Said::no(format!("`{path}` still has `old`: the edit was interrupted before it was made"))
+        ToolOutput::no(format!(
+            "`{path}` still has `old`: the edit was interrupted before it was made"
+        ))
     })
 }
 
-fn text(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<(Vec<u8>, Text), Said> {
+fn text(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<(Vec<u8>, Text), ToolOutput> {
     let bytes = contents(folder, limits, path)?;
     match Text::decode(bytes.clone()) {
         Some(text) => Ok((bytes, text)),
-        None => Err(Said::no(format!("`{path}` is a binary file"))),
+        None => Err(ToolOutput::no(format!("`{path}` is a binary file"))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{id::Digest, tool::CONTENT};
 
-use super::{Said, folder::Folder, limits::ToolLimits};
+use super::{ToolOutput, folder::Folder, limits::ToolLimits};
 
 /// Bytes in which a NUL makes a file a binary one.
 pub(super) const SNIFFED: usize = 8 << 10;
@@ -27,19 +27,27 @@ pub(super) fn holds_since(seen: Option<&str>, after: &str) -> String {
 }
 
 /// Says that a file is not as whoever gave this digest has seen it.
-pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -> Option<Said> {
+pub(super) fn changed_since(
+    path: &str,
+    seen: Option<&str>,
+    now: Option<&str>,
+) -> Option<ToolOutput> {
     let seen = seen.filter(|seen| Some(*seen) != now)?;
     let now = now.map_or_else(|| "it is not there".into(), |now| format!("it is at {now}"));
     let seen: String = seen.chars().take(DIGEST).collect();
-    Some(Said::no(format!(
+    Some(ToolOutput::no(format!(
         "`{path}` has changed: `digest` is {seen}, but {now}; read it again before you change it"
     )))
 }
 
 /// Reads a file whose path a model gave.
-pub(super) fn contents(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<Vec<u8>, Said> {
+pub(super) fn contents(
+    folder: &Folder,
+    limits: &ToolLimits,
+    path: &str,
+) -> Result<Vec<u8>, ToolOutput> {
     let read = folder.named(path).and_then(|path| folder.read(&path, limits.file_bytes));
-    read.map_err(Said::no)
+    read.map_err(ToolOutput::no)
 }
 
 /// Returns whether these are the bytes of a binary file.

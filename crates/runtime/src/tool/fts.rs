@@ -329,12 +329,13 @@ mod tests {
 
     /// Returns how many steps it takes to forget one file among so many.
     fn steps(files: usize) -> i32 {
-        let mut index = Index::open(Path::new(":memory:")).expect("it opens");
+        let mut index = Index::open(Path::new(":memory:")).expect("the index opens");
         let changes = index.connection.transaction().expect("it begins");
         for n in 0..files {
-            insert(&changes, &format!("{n}.md"), "Some words.\n").expect("it is taken in");
+            insert(&changes, &format!("{n}.md"), "Some words.\n").expect("the file is indexed");
         }
-        let (first, next) = insert(&changes, "last.md", "Other words.\n").expect("it is taken in");
+        let (first, next) =
+            insert(&changes, "last.md", "Other words.\n").expect("the file is indexed");
         let mut forget = changes.prepare(FORGET).expect("it is sound");
         assert_eq!(forget.execute(params![first, next]), Ok(1));
         forget.get_status(StatementStatus::VmStep)

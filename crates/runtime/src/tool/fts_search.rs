@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, WorkspaceTools, fts,
+    Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec, WorkspaceTools, fts,
     limits::ToolLimits,
+    path_filter::PathFilter,
     schema::{spec, words},
-    veil::Veil,
 };
 
 /// Finds passages.
@@ -31,9 +31,9 @@ impl Tool for FtsSearchTool {
     }
 
     fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
+        let path_filter = PathFilter::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, Query { query }, going| {
-            passages((tools, &veil), &query, going)
+            passages((tools, &path_filter), &query, going)
         })
     }
 
@@ -49,15 +49,15 @@ struct Query {
 }
 
 fn passages(
-    (tools, veil): (&WorkspaceTools, &Veil),
+    (tools, path_filter): (&WorkspaceTools, &PathFilter),
     query: &str,
     going: &dyn Fn() -> bool,
-) -> Said {
+) -> ToolOutput {
     // A search that panicked has changed nothing that the next one relies on.
     let mut index = tools.0.index.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tools.folder();
-    let seen = |path: &str| !veil.hides_file(folder, Path::new(path));
-    let wanted: Option<&dyn Fn(&str) -> bool> = veil.is_over_some().then_some(&seen);
+    let seen = |path: &str| !path_filter.hides_file(folder, Path::new(path));
+    let wanted: Option<&dyn Fn(&str) -> bool> = path_filter.is_over_some().then_some(&seen);
     let limit = tools.limits().file_bytes;
     let found = index.follow(folder, limit, going).and_then(|mut large| {
         large.retain(|path| seen(path));
@@ -65,13 +65,13 @@ fn passages(
     });
     let (large, passages) = match found {
         Ok(found) => found,
-        Err(error) => return Said::no(error),
+        Err(error) => return ToolOutput::no(error),
     };
     let mut lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
     if lines.is_empty() {
         lines.push("no passage matches".into());
     }
     lines.extend(fts::too_large(&large, limit));
-    lines.extend(veil.note().map(String::from));
-    Said::yes(lines.join("\n"))
+    lines.extend(path_filter.note().map(String::from));
+    ToolOutput::yes(lines.join("\n"))
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, WorkspaceTools,
+    Arguments, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec, View, WorkspaceTools,
     contract::every,
     done, fitting,
     grant::{is_exact, rules},
@@ -136,10 +136,10 @@ impl Git {
         Self { args: arguments.iter().map(|it| (*it).to_owned()).collect() }
     }
 
-    fn asked(&self, root: &Path) -> Result<Asked<'_>, Said> {
-        let asked = allowed(&self.args).map_err(Said::no)?;
+    fn asked(&self, root: &Path) -> Result<Asked<'_>, ToolOutput> {
+        let asked = allowed(&self.args).map_err(ToolOutput::no)?;
         match asked.places.iter().find(|path| is_gits(root, path)) {
-            Some(path) => Err(Said::no(format!(
+            Some(path) => Err(ToolOutput::no(format!(
                 "`{path}` is one of git's own files, which this tool does not accept"
             ))),
             None => Ok(asked),
@@ -147,7 +147,7 @@ impl Git {
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(&self, on: &Shared, drivers: &Drivers) -> Result<Confined, Said> {
+    pub(super) fn confined(&self, on: &Shared, drivers: &Drivers) -> Result<Confined, ToolOutput> {
         let asked = self.asked(on.folder.root())?;
         let verb = asked.verb;
         let off = drivers.settings(asked.stages);
@@ -175,7 +175,7 @@ fn ready(
     git: sandbox::Git,
     off: &[String],
     arguments: &[&str],
-) -> Result<Confined, Said> {
+) -> Result<Confined, ToolOutput> {
     let mut program = vec!["git", "--no-pager"];
     for setting in SETTINGS.iter().copied().chain(off.iter().map(String::as_str)) {
         program.extend(["-c", setting]);
@@ -201,7 +201,7 @@ fn ready(
 
 impl WorkspaceTools {
     /// Runs a call of git that a model makes.
-    async fn git(&self, git: Git, limit: Duration, shown: &ProgressSink) -> Said {
+    async fn git(&self, git: Git, limit: Duration, shown: &ProgressSink) -> ToolOutput {
         if let Err(said) = git.asked(self.0.folder.root()) {
             return said;
         }
@@ -217,7 +217,7 @@ impl WorkspaceTools {
             let (said, notes) = self.watched(self.command(limit, shown, ready())).await;
             return said.with(&notes);
         }
-        let lacks_filter = |said: &Said| unfiltered(&said.output).filter(|_| !said.ok);
+        let lacks_filter = |said: &ToolOutput| unfiltered(&said.output).filter(|_| !said.ok);
         let mut said = self.command(limit, shown, ready()).await;
         if lacks_filter(&said).is_some() {
             self.refresh(&drivers).await;
@@ -240,27 +240,29 @@ impl WorkspaceTools {
 
     /// Makes sure that no repository that is not trusted is in the way, and reads which
     /// programs are to be turned off.
-    pub(super) async fn may_run(&self, git: &Git) -> Result<Drivers, Said> {
+    pub(super) async fn may_run(&self, git: &Git) -> Result<Drivers, ToolOutput> {
         let git = git.clone();
         let refused = self.look(move |on| {
             let asked = git.asked(on.folder.root()).ok()?;
             on.repositories.refusal(&on.folder, on.limits(), |path| asked.covers(path))
         });
         match refused.await.flatten() {
-            Some(why) => Err(Said::no(why)),
+            Some(why) => Err(ToolOutput::no(why)),
             None => self.drivers().await,
         }
     }
 
     /// Reads which programs the repository's settings name. This runs none of them.
-    async fn drivers(&self) -> Result<Drivers, Said> {
+    async fn drivers(&self) -> Result<Drivers, ToolOutput> {
         let (limit, bytes) = READING;
         let list = |on: &Shared| ready(on, sandbox::Git::Looks, &[], &["config", "--list", "-z"]);
         let ran = self.own_run(list, limit, bytes).await?;
-        let listed = super::own::worked(ran, limit)
-            .map_err(|why| Said::no(format!("the repository's settings cannot be read: {why}")))?;
-        let large = || Said::no(format!("the repository's settings have more than {bytes} bytes"));
-        Drivers::read(&listed.whole().ok_or_else(large)?).map_err(Said::no)
+        let listed = super::own::worked(ran, limit).map_err(|why| {
+            ToolOutput::no(format!("the repository's settings cannot be read: {why}"))
+        })?;
+        let large =
+            || ToolOutput::no(format!("the repository's settings have more than {bytes} bytes"));
+        Drivers::read(&listed.whole().ok_or_else(large)?).map_err(ToolOutput::no)
     }
 }
 

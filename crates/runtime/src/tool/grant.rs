@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn offered(tool: &str, arguments: Value) -> Vec<String> {
-        let arguments = to_raw_value(&arguments).expect("it is JSON");
+        let arguments = to_raw_value(&arguments).expect("the value serialises");
         let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
         let shown = |grant: Grant| {
             assert_eq!((grant.tool.as_str(), grant.level), (tool, Level::Allow));
@@ -168,12 +168,14 @@ mod tests {
     #[test]
     fn the_exact_rule_is_never_wider_than_the_call() {
         let narrowest = |tool: &str, arguments: Value| {
-            let arguments = to_raw_value(&arguments).expect("it is JSON");
+            let arguments = to_raw_value(&arguments).expect("the value serialises");
             Toolbox::default().exact(&ToolCall { id: "1".into(), tool: tool.into(), arguments })
         };
-        let command = narrowest("shell", json!({ "command": "echo one" })).expect("a rule");
+        let command =
+            narrowest("shell", json!({ "command": "echo one" })).expect("a rule is offered");
         assert_eq!(command.arguments, [("command".into(), "echo one".into())]);
-        let file = narrowest("write", json!({ "path": "a/b", "content": "" })).expect("a rule");
+        let file =
+            narrowest("write", json!({ "path": "a/b", "content": "" })).expect("a rule is offered");
         assert_eq!(file.arguments, [("path".into(), "a/b".into())]);
         for (tool, arguments) in [
             ("shell", json!({ "command": "rm *.o" })),

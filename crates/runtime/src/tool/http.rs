@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::{
-    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, WorkspaceTools,
+    Arguments, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec, View, WorkspaceTools,
     contract::every,
     done, fitting,
     grant::{exactly, rules},
@@ -62,7 +62,7 @@ impl Tool for HttpGetTool {
             let http = tools.0.http.get_or_init(|| Http::new(tools.0.settings.http_private));
             done(match http {
                 Ok(http) => http.call(tools.limits(), &arguments, &permit.to_string(), shown).await,
-                Err(why) => Said::no(format!("pages cannot be fetched here: {why}")),
+                Err(why) => ToolOutput::no(format!("pages cannot be fetched here: {why}")),
             })
         })
     }
@@ -154,13 +154,13 @@ impl Http {
         arguments: &HttpGet,
         key: &str,
         shown: &ProgressSink,
-    ) -> Said {
+    ) -> ToolOutput {
         let limit = Duration::from_millis(limits.http_ms);
         let fetching = self.fetch(limits, &arguments.url, key, shown);
         let fetched = tokio::time::timeout(limit, fetching).await;
         match fetched.unwrap_or(Err(HttpError::Timeout(limits.http_ms))) {
             Ok(said) => said,
-            Err(error) => Said::no(error),
+            Err(error) => ToolOutput::no(error),
         }
     }
 
@@ -170,7 +170,7 @@ impl Http {
         url: &str,
         key: &str,
         progress: &ProgressSink,
-    ) -> Result<Said, HttpError> {
+    ) -> Result<ToolOutput, HttpError> {
         let shown: String = url.chars().take(200).collect();
         let mut url = Url::parse(url).map_err(|error| HttpError::Url(shown, error.to_string()))?;
         for _ in 0..=limits.redirects {
@@ -227,7 +227,7 @@ async fn page(
     url: &Url,
     limits: &ToolLimits,
     progress: &ProgressSink,
-) -> Result<Said, HttpError> {
+) -> Result<ToolOutput, HttpError> {
     let status = response.status();
     let kind = content_type(response.headers());
     if !is_text(&kind) {
@@ -256,7 +256,7 @@ async fn page(
         format!("\n[only the first {} bytes were read]", limits.http_bytes)
     };
     let output = format!("{}{FROM}{url}, {kind}\n{text}{rest}", status.as_u16());
-    Ok(Said { ok: status.is_success(), ..Said::yes(output) })
+    Ok(ToolOutput { ok: status.is_success(), ..ToolOutput::yes(output) })
 }
 
 fn content_type(headers: &HeaderMap) -> String {
@@ -392,10 +392,10 @@ mod tests {
             "2001::1",
             "::127.0.0.1",
         ] {
-            assert!(!is_public(address.parse().expect("it is an address")), "{address}");
+            assert!(!is_public(address.parse().expect("the text is an address")), "{address}");
         }
         for address in ["1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1"] {
-            assert!(is_public(address.parse().expect("it is an address")), "{address}");
+            assert!(is_public(address.parse().expect("the text is an address")), "{address}");
         }
     }
 

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
+    Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec,
     folder::Folder,
     ignored::walk,
     limits::ToolLimits,
+    path_filter::PathFilter,
     schema::{number, spec, text},
-    veil::Veil,
 };
 
 const NAME: &str = "list";
@@ -38,9 +38,9 @@ impl Tool for ListTool {
     }
 
     fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
+        let path_filter = PathFilter::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
-            list((tools.folder(), &veil), tools.limits(), &arguments, going)
+            list((tools.folder(), &path_filter), tools.limits(), &arguments, going)
         })
     }
 
@@ -59,28 +59,28 @@ struct List {
 
 /// Returns the files and folders below a path, one per line; folders end in `/`.
 fn list(
-    (folder, veil): (&Folder, &Veil),
+    (folder, path_filter): (&Folder, &PathFilter),
     limits: &ToolLimits,
     arguments: &List,
     going: &dyn Fn() -> bool,
-) -> Said {
+) -> ToolOutput {
     let start = match folder.named(&arguments.path) {
         Ok(start) => start,
-        Err(error) => return Said::no(error),
+        Err(error) => return ToolOutput::no(error),
     };
     if let Err(error) = folder.folder(&start) {
-        return Said::no(error);
+        return ToolOutput::no(error);
     }
     let depth = arguments.depth.unwrap_or(DEPTH);
     let (mut lines, mut more) = (Vec::new(), 0_usize);
     for entry in walk(&folder.root().join(&start), true, depth) {
         if !going() {
-            return Said::no("the listing was stopped");
+            return ToolOutput::no("the listing was stopped");
         }
         let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
         // A folder may have been swapped for a link while it was walked: what lies
         // behind a link is not ours to show.
-        if entry.depth() == 0 || !folder.holds(path) || veil.hides(path) {
+        if entry.depth() == 0 || !folder.holds(path) || path_filter.hides(path) {
             continue;
         }
         if lines.len() >= limits.results {
@@ -100,6 +100,6 @@ fn list(
     if more > 0 {
         lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
     }
-    lines.extend(veil.note().map(String::from));
-    Said::yes(lines.join("\n"))
+    lines.extend(path_filter.note().map(String::from));
+    ToolOutput::yes(lines.join("\n"))
 }

@@ -4,14 +4,14 @@
 use std::{path::Path, time::Duration};
 
 use super::{
-    Said, WorkspaceTools,
+    ToolOutput, WorkspaceTools,
     files::digest,
     git::{Git, unfiltered},
-    process::{self, End, Ran},
+    process::{self, ProcessEnd, ProcessResult},
     sandbox::Confined,
     shared::Shared,
     shell::{Shell, ended},
-    stream::Kept,
+    stream::TruncatedStream,
 };
 use crate::effect::ProgressSink;
 
@@ -45,7 +45,7 @@ impl WorkspaceTools {
         arguments: &[&str],
         limit: Duration,
         bytes: usize,
-    ) -> Result<Kept, String> {
+    ) -> Result<TruncatedStream, String> {
         let git = Git::of(arguments);
         let drivers = self.may_run(&git).await.map_err(|said| said.output)?;
         let once = async || {
@@ -99,24 +99,24 @@ impl WorkspaceTools {
 
     pub(super) async fn own_run(
         &self,
-        ready: impl FnOnce(&Shared) -> Result<Confined, Said> + Send + 'static,
+        ready: impl FnOnce(&Shared) -> Result<Confined, ToolOutput> + Send + 'static,
         limit: Duration,
         bytes: usize,
-    ) -> Result<Ran, Said> {
+    ) -> Result<ProcessResult, ToolOutput> {
         let confined = self.ready(ready).await?;
         let ran = process::run(confined, limit, bytes, &ProgressSink::nobody()).await;
-        ran.map_err(|error| Said::no(format!("it cannot be started: {error}")))
+        ran.map_err(|error| ToolOutput::no(format!("it cannot be started: {error}")))
     }
 }
 
 /// Returns what a process wrote, if it ended well.
-pub(super) fn worked(ran: Ran, limit: Duration) -> Result<Kept, String> {
+pub(super) fn worked(ran: ProcessResult, limit: Duration) -> Result<TruncatedStream, String> {
     match &ran.end {
-        End::Exited(status) if status.success() => Ok(ran.stdout),
-        End::Exited(status) => Err(format!("{}: {}", ended(*status), ran.complaint(KEPT))),
-        End::TimeUp => {
+        ProcessEnd::Exited(status) if status.success() => Ok(ran.stdout),
+        ProcessEnd::Exited(status) => Err(format!("{}: {}", ended(*status), ran.complaint(KEPT))),
+        ProcessEnd::TimeUp => {
             Err(format!("it was stopped after {} ms, its time limit", limit.as_millis()))
         }
-        End::Limit(why) => Err(format!("it was stopped because {why}")),
+        ProcessEnd::Limit(why) => Err(format!("it was stopped because {why}")),
     }
 }

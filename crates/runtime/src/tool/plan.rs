@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, done, fitting,
+    Arguments, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec, View, done, fitting,
     limits::ToolLimits, schema::spec,
 };
 
@@ -62,7 +62,7 @@ impl Tool for PlanTool {
 
     fn call<'a>(&'a self, _: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
         // Who had something against it has said so before.
-        let said = fitting::<ProposePlan>(arguments).map(|_| done(Said::yes("approved")));
+        let said = fitting::<ProposePlan>(arguments).map(|_| done(ToolOutput::yes("approved")));
         Box::pin(std::future::ready(said.unwrap_or_else(|done| done)))
     }
 

@@ -30,7 +30,7 @@ use super::{
         Confined, Scratch,
         wire::{self, GO, OVER, READY, REFUSED},
     },
-    stream::{Kept, Pieces},
+    stream::{Pieces, TruncatedStream},
 };
 use crate::effect::ProgressSink;
 use watch::ProcessWatch;
@@ -45,7 +45,7 @@ const SAYS: u64 = 8 << 10;
 
 /// How a process ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum ProcessEnd {
     /// By itself.
     Exited(ExitStatus),
     /// It took too long and was stopped.
@@ -55,19 +55,24 @@ pub(super) enum End {
 }
 
 /// What became of a process.
-pub(super) struct Ran {
-    pub(super) end: End,
+pub(super) struct ProcessResult {
+    pub(super) end: ProcessEnd,
     /// Processes that could not be stopped, if there are any.
     pub(super) left: String,
-    pub(super) stdout: Kept,
-    stderr: Kept,
+    pub(super) stdout: TruncatedStream,
+    stderr: TruncatedStream,
 }
 
-impl Ran {
+impl ProcessResult {
     /// Returns what became of a process that wrote nothing.
     #[cfg(test)]
-    pub(super) fn of(end: End, left: &str) -> Self {
-        Self { end, left: left.into(), stdout: Kept::new(0), stderr: Kept::new(0) }
+    pub(super) fn of(end: ProcessEnd, left: &str) -> Self {
+        Self {
+            end,
+            left: left.into(),
+            stdout: TruncatedStream::new(0),
+            stderr: TruncatedStream::new(0),
+        }
     }
 
     /// Returns why it failed: what it says of errors, or else all that it wrote.
@@ -101,9 +106,9 @@ pub(super) async fn run(
     limit: Duration,
     bytes: usize,
     shown: &ProgressSink,
-) -> io::Result<Ran> {
+) -> io::Result<ProcessResult> {
     let mut group = Group::start(confined)?;
-    let (mut stdout, mut stderr) = (Kept::new(bytes), Kept::new(bytes));
+    let (mut stdout, mut stderr) = (TruncatedStream::new(bytes), TruncatedStream::new(bytes));
     let (mut out, mut err) = (group.child.stdout.take(), group.child.stderr.take());
     let ended = {
         let writes = async {
@@ -130,7 +135,7 @@ pub(super) async fn run(
     };
     let Ended { end, left, refused } = ended?;
     match (refused, end) {
-        (None, Some(end)) => Ok(Ran { end, left, stdout, stderr }),
+        (None, Some(end)) => Ok(ProcessResult { end, left, stdout, stderr }),
         (Some(why), _) if !why.is_empty() => Err(io::Error::other(why)),
         _ => {
             let said = stderr.text(bytes).trim().to_owned();
@@ -144,7 +149,7 @@ pub(super) async fn run(
 #[derive(Default)]
 struct Ended {
     /// Nothing if nothing was executed.
-    end: Option<End>,
+    end: Option<ProcessEnd>,
     left: String,
     /// Why nothing was executed, where the helper could say.
     refused: Option<String>,
@@ -195,17 +200,17 @@ impl Group {
             }
             let passed = passed(self.watch.as_ref());
             let end = tokio::select! {
-                status = self.child.wait() => End::Exited(status?),
-                why = passed => End::Limit(why),
+                status = self.child.wait() => ProcessEnd::Exited(status?),
+                why = passed => ProcessEnd::Limit(why),
             };
             io::Result::Ok(Ended { end: Some(end), ..Ended::default() })
         };
         let mut ended = match timeout(limit, course).await {
             Ok(ended) => ended?,
-            Err(_) => Ended { end: Some(End::TimeUp), ..Ended::default() },
+            Err(_) => Ended { end: Some(ProcessEnd::TimeUp), ..Ended::default() },
         };
         if ended.refused.is_none() {
-            let stopped = matches!(ended.end, Some(End::Exited(_)));
+            let stopped = matches!(ended.end, Some(ProcessEnd::Exited(_)));
             ended.left = self.stop(stopped).await;
         }
         if !self.went && ended.refused.is_none() {
@@ -292,7 +297,7 @@ impl Drop for Group {
 
 async fn drain(
     stream: Option<&mut (impl AsyncRead + Unpin)>,
-    kept: &mut Kept,
+    kept: &mut TruncatedStream,
     shown: &ProgressSink,
 ) {
     let Some(stream) = stream else { return };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
+    Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec,
     files::{contents, digest},
     folder::Folder,
     limits::ToolLimits,
@@ -75,14 +75,14 @@ struct ReadLines {
 
 /// Returns a file's lines with their numbers; where they are too many, the ones that
 /// fit, and where to go on.
-fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
+fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> ToolOutput {
     let bytes = match contents(folder, limits, &arguments.path) {
         Ok(bytes) => bytes,
         Err(said) => return said,
     };
     let (size, digest) = (bytes.len(), digest(&bytes));
     let Some(decoded) = Text::decode(bytes) else {
-        return Said::no(format!("`{}` is a binary file of {size} bytes", arguments.path));
+        return ToolOutput::no(format!("`{}` is a binary file of {size} bytes", arguments.path));
     };
     let foot = foot(&decoded, &digest);
     let text = decoded.text;
@@ -90,17 +90,17 @@ fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
     let from = arguments.from.unwrap_or(1).max(1);
     let to = arguments.to.unwrap_or(lines).min(lines);
     if lines == 0 {
-        return Said::yes(format!("`{}` is empty", arguments.path));
+        return ToolOutput::yes(format!("`{}` is empty", arguments.path));
     }
     if from > lines {
-        return Said::no(format!(
+        return ToolOutput::no(format!(
             "`{}` has {}, so there is no line {from}",
             arguments.path,
             counted(lines, "line")
         ));
     }
     if from > to {
-        return Said::no(format!("`from` is {from} and `to` is {to}: the range is empty"));
+        return ToolOutput::no(format!("`from` is {from} and `to` is {to}: the range is empty"));
     }
     let mut output = String::new();
     let range = text.lines().enumerate().skip(from.saturating_sub(1)).take(to - from + 1);
@@ -118,7 +118,7 @@ fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> Said {
         output.extend([format!("[lines {from} to {to} of {lines}]\n")]);
     }
     output.push_str(&foot);
-    Said::yes(output)
+    ToolOutput::yes(output)
 }
 
 /// Returns the note below a file's lines: how they are stored, if not as usual, and
@@ -137,7 +137,7 @@ fn unfinished(
     row: &str,
     (at, lines): (usize, usize),
     limits: &ToolLimits,
-) -> Said {
+) -> ToolOutput {
     let next = if output.is_empty() {
         output = super::stream::cut(row.trim_end(), limits.output_bytes);
         output.push('\n');
@@ -149,5 +149,5 @@ fn unfinished(
         let rest = format!("[cut: the file has {lines} lines; continue with from={next}]\n");
         output.push_str(&rest);
     }
-    Said::yes(output)
+    ToolOutput::yes(output)
 }

@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec,
+    Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec,
     folder::Folder,
     ignored::walk,
     limits::ToolLimits,
+    path_filter::PathFilter,
     schema::{flag, spec, text, words},
-    veil::Veil,
 };
 use crate::plural::counted;
 
@@ -50,9 +50,9 @@ impl Tool for SearchTool {
     }
 
     fn call<'a>(&'a self, calling: ToolContext<'a>, arguments: Value) -> ToolFuture<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
+        let path_filter = PathFilter::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
-            search((tools.folder(), &veil), tools.limits(), &arguments, going)
+            search((tools.folder(), &path_filter), tools.limits(), &arguments, going)
         })
     }
 
@@ -76,24 +76,24 @@ struct Search {
 
 /// Returns the lines that match, as `file:line: text`.
 fn search(
-    (folder, veil): (&Folder, &Veil),
+    (folder, path_filter): (&Folder, &PathFilter),
     limits: &ToolLimits,
     arguments: &Search,
     going: &dyn Fn() -> bool,
-) -> Said {
+) -> ToolOutput {
     let (matcher, glob) = match (pattern(arguments), glob(arguments.glob.as_deref())) {
         (Ok(matcher), Ok(glob)) => (matcher, glob),
-        (Err(why), _) | (_, Err(why)) => return Said::no(why),
+        (Err(why), _) | (_, Err(why)) => return ToolOutput::no(why),
     };
     let start = match folder.named(&arguments.path) {
         Ok(start) => start,
-        Err(error) => return Said::no(error),
+        Err(error) => return ToolOutput::no(error),
     };
     let root = folder.root().join(&start);
     // A file is searched by itself; anything else must be a folder inside.
     let is_file = folder.file(&start).is_ok();
     if !is_file && let Err(error) = folder.folder(&start) {
-        return Said::no(error);
+        return ToolOutput::no(error);
     }
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
@@ -102,19 +102,19 @@ fn search(
         .build();
     let mut found =
         Found { lines: Vec::new(), limit: limits.results, full: false, unsearched: Vec::new() };
-    if is_file && !veil.hides_file(folder, &start) {
+    if is_file && !path_filter.hides_file(folder, &start) {
         found.file(folder, &mut searcher, &matcher, &start, going);
     } else if !is_file {
         for entry in walk(&root, true, usize::MAX) {
             if !going() {
-                return Said::no("the search was stopped");
+                return ToolOutput::no("the search was stopped");
             }
             let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
             let is_file = entry.file_type().is_file();
             let wanted = glob.as_ref().is_none_or(|glob| {
                 glob.is_match(path) || path.file_name().is_some_and(|name| glob.is_match(name))
             });
-            if is_file && wanted && !veil.hides_file(folder, path) {
+            if is_file && wanted && !path_filter.hides_file(folder, path) {
                 found.file(folder, &mut searcher, &matcher, path, going);
             }
             if found.full {
@@ -122,7 +122,7 @@ fn search(
             }
         }
     }
-    found.said(veil)
+    found.said(path_filter)
 }
 
 /// The lines that match, up to a number.
@@ -162,7 +162,7 @@ impl Found {
         }
     }
 
-    fn said(mut self, veil: &Veil) -> Said {
+    fn said(mut self, path_filter: &PathFilter) -> ToolOutput {
         if self.lines.is_empty() {
             self.lines.push("nothing matches".into());
         }
@@ -181,8 +181,8 @@ impl Found {
                 _ => self.lines.push(last.into()),
             }
         }
-        self.lines.extend(veil.note().map(String::from));
-        Said::yes(self.lines.join("\n"))
+        self.lines.extend(path_filter.note().map(String::from));
+        ToolOutput::yes(self.lines.join("\n"))
     }
 }
 

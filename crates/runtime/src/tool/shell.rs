@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View, done, fitting,
+    Arguments, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec, View, done, fitting,
     grant::{exactly, rules},
     limits::ToolLimits,
-    process::{self, End, Ran},
+    process::{self, ProcessEnd, ProcessResult},
     sandbox::{Confined, Git, SandboxError},
     schema::{spec, text, words},
     shared::Shared,
@@ -106,20 +106,20 @@ impl Shell {
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(&self, on: &Shared) -> Result<Confined, Said> {
+    pub(super) fn confined(&self, on: &Shared) -> Result<Confined, ToolOutput> {
         let folder = &on.folder;
-        let cwd = folder.named(&self.cwd).map_err(Said::no)?;
-        folder.folder(&cwd).map_err(Said::no)?;
+        let cwd = folder.named(&self.cwd).map_err(ToolOutput::no)?;
+        folder.folder(&cwd).map_err(ToolOutput::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
         on.sandbox().command(on.policy(), (folder, &cwd), Git::Looks, &program).map_err(refused)
     }
 }
 
 /// A command that was not started has changed nothing.
-pub(super) fn refused(error: SandboxError) -> Said {
+pub(super) fn refused(error: SandboxError) -> ToolOutput {
     match std::error::Error::source(&error) {
-        Some(source) => Said::no(format!("{error}: {source}")),
-        None => Said::no(error),
+        Some(source) => ToolOutput::no(format!("{error}: {source}")),
+        None => ToolOutput::no(error),
     }
 }
 
@@ -129,21 +129,23 @@ pub(super) async fn run(
     limit: Duration,
     bytes: usize,
     shown: &ProgressSink,
-) -> Said {
+) -> ToolOutput {
     let ran = match process::run(confined, limit, bytes, shown).await {
         Ok(ran) => ran,
-        Err(error) => return Said::no(format!("the command cannot be started: {error}")),
+        Err(error) => return ToolOutput::no(format!("the command cannot be started: {error}")),
     };
     said(ran, limit, bytes)
 }
 
-fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
+fn said(ran: ProcessResult, limit: Duration, bytes: usize) -> ToolOutput {
     let (ok, mut how) = match &ran.end {
-        End::Exited(status) => (status.success(), ended(*status)),
-        End::TimeUp => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
-        End::Limit(why) => (false, format!("stopped because {why}")),
+        ProcessEnd::Exited(status) => (status.success(), ended(*status)),
+        ProcessEnd::TimeUp => {
+            (false, format!("stopped after {} ms, its time limit", limit.as_millis()))
+        }
+        ProcessEnd::Limit(why) => (false, format!("stopped because {why}")),
     };
-    if let End::Exited(status) = ran.end
+    if let ProcessEnd::Exited(status) = ran.end
         && let Some(limit) = limit_of(status)
     {
         how = format!("{how}\n{limit} stopped it");
@@ -155,12 +157,12 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
         );
     }
     let code = match &ran.end {
-        End::Exited(status) => status.code(),
-        End::TimeUp | End::Limit(_) => None,
+        ProcessEnd::Exited(status) => status.code(),
+        ProcessEnd::TimeUp | ProcessEnd::Limit(_) => None,
     };
     let output = ran.output(bytes);
     let missing = toolchains::hint(code, &output);
-    let said = Said { ok, ..Said::changed(format!("{how}\n{output}")) };
+    let said = ToolOutput { ok, ..ToolOutput::changed(format!("{how}\n{output}")) };
     said.with(missing.as_slice())
 }
 
@@ -189,16 +191,17 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
-    use crate::tool::process::Ran;
+    use crate::tool::process::ProcessResult;
 
     #[test]
     fn a_process_that_could_not_be_stopped_is_named() {
         let told = |left: &str| {
-            let ran = Ran::of(End::Exited(ExitStatus::from_raw(0)), left);
+            let ran = ProcessResult::of(ProcessEnd::Exited(ExitStatus::from_raw(0)), left);
             said(ran, Duration::from_secs(1), 1_000).output
         };
         let told_left = told("sleep (4711), cat (4712)");
-        let line = "these processes could not be stopped, and still run: sleep (4711), cat (4712)";
+        let line =
+            "these processes could not be stopped and are still running: sleep (4711), cat (4712)";
         assert!(told_left.lines().any(|it| it == line), "{told_left}");
         assert!(!told("").contains("could not be stopped"), "{}", told(""));
     }

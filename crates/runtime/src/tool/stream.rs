@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 /// The head and the tail of a stream: what lies between is counted and let go.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct TruncatedStream {
     limit: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     cut: usize,
 }
 
-impl Kept {
+impl TruncatedStream {
     /// Keeps so many bytes.
     pub(super) const fn new(limit: usize) -> Self {
         Self { limit, head: Vec::new(), tail: VecDeque::new(), cut: 0 }
@@ -114,7 +114,7 @@ impl Pieces {
 
 /// Cuts a text to a length: its head and its tail.
 pub(super) fn cut(text: &str, limit: usize) -> String {
-    let mut kept = Kept::new(limit);
+    let mut kept = TruncatedStream::new(limit);
     kept.push(text.as_bytes());
     kept.text(limit)
 }
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn a_stream_is_kept_in_bounded_memory_and_can_be_cut_again() {
-        let mut kept = Kept::new(10);
+        let mut kept = TruncatedStream::new(10);
         for _ in 0..1000 {
             kept.push(b"abc");
         }
         assert_eq!(kept.len(), 10);
         assert_eq!(kept.text(4), "ab\n[2996 bytes are cut here]\nbc");
-        let mut whole = Kept::new(10);
+        let mut whole = TruncatedStream::new(10);
         whole.push(b"0123456789");
         assert_eq!(whole.text(10), "0123456789");
     }

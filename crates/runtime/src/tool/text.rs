@@ -107,7 +107,7 @@ mod tests {
             (b"caf\xe9 \x93x\x94\n".to_vec(), "café \u{93}x\u{94}\n", "Latin-1"),
             (Vec::new(), "", "UTF-8"),
         ] {
-            let read = Text::decode(bytes.clone()).expect("it is text");
+            let read = Text::decode(bytes.clone()).expect("the bytes are text");
             assert_eq!((read.text.as_str(), read.encoding()), (text, encoding));
             assert_eq!(read.encode(&read.text), Ok(bytes));
         }
@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert!(Text::decode(bytes.to_vec()).is_none(), "{bytes:?}");
         }
-        let latin = Text::decode(b"caf\xe9".to_vec()).expect("it is text");
+        let latin = Text::decode(b"caf\xe9".to_vec()).expect("the bytes are text");
         assert_eq!(latin.encode("café → tea"), Err('→'));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{NOTICE, Said, WorkspaceTools, repositories::RepositoryRecord, shared::Shared};
+use super::{NOTICE, ToolOutput, WorkspaceTools, repositories::RepositoryRecord, shared::Shared};
 
 /// A running command; it counts as over once this is dropped.
 struct Running(Arc<Shared>);
@@ -45,7 +45,7 @@ impl WorkspaceTools {
     }
 }
 
-impl Said {
+impl ToolOutput {
     /// Puts notices behind the first line, which says how a command ended.
     pub(super) fn with(mut self, notes: &[String]) -> Self {
         for note in notes {

@@ -17,9 +17,9 @@ use serde_json::Value;
 use super::{
     ToolContext, ToolFuture, WorkspaceTools,
     folder::FolderError,
-    sandbox,
+    path_filter, sandbox,
     shared::{Shared, Stop},
-    shell, stream, veil,
+    shell, stream,
 };
 use crate::effect::{Completion, ProgressSink};
 
@@ -28,7 +28,7 @@ const SLACK: usize = 200;
 
 /// What a tool says.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ToolOutput {
     pub(super) ok: bool,
     pub(super) output: String,
     pub(super) mutated: bool,
@@ -36,7 +36,7 @@ pub(super) struct Said {
     pub(super) short: bool,
 }
 
-impl Said {
+impl ToolOutput {
     /// It looked.
     pub(super) fn yes(output: impl Into<String>) -> Self {
         Self { ok: true, output: output.into(), mutated: false, short: false }
@@ -64,8 +64,8 @@ impl WorkspaceTools {
         &self,
         limit: Duration,
         shown: &ProgressSink,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
-    ) -> Said {
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
+    ) -> ToolOutput {
         match self.ready(ready).await {
             Ok(confined) => {
                 let bytes = self.0.settings.limits.output_bytes;
@@ -79,17 +79,19 @@ impl WorkspaceTools {
     /// is looked at: both wait, and neither for ever.
     pub(super) async fn ready(
         &self,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
-    ) -> Result<sandbox::Confined, Said> {
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
+    ) -> Result<sandbox::Confined, ToolOutput> {
         let (on, limits) = (Arc::clone(&self.0), &self.0.settings.limits);
         let limit = limits.look().saturating_add(Duration::from_millis(limits.sandbox_ms));
         let made = tokio::task::spawn_blocking(move || ready(&on));
         match tokio::time::timeout(limit, made).await {
             Ok(Ok(made)) => made,
-            Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
+            Ok(Err(error)) => Err(ToolOutput::no(format!("the sandbox cannot be set up: {error}"))),
             Err(_) => {
                 let ms = limit.as_millis();
-                Err(Said::no(format!("the sandbox was not ready within {ms} ms; nothing ran")))
+                Err(ToolOutput::no(format!(
+                    "the sandbox was not ready within {ms} ms; nothing ran"
+                )))
             }
         }
     }
@@ -102,16 +104,16 @@ impl<'a> ToolContext<'a> {
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> ToolOutput + Send + 'static,
     ) -> ToolFuture<'a> {
         let Self { tools, call, .. } = self;
         let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
         let why =
             arguments.get("path").and_then(Value::as_str).zip(decl).and_then(|(path, decl)| {
-                veil::another_name(call, &decl, path, tools.folder(), tools.permissions())
+                path_filter::another_name(call, &decl, path, tools.folder(), tools.permissions())
             });
         match why {
-            Some(why) => Box::pin(std::future::ready(done(Said::no(why)))),
+            Some(why) => Box::pin(std::future::ready(done(ToolOutput::no(why)))),
             None => self.blocking(arguments, mutated, work),
         }
     }
@@ -121,7 +123,7 @@ impl<'a> ToolContext<'a> {
         self,
         arguments: Value,
         mutated: bool,
-        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+        work: impl FnOnce(&WorkspaceTools, A, &dyn Fn() -> bool) -> ToolOutput + Send + 'static,
     ) -> ToolFuture<'a> {
         Box::pin(async move {
             let arguments: A = match fitting(arguments) {
@@ -149,7 +151,7 @@ impl<'a> ToolContext<'a> {
                     let ms = limits.look_ms;
                     let output =
                         format!("it took longer than {ms} ms and was stopped; request less");
-                    done(Said { mutated, ..Said::no(output) })
+                    done(ToolOutput { mutated, ..ToolOutput::no(output) })
                 }
             }
         })
@@ -159,10 +161,10 @@ impl<'a> ToolContext<'a> {
 /// Reads arguments that fit the schema; numbers that no machine holds do not.
 pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Completion> {
     serde_json::from_value(arguments)
-        .map_err(|error| done(Said::no(format!("invalid arguments: {error}"))))
+        .map_err(|error| done(ToolOutput::no(format!("invalid arguments: {error}"))))
 }
 
-pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Completion {
+pub(super) fn done(ToolOutput { ok, output, mutated, short }: ToolOutput) -> Completion {
     if short {
         return Completion::fault(FaultClass::Resource, false, &output);
     }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, FileChange, Now, Said, Tool, ToolContext, ToolFuture, ToolKind, ToolSpec, View,
-    WorkspaceTools, done,
+    Arguments, FileChange, Now, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSpec,
+    View, WorkspaceTools, done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
     grant::over_file,
@@ -118,15 +118,15 @@ fn write(
     limits: &ToolLimits,
     arguments: &WriteFile,
     going: &dyn Fn() -> bool,
-) -> Said {
+) -> ToolOutput {
     let size = arguments.content.len();
     if u64::try_from(size).unwrap_or(u64::MAX) > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Said::no(format!("the content has {size} bytes; the limit is {limit}"));
+        return ToolOutput::no(format!("the content has {size} bytes; the limit is {limit}"));
     }
     let path = match folder.inside(&arguments.path) {
         Ok(path) => path,
-        Err(error) => return Said::no(error),
+        Err(error) => return ToolOutput::no(error),
     };
     let before = before(folder, limits, &path);
     if let Some(said) =
@@ -142,9 +142,9 @@ fn write(
     let bytes = if size == 1 { "byte" } else { "bytes" };
     let holds = format!("{lines} line{}, {size} {bytes}\n{holds}", s(lines));
     match replaced {
-        Ok(true) => Said::changed(format!("made `{path}`: {holds}")),
-        Ok(false) => Said::changed(format!("replaced `{path}`: {holds}")),
-        Err(error) => Said::unwritten(&error),
+        Ok(true) => ToolOutput::changed(format!("made `{path}`: {holds}")),
+        Ok(false) => ToolOutput::changed(format!("replaced `{path}`: {holds}")),
+        Err(error) => ToolOutput::unwritten(&error),
     }
 }
 
@@ -154,13 +154,13 @@ fn before(folder: &Folder, limits: &ToolLimits, path: &Path) -> Option<String> {
 }
 
 /// Says whether a file is as a `write` would leave it.
-fn was_written(folder: &Folder, limits: &ToolLimits, arguments: &WriteFile) -> Said {
+fn was_written(folder: &Folder, limits: &ToolLimits, arguments: &WriteFile) -> ToolOutput {
     match contents(folder, limits, &arguments.path) {
         Ok(bytes) if bytes == arguments.content.as_bytes() => {
             let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
-            Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
+            ToolOutput::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
-        _ => Said::no(format!(
+        _ => ToolOutput::no(format!(
             "`{}` does not have this content: the write was interrupted before it was made",
             arguments.path
         )),

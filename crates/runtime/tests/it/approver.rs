@@ -16,7 +16,7 @@ use pointsman_runtime::{
     session::{ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Session, approval},
 };
 
-use crate::session::{Desk, has_note, send};
+use crate::session::{TestSession, has_note, send};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -66,7 +66,7 @@ fn cancel(_: &ApprovalRequest<'_>) -> Event<Body> {
 
 #[test]
 fn whoever_is_asked_learns_that_somebody_else_has_answered() {
-    let desk = Desk::new("attend-elsewhere");
+    let desk = TestSession::new("attend-elsewhere");
     let mut thinks = Thinks { session: &desk.session, messages: vec![yes, yes], asked: 0 };
     let outcome = desk.run(&mut thinks);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
@@ -76,7 +76,7 @@ fn whoever_is_asked_learns_that_somebody_else_has_answered() {
 
 #[test]
 fn a_letter_that_counts_for_nothing_does_not_close_a_question() {
-    let desk = Desk::new("attend-stray");
+    let desk = TestSession::new("attend-stray");
     let mut thinks = Thinks { session: &desk.session, messages: vec![stray], asked: 0 };
     let outcome = desk.run(&mut thinks);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
@@ -85,7 +85,7 @@ fn a_letter_that_counts_for_nothing_does_not_close_a_question() {
 
 #[test]
 fn a_run_that_is_cancelled_elsewhere_asks_no_more() {
-    let desk = Desk::new("attend-cancelled");
+    let desk = TestSession::new("attend-cancelled");
     let mut thinks = Thinks { session: &desk.session, messages: vec![cancel], asked: 0 };
     let outcome = desk.run(&mut thinks);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
@@ -103,7 +103,7 @@ impl Approver for Cancels {
 
 #[test]
 fn whoever_is_asked_can_have_the_run_cancelled() {
-    let desk = Desk::new("attend-cancels");
+    let desk = TestSession::new("attend-cancels");
     let outcome = desk.run(&mut Cancels);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!has_note(&desk.work()));

@@ -21,7 +21,7 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use crate::session::{Desk, Says};
+use crate::session::{Says, TestSession};
 
 /// Returns a chart of one state between the usual ends.
 fn chart(state: &str) -> String {
@@ -97,7 +97,7 @@ fn asks(attended: bool) -> Permissions {
     Permissions { otherwise: Level::Ask, rules: Vec::new(), attended }
 }
 
-fn run(desk: &Desk, start: StartOptions, approver: &mut dyn Approver) -> RunSummary {
+fn run(desk: &TestSession, start: StartOptions, approver: &mut dyn Approver) -> RunSummary {
     let ran = desk.session.run(&desk.executor(), start, Vec::new(), approver);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
@@ -114,7 +114,7 @@ const ENDED: fn(Disposition) -> RunStatus = RunStatus::Ended;
 #[test]
 fn a_person_who_is_there_says_yes_or_no() {
     for (yes, ended) in [(true, Disposition::Succeeded), (false, Disposition::Denied)] {
-        let desk = Desk::new(if yes { "asking-yes" } else { "asking-no" });
+        let desk = TestSession::new(if yes { "asking-yes" } else { "asking-no" });
         let mut person = Says(yes, 0);
         let outcome = run(&desk, start(&question("60s"), "it", asks(true)), &mut person);
         assert_eq!((outcome.status, person.1), (ENDED(ended), 1));
@@ -124,7 +124,7 @@ fn a_person_who_is_there_says_yes_or_no() {
 
 #[test]
 fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
-    let desk = Desk::new("asking-letter");
+    let desk = TestSession::new("asking-letter");
     let source = question("1h");
     let outcome = run(&desk, start(&source, "it", asks(true)), &mut Unattended);
     assert_eq!(outcome.status, RunStatus::Asking);
@@ -141,14 +141,16 @@ fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
     let ended = desk.resume(&outcome.run, &mut Unattended);
     assert_eq!(ended.status, ENDED(Disposition::Succeeded));
     assert_eq!((ended.result.as_deref(), ended.steps), (Some("go"), 2));
-    let lines =
-        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
+    let lines = desk
+        .session
+        .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
+        .expect("the store is readable");
     assert!(fold(&crate::program(&source), &outcome.run, &lines).is_ok(), "it can be replayed");
 }
 
 #[test]
 fn a_run_that_nobody_attends_is_told_no_at_once() {
-    let desk = Desk::new("asking-unattended");
+    let desk = TestSession::new("asking-unattended");
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
     let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
@@ -158,19 +160,22 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
             (_, Some(TimelineKind::Started { what, .. })) => what.to_string(),
             _ => return,
         };
-        told.lock().expect("nobody panicked").push(word);
+        told.lock().expect("no thread panicked while it held the lock").push(word);
     });
     let start = start(&question("1h"), "it", asks(false));
     let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, ENDED(Disposition::Denied));
     assert_eq!(outcome.result.as_deref(), Some("no one can be asked: the run is unattended"));
-    assert_eq!(*seen.lock().expect("nobody panicked"), ["Ship it?", "no true"]);
+    assert_eq!(
+        *seen.lock().expect("no thread panicked while it held the lock"),
+        ["Ship it?", "no true"]
+    );
 }
 
 #[test]
 fn a_question_is_too_late_after_its_time_and_so_is_one_about_a_call() {
-    let desk = Desk::new("asking-late");
+    let desk = TestSession::new("asking-late");
     let call = program().replace("timeout = \"60s\"", "timeout = \"60s\"\nask_timeout = \"50ms\"");
     for (source, ended) in [(question("50ms"), Disposition::Failed), (call, Disposition::Denied)] {
         let outcome = run(&desk, start(&source, "it", asks(true)), &mut Unattended);
@@ -182,7 +187,7 @@ fn a_question_is_too_late_after_its_time_and_so_is_one_about_a_call() {
 
 #[test]
 fn a_program_runs_as_it_is_written_if_it_may() {
-    let desk = Desk::new("asking-shell");
+    let desk = TestSession::new("asking-shell");
     let hostile = "it's; touch ran $(touch ran) `touch ran` \\ \"x\" > ran\n| touch ran";
     let grant = |tool: &str, with: &[(&str, &str)]| Grant {
         tool: tool.into(),
@@ -214,8 +219,9 @@ fn a_program_runs_as_it_is_written_if_it_may() {
 
 #[test]
 fn a_page_is_fetched_if_it_may_be() {
-    let server = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = format!("http://{}/", server.local_addr().expect("it has one"));
+    let server = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+    let address =
+        format!("http://{}/", server.local_addr().expect("a bound socket has an address"));
     let serving = std::thread::spawn(move || {
         for status in ["200 OK", "404 Not Found"] {
             let (mut stream, _) = server.accept().expect("somebody comes");
@@ -223,10 +229,12 @@ fn a_page_is_fetched_if_it_may_be() {
             assert!(stream.read(&mut request).expect("it asks") > 0);
             let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n");
             let rest = "Content-Length: 5\r\nConnection: close\r\n\r\nhello";
-            stream.write_all(format!("{head}{rest}").as_bytes()).expect("it listens");
+            stream
+                .write_all(format!("{head}{rest}").as_bytes())
+                .expect("the process reads its stdin");
         }
     });
-    let desk = Desk::new("asking-http");
+    let desk = TestSession::new("asking-http");
     for (ended, result) in [(Disposition::Succeeded, Some("hello")), (Disposition::Failed, None)] {
         let start = start(&page(), &address, Permissions::allow_all());
         let outcome = run(&desk, start, &mut Unattended);

@@ -19,7 +19,7 @@ use pointsman_runtime::{
 use pointsman_testing::script::begun;
 use serde_json::json;
 
-use crate::session::{Desk, send};
+use crate::session::{TestSession, send};
 
 /// Has another agent answer its goal.
 const PARENT: &str = r#"
@@ -62,8 +62,9 @@ pub(crate) fn parent() -> StartOptions {
 
 #[test]
 fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
-    let desk = Desk::new("session-child");
-    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let desk = TestSession::new("session-child");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
+        .expect("the file is written");
     let program = crate::program(PARENT);
     let goal = "When is the oven lit?";
     let start = StartOptions {
@@ -80,17 +81,18 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
     let store = desk.session.store();
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");
     let row = desk.session.block_on(store.run(&child)).expect("it is kept");
     assert_eq!(row.ended.as_deref(), Some("succeeded"));
-    let lines = desk.session.block_on(store.lines(&outcome.run, Seq(0))).expect("readable");
+    let lines =
+        desk.session.block_on(store.lines(&outcome.run, Seq(0))).expect("the store is readable");
     let lines = lines.join("\n");
     assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
 }
 
 #[test]
 fn a_child_that_somebody_else_drives_is_left_alone() {
-    let desk = Desk::new("session-child-held");
+    let desk = TestSession::new("session-child-held");
     let program = crate::program(PARENT);
     // The child's name is known beforehand but for its parent's: another process makes it and
     // claims it as soon as the parent is there.
@@ -99,16 +101,25 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
     let keeps = Arc::clone(&held);
     let watch = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
-            let store = SqliteStore::open(&journal).expect("it opens");
-            let (run, child) = (run.clone(), format!("{run}-1-0").parse().expect("an id"));
+            let store = SqliteStore::open(&journal).expect("the journal opens");
+            let (run, child) =
+                (run.clone(), format!("{run}-1-0").parse().expect("the text is a run id"));
             let taken = std::thread::spawn(move || {
                 let threads = tokio::runtime::Builder::new_current_thread().build();
-                threads.expect("it starts").block_on(async {
-                    store.fork(&run, Seq(1), RunId::clone(&child), 5).await.expect("it is made");
-                    store.claim(&child).await.expect("it can be asked").expect("it is free")
+                threads.expect("the runtime starts").block_on(async {
+                    store
+                        .fork(&run, Seq(1), RunId::clone(&child), 5)
+                        .await
+                        .expect("the run is forked");
+                    store
+                        .claim(&child)
+                        .await
+                        .expect("the store answers the claim")
+                        .expect("no other owner holds the run")
                 })
             });
-            *keeps.lock().expect("nobody panics") = Some(taken.join().expect("it is claimed"));
+            *keeps.lock().expect("no thread panicked while it held the lock") =
+                Some(taken.join().expect("it is claimed"));
         }
     };
     let start = StartOptions {
@@ -122,22 +133,22 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
     };
     let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert!(held.lock().expect("nobody panics").is_some());
+    assert!(held.lock().expect("no thread panicked while it held the lock").is_some());
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    let child = desk.session.block_on(desk.session.store().run(&child)).expect("it is there");
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");
+    let child = desk.session.block_on(desk.session.store().run(&child)).expect("the run exists");
     assert_eq!((child.seq, child.ended), (Seq(1), None), "nobody here has driven it");
 }
 
 #[test]
 fn the_children_of_a_run_end_with_it() {
-    let desk = Desk::new("session-child-left");
+    let desk = TestSession::new("session-child-left");
     let program = crate::program(PARENT);
     // Cancelled as soon as the child is there.
     let journal = desk.session.journal().to_owned();
     let told = Mutex::new(false);
     let watch = move |run: &RunId, notice: &Notice| {
-        let mut told = told.lock().expect("nobody panics");
+        let mut told = told.lock().expect("no thread panicked while it held the lock");
         if matches!(notice.kind(), Some(TimelineKind::Started { .. })) && !*told {
             *told = true;
             send(&journal, run, &json!({ "cancelled": { "scope": "run" } }));
@@ -155,16 +166,19 @@ fn the_children_of_a_run_end_with_it() {
     let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(matches!(outcome.status, RunStatus::Ended(_)), "{:?}", outcome.status);
-    let runs = desk.session.block_on(desk.session.store().runs()).expect("readable");
+    let runs = desk.session.block_on(desk.session.store().runs()).expect("the store is readable");
     assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
 }
 
 #[test]
 fn a_child_goes_on_with_the_chart_that_it_began_with() {
-    let desk = Desk::new("session-child-chart");
-    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
-    let (_, source) =
-        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "research").expect("it ships");
+    let desk = TestSession::new("session-child-chart");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
+        .expect("the file is written");
+    let (_, source) = pointsman_agents::CHARTS
+        .iter()
+        .find(|(name, _)| *name == "research")
+        .expect("the agent ships");
     let older: String = source
         .lines()
         .map(|line| {
@@ -175,19 +189,21 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
     // Whoever began the child was another build, and was gone before its first answer.
     let began = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
-            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
             let (journal, older) = (journal.clone(), older.clone());
             std::thread::spawn(move || begin(&journal, child, &older))
                 .join()
-                .expect("nobody panics");
+                .expect("the thread did not panic");
         }
     };
     let executor = desk.executor();
     let ran = desk.session.run(&executor, parent(), vec![Arc::new(began)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    let lines =
-        desk.session.block_on(desk.session.store().lines(&child, Seq(0))).expect("readable");
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");
+    let lines = desk
+        .session
+        .block_on(desk.session.store().lines(&child, Seq(0)))
+        .expect("the store is readable");
     assert!(lines.iter().any(|line| line.contains("interrupted")), "{lines:#?}");
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{lines:#?}");
 }
@@ -199,7 +215,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let goal = json!({ "goal": "When is the oven lit?" });
     let begun =
         RunConfig { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
-    let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
+    let store = Arc::new(SqliteStore::open(journal).expect("the journal opens"));
     let context = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store,
@@ -214,7 +230,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
         words: Vec::new(),
         begun,
     };
-    let threads = tokio::runtime::Runtime::new().expect("threads");
+    let threads = tokio::runtime::Runtime::new().expect("the runtime starts");
     drop(
         threads
             .block_on(Driver::begin(context, beginning))
@@ -237,9 +253,9 @@ impl EffectExecutor for Mute {
 
 #[test]
 fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
-    let desk = Desk::new("session-child-cancelled");
+    let desk = TestSession::new("session-child-cancelled");
     let outcome = desk.run(&mut Unattended);
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");
     // A child that was left open: as good as any is one that shares its parent's past.
     let store = desk.session.store();
     let forked = desk.session.block_on(store.fork(&outcome.run, Seq(1), child.clone(), 5));
@@ -248,6 +264,6 @@ fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
     assert_eq!(open.expect("readable"), [child]);
     let delivery = desk.session.cancel(&outcome.run);
     assert_eq!(delivery.unwrap_or_else(|error| panic!("{error}")), Delivery::Taken);
-    let runs = desk.session.block_on(store.runs()).expect("readable");
+    let runs = desk.session.block_on(store.runs()).expect("the store is readable");
     assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }

@@ -82,7 +82,7 @@ fn every_key_is_read() {
         busy = \"5m\"\nmax_size = \"2GB\"\n[log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n\
         [hooks]\ncommit = true\ndiff = \"1KiB\"\nmessage_timeout = \"2s\"\n\
         after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
-    let config = Config::parse(own, ConfigOrigin::User).expect("it is the user's own");
+    let config = Config::parse(own, ConfigOrigin::User).expect("a user may set this key");
     assert_eq!(config.sandbox.landlock, Some(false));
     assert_eq!(config.mcp.start, Some(Duration::from_secs(9)));
     let options = config.journal.options();
@@ -111,7 +111,7 @@ fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
     assert_eq!(usual.disk_free_bytes, 256 << 20);
     let loose = "[sandbox.limits]\nprocesses = 9999999\nmemory = \"999999GB\"\n\
         file = \"999999GB\"\ndisk_free = \"1GB\"\n";
-    let loose = Config::parse(loose, ConfigOrigin::Repository).expect("it is read");
+    let loose = Config::parse(loose, ConfigOrigin::Repository).expect("the settings are valid");
     let settled = strict.under(loose.clone()).sandbox.limits.limits();
     assert_eq!((settled.processes, settled.memory_bytes), (7, Some(3 << 20)));
     assert_eq!((settled.file_bytes, settled.disk_free_bytes), (1 << 20, 1_000_000_000));
@@ -184,14 +184,14 @@ fn a_repository_may_not_loosen_security() {
         "[permissions]\nrules = [{ allow = \"read*\" }]",
     ] {
         let found = problems(text, ConfigOrigin::Repository);
-        assert!(found.iter().any(|it| it.2.contains("may not loosen")), "{text}: {found:?}");
+        assert!(found.iter().any(|it| it.2.contains("cannot loosen")), "{text}: {found:?}");
         assert!(Config::parse(text, ConfigOrigin::User).is_ok(), "a user may: {text}");
     }
 }
 
 #[test]
 fn a_repository_only_makes_permissions_stricter() {
-    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("the settings are valid");
     let user = parse(
         "[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]",
         ConfigOrigin::User,
@@ -227,7 +227,7 @@ fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
     let order = |user: &str, repository: &str| -> Vec<String> {
         let read = |rules: &str, origin| {
             let text = format!("[permissions]\nrules = [{rules}]");
-            Config::parse(&text, origin).expect("it is sound")
+            Config::parse(&text, origin).expect("the settings are valid")
         };
         let both = read(user, ConfigOrigin::User).under(read(repository, ConfigOrigin::Repository));
         let rules = both.permissions.permissions_with(Vec::new(), &usual, true).rules;
@@ -258,7 +258,7 @@ fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
 
 #[test]
 fn a_repository_turns_hooks_off_and_never_on() {
-    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("the settings are valid");
     let user = "[hooks]\nafter_tools = [{ run = \"make\" }]\n[chat]\ninstructions = false";
     let repository = "[hooks]\ncommit = false\n[chat]\ninstructions = true";
     let both = parse(user, ConfigOrigin::User).under(parse(repository, ConfigOrigin::Repository));
@@ -276,7 +276,7 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
         [limits]\noutput = \"1MiB\"\nresults = 100\nshell_timeout = \"10h\"\nfile = \"9GB\"\n\
         look_timeout = \"1s\"\nshell_timeout_max = \"10h\"\n\
         [watch]\ncpu = 90\nmemory = 100\ndisk_free = \"1GB\"\nevery = \"1ms\"\nlongest = \"1m\"\n";
-    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("the settings are valid");
     let user = parse(user, ConfigOrigin::User);
     let both = user.clone().under(parse(repository, ConfigOrigin::Repository));
     assert_eq!(both.model.prices, Some(Prices { input: 3_000_000, output: 15_000_000 }));
@@ -306,16 +306,16 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
 fn the_nearest_file_is_found_and_a_missing_one_settles_nothing() {
     let folder = std::env::temp_dir().join(format!("pointsman-config-{}", std::process::id()));
     let deep = folder.join("a/b");
-    fs::create_dir_all(&deep).expect("it is made");
-    fs::write(folder.join("pointsman.toml"), "[watch]\ncpu = 1\n").expect("it is written");
+    fs::create_dir_all(&deep).expect("the folder is created");
+    fs::write(folder.join("pointsman.toml"), "[watch]\ncpu = 1\n").expect("the file is written");
     let found = Config::find(&deep).expect("it is above");
     assert!(found.ends_with("pointsman.toml"));
-    fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("it is written");
+    fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("the file is written");
     let found = Config::find(&deep).expect("it is here");
     let error = Config::read(&found, ConfigOrigin::Repository).expect_err("it has a mistake");
     assert!(matches!(error, ConfigError::Mistakes { .. }));
     assert!(Config::read(&deep.join("none.toml"), ConfigOrigin::User).expect("no error").is_none());
-    fs::remove_dir_all(&folder).expect("it is removed");
+    fs::remove_dir_all(&folder).expect("the folder is removed");
 }
 
 #[test]
@@ -331,8 +331,8 @@ fn durations_need_a_unit() {
 fn an_engine_is_set_up_with_what_is_settled() {
     let own = "[sandbox]\nnetwork = true\nenv = [\"CARGO_HOME\"]\nlandlock = false\n\
         read_only = [\"/opt\"]\nprivate_addresses = true\ntoolchains = false\n";
-    let user =
-        Config::parse(&format!("{WHOLE}{own}"), ConfigOrigin::User).expect("it is the user's own");
+    let user = Config::parse(&format!("{WHOLE}{own}"), ConfigOrigin::User)
+        .expect("a user may set this key");
     let agents = pointsman_agents::all();
     let engine = |config: &Config| {
         config.engine(&agents, Path::new("/work"), Path::new("/cache"), &|_| None).expect("a model")
@@ -365,7 +365,7 @@ fn an_engine_is_set_up_with_what_is_settled() {
 #[test]
 fn the_environment_is_over_the_files() {
     let text = "[model]\nuse = \"openai:one\"\nbase_url = \"http://file/v1\"\n";
-    let file = Config::parse(text, ConfigOrigin::User).expect("it is the user's own");
+    let file = Config::parse(text, ConfigOrigin::User).expect("a user may set this key");
     let env = |name: &str| {
         let set = [("POINTSMAN_MODEL", "ollama:two"), ("OPENAI_API_KEY", "sk-1")];
         set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
@@ -376,7 +376,8 @@ fn the_environment_is_over_the_files() {
     assert_eq!(file.clone().with_env(&|_| None), file);
     // An address from a file gets no key.
     assert!(file.model.settings(&env).expect("a model").key.is_none());
-    let own = Config::parse("[model]\nuse = \"openai:one\"\n", ConfigOrigin::User).expect("sound");
+    let own = Config::parse("[model]\nuse = \"openai:one\"\n", ConfigOrigin::User)
+        .expect("the settings are valid");
     assert!(own.model.settings(&env).expect("a model").key.is_some());
     assert!(over.writes() && !Config::default().model.writes());
 }
@@ -385,35 +386,35 @@ fn the_environment_is_over_the_files() {
 fn both_files_are_settled_one_over_the_other() {
     let folder = std::env::temp_dir().join(format!("pointsman-settled-{}", std::process::id()));
     let work = folder.join("work");
-    fs::create_dir_all(&work).expect("it is made");
-    let folder = folder.canonicalize().expect("it is there");
+    fs::create_dir_all(&work).expect("the folder is created");
+    let folder = folder.canonicalize().expect("the path exists");
     let (user, repository) = (folder.join("pointsman.toml"), folder.join("work/pointsman.toml"));
     let read = || ResolvedConfig::read(Some(user.clone()), Some(&work)).expect("they are sound");
     let none = read();
     assert_eq!((none.config, none.user, none.repository), (Config::default(), None, None));
-    fs::write(&user, "[watch]\ncpu = 50\n").expect("it is written");
+    fs::write(&user, "[watch]\ncpu = 50\n").expect("the file is written");
     // A user's own file above the folder is no repository's.
     let own = read();
     assert_eq!((own.config.watch.cpu, own.repository), (Some(50), None));
-    fs::write(&repository, "[watch]\ncpu = 90\nmemory = 10\n").expect("it is written");
+    fs::write(&repository, "[watch]\ncpu = 90\nmemory = 10\n").expect("the file is written");
     let both = read();
     assert_eq!((both.config.watch.cpu, both.config.watch.memory), (Some(50), Some(10)));
     assert_eq!((both.user, both.repository), (Some(user.clone()), Some(repository)));
-    fs::remove_dir_all(&folder).expect("it is removed");
+    fs::remove_dir_all(&folder).expect("the folder is removed");
 }
 
 #[test]
 fn servers_are_approved_by_their_keys_or_by_who_names_them() {
     let folder = std::env::temp_dir().join(format!("pointsman-approved-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("it is made");
+    fs::create_dir_all(&folder).expect("the folder is created");
     let list = r#"{ "mcpServers": { "one": { "command": "a" }, "two": { "command": "b" },
         "bad": { "command": 3 } } }"#;
-    fs::write(folder.join(".mcp.json"), list).expect("it is written");
+    fs::write(folder.join(".mcp.json"), list).expect("the file is written");
     let servers = mcp::McpServerList::read(&folder.join(".mcp.json")).expect("it is a list");
     let (one, bad) = (servers.key("one").expect("a key"), servers.key("bad").expect("a key"));
     let config = |key: &str| {
         let text = format!("[mcp]\napprove = [{key:?}, \"two\"]\ntools = 3\ncall_timeout = \"7s\"");
-        Config::parse(&text, ConfigOrigin::User).expect("it is the user's own").mcp
+        Config::parse(&text, ConfigOrigin::User).expect("a user may set this key").mcp
     };
     let approved = |key: &str, named: &[&str]| {
         let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
@@ -427,5 +428,5 @@ fn servers_are_approved_by_their_keys_or_by_who_names_them() {
     for (key, named) in [(one, "three"), (one, "bad"), (bad, "one")] {
         assert!(approved(key, &[named]).is_err(), "{key} {named}");
     }
-    fs::remove_dir_all(&folder).expect("it is removed");
+    fs::remove_dir_all(&folder).expect("the folder is removed");
 }

@@ -43,8 +43,8 @@ struct Room {
 impl Room {
     fn new(name: &str, script: &str) -> Self {
         let folder = TempFolder::new(&format!("converse-{name}"));
-        std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
-        std::fs::write(folder.0.join("script.toml"), script).expect("it can be written");
+        std::fs::create_dir_all(folder.0.join("work")).expect("the folder is created");
+        std::fs::write(folder.0.join("script.toml"), script).expect("the file is written");
         let session =
             Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
@@ -54,7 +54,7 @@ impl Room {
     fn executor(&self) -> LocalExecutor {
         let tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
-        let spec: Spec = script.parse().expect("a model");
+        let spec: Spec = script.parse().expect("the text names a model");
         let settings = EngineConfig::new(model::ModelSettings::new(spec), tools);
         self.session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
@@ -98,7 +98,12 @@ impl Heard {
         let (sender, receiver) = mpsc::channel();
         let sender = std::sync::Mutex::new(sender);
         let observer = move |_: &RunId, notice: &Notice| {
-            drop(sender.lock().expect("nobody panics").send(notice.clone()));
+            drop(
+                sender
+                    .lock()
+                    .expect("no thread panicked while it held the lock")
+                    .send(notice.clone()),
+            );
         };
         (Arc::new(observer), Self(receiver))
     }
@@ -187,11 +192,14 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     let mut third = commands.say("third");
     let outcome = ended(talk);
     if became(&mut third) == Persistence::Lost {
-        room.session.say(&run, "third").expect("it is posted");
+        room.session.say(&run, "third").expect("the message is sent");
     }
     assert_eq!(outcome.status, RunStatus::Moving, "it was let go of in the middle");
     assert_eq!(
-        room.session.block_on(room.session.store().messages(&run)).expect("they can be read").len(),
+        room.session
+            .block_on(room.session.store().messages(&run))
+            .expect("the store is readable")
+            .len(),
         2
     );
 
@@ -251,7 +259,7 @@ fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
     // While somebody answers, it waits; and it says when the question is closed.
     let (talk, heard) = room.rejoin(&run);
     let commands = talk.commands();
-    let question = room.session.recall(&run, None).expect("it is known").loaded.questions();
+    let question = room.session.recall(&run, None).expect("the run is recalled").loaded.questions();
     let effect = question.first().expect("it asks").effect;
     let (granted, reason) = (false, "no".to_owned());
     commands.decide(effect, ApprovalDecision { granted, reason, remember: None });
@@ -293,9 +301,9 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
         if let Notice::Live(LiveNotice::Persisted { seq, .. }) = notice
             && seq.0 == 1
         {
-            let store = SqliteStore::open(&journal).expect("it opens");
-            let messages = store.reader().messages(run).expect("they can be read").len();
-            let sender = sender.lock().expect("nobody panics");
+            let store = SqliteStore::open(&journal).expect("the journal opens");
+            let messages = store.reader().messages(run).expect("the messages are readable").len();
+            let sender = sender.lock().expect("no thread panicked while it held the lock");
             sender.send(messages).expect("somebody waits for it");
         }
     };

@@ -31,7 +31,7 @@ fn pieces(protocol: Protocol, body: &str) -> Vec<ReplyPiece> {
 
 /// Returns the contract: what `pointsman decode --json` prints.
 fn shown(decoded: &Decoded) -> Value {
-    serde_json::to_value(decoded).expect("it serialises")
+    serde_json::to_value(decoded).expect("the value serialises")
 }
 
 fn calls(decoded: &Decoded) -> Value {
@@ -46,7 +46,7 @@ fn events(data: &[&str]) -> String {
 /// Makes an event stream whose events are named by their type.
 fn typed(data: &[&str]) -> String {
     data.iter().fold(String::new(), |text, data| {
-        let node: Value = serde_json::from_str(data).expect("it is JSON");
+        let node: Value = serde_json::from_str(data).expect("the text is valid JSON");
         let name = node["type"].as_str().expect("it has a type");
         format!("{text}event: {name}\ndata: {data}\n\n")
     })

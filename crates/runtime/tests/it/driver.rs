@@ -65,7 +65,10 @@ impl EffectExecutor for World {
                 Completion::text(r#"{"action": "finish", "final": "In main.rs."}"#)
             }
             EffectTask::Tool(call) => {
-                self.tools.lock().expect("nobody panicked").push(call.arguments.get().to_owned());
+                self.tools
+                    .lock()
+                    .expect("no thread panicked while it held the lock")
+                    .push(call.arguments.get().to_owned());
                 Completion::tool(true, "main.rs:1: fn main()")
             }
             EffectTask::Own(task) => {
@@ -81,7 +84,7 @@ impl EffectExecutor for World {
 }
 
 fn research() -> (Arc<Program>, &'static str) {
-    let source = pointsman_agents::all().chart("research").expect("it ships");
+    let source = pointsman_agents::all().chart("research").expect("the chart ships");
     (Arc::new(crate::program(source)), source)
 }
 
@@ -147,13 +150,13 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
     let result = driver.run().result().expect("it has one");
     assert!(result.starts_with("In main.rs."), "{result}");
-    let lines = store.reader().lines(driver.id(), Seq(0)).expect("readable");
+    let lines = store.reader().lines(driver.id(), Seq(0)).expect("the journal lines are readable");
     let again = fold(&research().0, driver.id(), &lines).expect("it replays");
     let text = |run: &dyn pointsman_kernel::erased::AnyRun| {
-        run.snapshot().expect("it serialises").get().to_owned()
+        run.snapshot().expect("the snapshot is readable").get().to_owned()
     };
     assert_eq!(text(&*again.run), text(driver.run()));
-    let row = store.reader().run(driver.id()).expect("readable");
+    let row = store.reader().run(driver.id()).expect("the run is readable");
     assert_eq!((&*row.state, row.ended.as_deref()), ("done", Some("succeeded")));
 }
 
@@ -178,21 +181,25 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
                 ended = to_the_end(&mut driver) => panic!("it ended: {ended:?}"),
                 () = hangs => {}
             }
-            store.reader().lines(&id, Seq(0)).expect("readable")
+            store.reader().lines(&id, Seq(0)).expect("the journal lines are readable")
         };
         assert_eq!(written.len(), hangs_at, "one entry for each task that was started");
         let store = Arc::new(folder.store());
         let world = World::new(0);
-        let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
+        let lease = store
+            .claim(&id)
+            .await
+            .expect("the store answers the claim")
+            .expect("no other owner holds the run");
         let resumed = Driver::resume(context(&store, &world), research().0, lease).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
-        let lines = store.reader().lines(&id, Seq(0)).expect("readable");
+        let lines = store.reader().lines(&id, Seq(0)).expect("the journal lines are readable");
         assert_eq!(lines[..hangs_at], written, "what was written stays");
         assert!(lines[hangs_at].contains("interrupted"), "the interruption is written down");
         assert_eq!(lines.len(), 6);
         // A search that only looks may be done again, and only that one is.
-        let searches = world.tools.lock().expect("nobody panicked").len();
+        let searches = world.tools.lock().expect("no thread panicked while it held the lock").len();
         assert_eq!(searches, usize::from(hangs_at == 1));
         assert!(fold(&research().0, &id, &lines).is_ok());
     }
@@ -205,12 +212,12 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let store = Arc::new(folder.store());
     let source = pointsman_agents::chat::CHART;
     let chart = Arc::new(crate::program(source));
-    let config = body(&json!({})).expect("it is JSON");
+    let config = body(&json!({})).expect("the body is valid JSON");
     let begun = RunConfig { config, ..begun(&chart, Permissions::allow_all()) };
     let context = context(&store, &World::new(0));
     let mut driver = begin_with(context, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);
-    let said = body(&json!({ "text": "hello" })).expect("it is JSON");
+    let said = body(&json!({ "text": "hello" })).expect("the body is valid JSON");
     let said = Event::Given { event: 0, body: said };
     driver.give(said).await.expect("the run listens");
     let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
@@ -227,10 +234,10 @@ async fn a_journal_that_was_changed_is_not_read() {
     let id = driver.id().clone();
     drop((driver, store));
     let path: PathBuf = folder.journal();
-    let raw = rusqlite::Connection::open(path).expect("it opens");
+    let raw = rusqlite::Connection::open(path).expect("the database opens");
     let changed = raw
         .execute("UPDATE entry SET line = replace(line, 'main.rs', 'moin.rs') WHERE seq = 2", [])
-        .expect("it is changed");
+        .expect("the SQL runs");
     assert_eq!(changed, 1);
     drop(raw);
     let read = folder.store().reader().lines(&id, Seq(0));
@@ -246,5 +253,5 @@ async fn what_is_not_permitted_never_reaches_the_world() {
     let begun = begun(&program.0, Permissions::default());
     let mut driver = begin_with(context(&store, &world), program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
-    assert!(world.tools.lock().expect("nobody panicked").is_empty());
+    assert!(world.tools.lock().expect("no thread panicked while it held the lock").is_empty());
 }

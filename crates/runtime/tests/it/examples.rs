@@ -19,9 +19,9 @@ fn example(
     said: &str,
 ) -> String {
     let file = folder.0.join("script.toml");
-    fs::write(&file, script).expect("it can be written");
+    fs::write(&file, script).expect("the file is written");
     let work = folder.0.join("work");
-    fs::create_dir_all(&work).expect("it can be made");
+    fs::create_dir_all(&work).expect("the folder is created");
     let mut child = Command::new(built(name))
         .arg(&work)
         .args(arguments)
@@ -30,11 +30,11 @@ fn example(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("it listens");
-    stdin.write_all(said.as_bytes()).expect("it hears");
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    stdin.write_all(said.as_bytes()).expect("the process reads its stdin");
     drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.wait_with_output().expect("the process ends");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout)
@@ -44,7 +44,7 @@ fn example(
 pub(crate) fn built(name: &str) -> PathBuf {
     let ours = env::current_exe().expect("this test has a file");
     let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
-    let target = profile.parent().expect("it lies in a target folder");
+    let target = profile.parent().expect("the path has a parent folder");
     let mut build = Command::new(env!("CARGO"));
     // As `cargo test --workspace` builds it, so that there is nothing to be done: with the
     // features of the whole workspace, and without what cargo tells a test of its package.

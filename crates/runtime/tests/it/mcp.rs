@@ -13,7 +13,7 @@ use std::{
 use pointsman_kernel::agent::{Answer, FaultClass};
 use pointsman_runtime::{
     effect::Completion,
-    mcp::{Connected, McpLimits, McpServerList, Servers},
+    mcp::{McpConnections, McpLimits, McpServerList, Servers},
 };
 use serde_json::{Value, json, value::RawValue};
 
@@ -41,7 +41,7 @@ impl Project {
         McpServerList::read(&file).expect("it can be read")
     }
 
-    async fn connect(&self, trusted: &[&str], limits: &McpLimits) -> Connected {
+    async fn connect(&self, trusted: &[&str], limits: &McpLimits) -> McpConnections {
         let trusted: Vec<String> = trusted.iter().map(|name| (*name).to_owned()).collect();
         Servers::connect(&self.config(), &trusted, limits).await
     }
@@ -55,13 +55,14 @@ impl Project {
 
     /// Returns a number that a server wrote down.
     fn number(&self, file: &str) -> u32 {
-        let text = fs::read_to_string(self.path().join(file)).expect("it was written");
+        let text =
+            fs::read_to_string(self.path().join(file)).expect("the file exists and is UTF-8");
         text.trim().parse().expect("it is a number")
     }
 }
 
 async fn call(servers: &Servers, name: &str, arguments: Value) -> Completion {
-    let arguments = RawValue::from_string(arguments.to_string()).expect("it is JSON");
+    let arguments = RawValue::from_string(arguments.to_string()).expect("the text is valid JSON");
     servers.call(name, &arguments).await
 }
 

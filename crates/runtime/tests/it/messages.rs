@@ -24,12 +24,12 @@ use serde_json::{Value, json};
 
 use crate::{
     pausing::{cancel, until, while_the_child_waits},
-    session::{Desk, has_note, send},
+    session::{TestSession, has_note, send},
 };
 
 #[test]
 fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
-    let desk = Desk::new("session-letter");
+    let desk = TestSession::new("session-letter");
     let outcome = desk.run(&mut Unattended);
     assert_eq!(outcome.status, RunStatus::Asking);
     assert!(!has_note(&desk.work()));
@@ -46,7 +46,7 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     assert!(
         desk.session
             .block_on(desk.session.store().messages(&outcome.run))
-            .expect("readable")
+            .expect("the store is readable")
             .is_empty()
     );
     let stale = desk.session.decide(&outcome.run, &question, &yes);
@@ -56,8 +56,8 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
 }
 
 /// Runs until something is asked that can be answered for a second.
-fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
-    let mut start = Desk::start(true);
+fn asked_shortly(desk: &TestSession) -> Option<(RunId, Question)> {
+    let mut start = TestSession::start(true);
     let short = "ask_timeout = \"1s\"\ntimeout =";
     start.source = start.source.replacen("timeout =", short, 1).into();
     start.program = crate::program(&start.source);
@@ -70,9 +70,9 @@ fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
 fn an_answer_that_was_posted_too_late_counts_for_nothing() {
     // A machine that is busy may need the second for the run itself. It does not every time.
     let tried = (0..5).any(|_| {
-        let desk = Desk::new("session-too-late");
+        let desk = TestSession::new("session-too-late");
         let Some((run, question)) = asked_shortly(&desk) else { return false };
-        let row = desk.session.block_on(desk.session.store().run(&run)).expect("it is there");
+        let row = desk.session.block_on(desk.session.store().run(&run)).expect("the run exists");
         while overdue(&row, &question).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
@@ -93,9 +93,10 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
 #[test]
 fn whoever_posts_learns_why_nothing_came_of_it() {
     let [_, child] = while_the_child_waits("letter-ignored", |journal, run, child| {
-        until(&SqliteStore::open(journal).expect("it opens"), child, "answered");
+        until(&SqliteStore::open(journal).expect("the journal opens"), child, "answered");
         let cache = journal.with_extension("cache");
-        let session = Session::open(pointsman_agents::all(), journal, &cache).expect("it opens");
+        let session =
+            Session::open(pointsman_agents::all(), journal, &cache).expect("the session opens");
         let delivery = |run: &RunId, event: &Value| {
             let event = serde_json::from_str(&event.to_string()).expect("it is an event");
             session.send(run, &event).unwrap_or_else(|error| panic!("{error}"))
@@ -116,8 +117,8 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
         );
         // What is so already need not be done.
         assert_eq!(delivery(run, &json!("resumed")), Delivery::Taken);
-        assert_eq!(session.pause(run, "tea").expect("it is posted"), Delivery::Taken);
-        assert_eq!(session.pause(run, "more tea").expect("it is posted"), Delivery::Taken);
+        assert_eq!(session.pause(run, "tea").expect("the pause is sent"), Delivery::Taken);
+        assert_eq!(session.pause(run, "more tea").expect("the pause is sent"), Delivery::Taken);
         assert_eq!(delivery(run, &cancel()), Delivery::Taken);
     });
     assert!(!child.contains("too late"), "what is ignored is not written down: {child}");
@@ -126,9 +127,9 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
 #[test]
 fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
     let tried = (0..5).any(|_| {
-        let desk = Desk::new("session-in-time");
+        let desk = TestSession::new("session-in-time");
         let Some((run, question)) = asked_shortly(&desk) else { return false };
-        let row = desk.session.block_on(desk.session.store().run(&run)).expect("it is there");
+        let row = desk.session.block_on(desk.session.store().run(&run)).expect("the run exists");
         let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
         let delivery = desk.session.decide(&run, &question, &yes);
         if overdue(&row, &question).is_some() {
@@ -152,7 +153,7 @@ fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
 
 #[test]
 fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
-    let desk = Desk::new("session-cancel");
+    let desk = TestSession::new("session-cancel");
     let outcome = desk.run(&mut Unattended);
     let cancel = Event::Cancelled { scope: Scope::Run };
     assert!(desk.session.send(&outcome.run, &cancel).is_ok());
@@ -166,7 +167,7 @@ fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
 
 #[test]
 fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
-    let desk = Desk::new("session-cancel-twice");
+    let desk = TestSession::new("session-cancel-twice");
     let outcome = desk.run(&mut Unattended);
     for _ in 0..2 {
         let cancel = Event::Cancelled { scope: Scope::Run };
@@ -184,7 +185,12 @@ struct Late<'a> {
 
 impl Approver for Late<'_> {
     fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
-        let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
+        let run = self
+            .run
+            .lock()
+            .expect("no thread panicked while it held the lock")
+            .clone()
+            .expect("it has begun");
         send(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
         ApproverReply::Decided(ApprovalDecision {
             granted: true,
@@ -196,15 +202,19 @@ impl Approver for Late<'_> {
 
 #[test]
 fn who_speaks_first_is_heard_first() {
-    let desk = Desk::new("session-late");
+    let desk = TestSession::new("session-late");
     let run = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&run);
     let watch = move |id: &RunId, _: &Notice| {
-        *seen.lock().expect("nobody panics") = Some(id.clone());
+        *seen.lock().expect("no thread panicked while it held the lock") = Some(id.clone());
     };
     let mut late = Late { session: &desk.session, run };
-    let ran =
-        desk.session.run(&desk.executor(), Desk::start(true), vec![Arc::new(watch)], &mut late);
+    let ran = desk.session.run(
+        &desk.executor(),
+        TestSession::start(true),
+        vec![Arc::new(watch)],
+        &mut late,
+    );
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
     assert!(!desk.work().join("note.txt").exists(), "the call never ran");

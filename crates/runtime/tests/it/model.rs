@@ -34,7 +34,7 @@ const PROVIDERS: [(&str, Protocol); 4] = [
 
 /// Returns settings for a model that is reached there.
 fn at(spec: &str, base_url: &str) -> ModelSettings {
-    let mut settings = ModelSettings::new(spec.parse().expect("it is a model"));
+    let mut settings = ModelSettings::new(spec.parse().expect("the text names a model"));
     settings.base_url = Some(base_url.to_owned());
     settings
 }
@@ -60,7 +60,7 @@ fn question(text: &str) -> ModelRequest {
 
 /// Asks, and returns the answer.
 async fn ask(settings: ModelSettings) -> Completion {
-    let model = Model::new(settings).expect("it can be set up");
+    let model = Model::new(settings).expect("the model settings are valid");
     model.ask(question("hello"), ProgressSink::nobody()).await
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     children::parent,
-    session::{Desk, Says, send},
+    session::{Says, TestSession, send},
 };
 
 /// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
@@ -33,7 +33,7 @@ fn nervous() -> ResourceLimits {
 
 #[test]
 fn the_watch_does_not_undo_a_persons_pause() {
-    let desk = Desk::new("pause-watch");
+    let desk = TestSession::new("pause-watch");
     let journal = desk.session.journal().to_owned();
     let pauses = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
@@ -41,7 +41,7 @@ fn the_watch_does_not_undo_a_persons_pause() {
         }
     };
     let executor = desk.host_of(ModelSettings::new(Spec::quote()), Some(nervous()));
-    let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let start = StartOptions { permissions: Permissions::allow_all(), ..TestSession::start(true) };
     let ran = desk.session.run(&executor, start, vec![Arc::new(pauses)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!((outcome.status, &*outcome.state), (RunStatus::Waiting, "reading"));
@@ -54,7 +54,7 @@ fn the_watch_does_not_undo_a_persons_pause() {
 
 #[test]
 fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
-    let desk = Desk::new("pause-idle");
+    let desk = TestSession::new("pause-idle");
     let outcome = desk.run(&mut Unattended);
     assert_eq!((outcome.status, outcome.paused), (RunStatus::Asking, false));
     let paused = desk.session.pause(&outcome.run, "tea").unwrap_or_else(|e| panic!("{e}"));
@@ -70,14 +70,17 @@ fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
 
 #[test]
 fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
-    let desk = Desk::new("pause-interrupted");
-    let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let desk = TestSession::new("pause-interrupted");
+    let start = StartOptions { permissions: Permissions::allow_all(), ..TestSession::start(true) };
     let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let whole = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     // With its first entry a call was started, and nobody has answered it.
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     desk.session.pause(&run, "tea").unwrap_or_else(|e| panic!("{e}"));
-    let lines = desk.session.block_on(desk.session.store().lines(&run, Seq(0))).expect("readable");
+    let lines = desk
+        .session
+        .block_on(desk.session.store().lines(&run, Seq(0)))
+        .expect("the store is readable");
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[1].contains("forked"), "{lines:#?}");
     assert!(lines[2].contains(r#""under_way":[]"#) && lines[3].contains("tea"), "{lines:#?}");
@@ -103,12 +106,13 @@ pub(crate) fn while_the_child_waits(
     name: &str,
     say: impl Fn(&Path, &RunId, &RunId) + Send,
 ) -> [String; 2] {
-    let desk = Desk::new(name);
-    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let desk = TestSession::new(name);
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
+        .expect("the file is written");
     let script = desk.work().join("script.jsonl");
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
-    std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("written");
+    std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("the file is written");
     let executor = desk.host_of(ModelSettings::new(Spec::script(&script)), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
@@ -120,15 +124,18 @@ pub(crate) fn while_the_child_waits(
     let outcome = thread::scope(|threads| {
         threads.spawn(move || {
             let run = hears.recv().expect("it begins");
-            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
             say(&journal, &run, &child);
         });
         desk.session.run(&executor, parent(), vec![Arc::new(watch)], &mut Unattended)
     });
     let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
-    let child: RunId = format!("{run}-1-0").parse().expect("an id");
+    let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
     let lines = |run: &RunId| {
-        desk.session.block_on(desk.session.store().lines(run, Seq(0))).expect("readable").join("\n")
+        desk.session
+            .block_on(desk.session.store().lines(run, Seq(0)))
+            .expect("the store is readable")
+            .join("\n")
     };
     [lines(&run), lines(&child)]
 }
@@ -140,7 +147,7 @@ pub(crate) fn cancel() -> Value {
 #[test]
 fn a_child_is_paused_with_its_parent() {
     let [_, child] = while_the_child_waits("pause-child", |journal, run, child| {
-        let store = SqliteStore::open(journal).expect("it opens");
+        let store = SqliteStore::open(journal).expect("the journal opens");
         until(&store, child, "answered");
         send(journal, run, &json!({ "paused": { "why": "tea" } }));
         until(&store, child, r#""paused":{"why":"its parent is paused","by":"parent"}"#);
@@ -154,7 +161,7 @@ fn a_child_is_paused_with_its_parent() {
 #[test]
 fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
     let [parent, child] = while_the_child_waits("pause-both", |journal, run, child| {
-        let store = SqliteStore::open(journal).expect("it opens");
+        let store = SqliteStore::open(journal).expect("the journal opens");
         until(&store, child, "answered");
         let pause = json!({ "paused": { "why": "tea" } });
         send(journal, child, &pause);
@@ -183,7 +190,7 @@ fn is_new(line: &str) -> bool {
 #[test]
 fn a_child_is_cancelled_by_a_letter() {
     let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
-        let store = SqliteStore::open(journal).expect("it opens");
+        let store = SqliteStore::open(journal).expect("the journal opens");
         until(&store, child, "answered");
         send(journal, child, &cancel());
     });

@@ -26,26 +26,29 @@ fn shell(command: &str) -> Grant {
 }
 
 fn rules(file: &Path) -> Vec<Grant> {
-    let config = Config::read(file, ConfigOrigin::User).expect("it is sound").expect("it is there");
+    let config = Config::read(file, ConfigOrigin::User)
+        .expect("the settings are valid")
+        .expect("it is there");
     config.permissions.rules.into_iter().map(|dated| dated.grant).collect()
 }
 
 #[test]
 fn a_file_is_made_and_a_rule_is_added_once() {
     let (_folder, file) = file("new");
-    remember(&file, &shell("cargo test *"), None).expect("it is written");
+    remember(&file, &shell("cargo test *"), None).expect("the rule is written");
     assert_eq!(rules(&file), [shell("cargo test *")]);
-    let text = fs::read_to_string(&file).expect("it is there");
+    let text = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     remember(&file, &shell("cargo test *"), None).expect("it is there already");
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
-    remember(&file, &rule("edit", Level::Refuse), None).expect("it is written");
-    remember(&file, &shell("say \"it\" \\ = ü"), None).expect("it is written");
+    assert_eq!(fs::read_to_string(&file).expect("the file exists and is UTF-8"), text);
+    remember(&file, &rule("edit", Level::Refuse), None).expect("the rule is written");
+    remember(&file, &shell("say \"it\" \\ = ü"), None).expect("the rule is written");
     assert_eq!(
         rules(&file),
         [shell("say \"it\" \\ = ü"), shell("cargo test *"), rule("edit", Level::Refuse)]
     );
-    let left: Vec<_> =
-        fs::read_dir(file.parent().expect("a folder")).expect("it is there").collect();
+    let left: Vec<_> = fs::read_dir(file.parent().expect("the path has a parent folder"))
+        .expect("the folder is readable")
+        .collect();
     assert_eq!(left.len(), 1, "no temporary file stays");
 }
 
@@ -71,35 +74,36 @@ cpu = 80 # percent
 #[test]
 fn the_answer_about_commits_is_kept_with_the_rest() {
     let (_folder, file) = file("commits");
-    let committed = || Config::read(&file, ConfigOrigin::User).expect("it is read");
+    let committed = || Config::read(&file, ConfigOrigin::User).expect("the settings are valid");
     let committed = || committed().expect("it is there").hooks.commit;
-    remember_commit(&file, true).expect("it is written");
+    remember_commit(&file, true).expect("the setting is written");
     assert_eq!(committed(), Some(true));
     fs::write(&file, format!("{WRITTEN}[hooks]\ndiff = \"1KiB\" # small\n"))
-        .expect("it is written");
-    remember_commit(&file, false).expect("it is written");
+        .expect("the file is written");
+    remember_commit(&file, false).expect("the setting is written");
     assert_eq!(committed(), Some(false));
-    let text = fs::read_to_string(&file).expect("it is there");
+    let text = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     assert!(text.starts_with(WRITTEN) && text.contains("diff = \"1KiB\" # small\n"), "{text}");
-    fs::write(&file, "[hooks").expect("it is written");
+    fs::write(&file, "[hooks").expect("the file is written");
     remember_commit(&file, true).expect_err("it has mistakes");
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), "[hooks");
+    assert_eq!(fs::read_to_string(&file).expect("the file exists and is UTF-8"), "[hooks");
 }
 
 #[test]
 fn comments_and_order_stay_and_what_denies_comes_first() {
     let (_folder, file) = file("kept");
-    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
-    fs::write(&file, WRITTEN).expect("it is written");
-    remember(&file, &shell("cargo test *"), None).expect("it is written");
-    let text = fs::read_to_string(&file).expect("it is there");
+    fs::create_dir_all(file.parent().expect("the path has a parent folder"))
+        .expect("the folder is created");
+    fs::write(&file, WRITTEN).expect("the file is written");
+    remember(&file, &shell("cargo test *"), None).expect("the rule is written");
+    let text = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     let added = "    { allow = \"shell\", with = { command = \"cargo test *\" } },\n";
     assert_eq!(text.replace(added, ""), WRITTEN, "{text}");
     let order: Vec<Level> = rules(&file).iter().map(|rule| rule.level).collect();
     assert_eq!(order, [Level::Refuse, Level::Allow, Level::Allow, Level::Ask]);
-    remember(&file, &rule("edit", Level::Allow), None).expect("it is written");
+    remember(&file, &rule("edit", Level::Allow), None).expect("the rule is written");
     assert_eq!(rules(&file).last(), Some(&rule("edit", Level::Allow)));
-    let text = fs::read_to_string(&file).expect("it is there");
+    let text = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     let last = "    { ask = \"shell\" },\n    { allow = \"edit\" },\n]\n";
     assert!(text.contains(last), "{text}");
 }
@@ -117,9 +121,10 @@ fn with(file: &Path, rules: &[Grant]) {
         format!("{{ {verb} = '{}'{with} }}", rule.tool)
     };
     let list: Vec<String> = rules.iter().map(line).collect();
-    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+    fs::create_dir_all(file.parent().expect("the path has a parent folder"))
+        .expect("the folder is created");
     let text = format!("[permissions]\nrules = [{}]\n", list.join(", "));
-    fs::write(file, text).expect("it is written");
+    fs::write(file, text).expect("the file is written");
 }
 
 #[test]
@@ -136,7 +141,7 @@ fn what_denies_later_is_still_denied() {
         (vec![rule("*", Level::Ask), publish], 0),
     ] {
         with(&file, &rules);
-        remember(&file, &shell("cargo test *"), None).expect("it is written");
+        remember(&file, &shell("cargo test *"), None).expect("the rule is written");
         let mut wanted = rules;
         wanted.insert(place, shell("cargo test *"));
         assert_eq!(self::rules(&file), wanted);
@@ -155,10 +160,13 @@ fn a_rule_that_nothing_comes_of_is_moved_or_told() {
     assert_eq!(rules(&file).len(), 2);
     // Where nothing can come of it, nothing is written, and who wanted it is told.
     with(&file, &[shell("make *"), rule("shel*", Level::Refuse), test.clone()]);
-    let before = fs::read_to_string(&file).expect("it is there");
+    let before = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     let error = remember(&file, &test, None).expect_err("nothing would come of it").to_string();
-    assert!(error.ends_with("rule 2 denies all that it allows; change that by hand"), "{error}");
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), before);
+    assert!(
+        error.ends_with("rule 2 denies everything that the new rule allows; change it by hand"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&file).expect("the file exists and is UTF-8"), before);
 }
 
 #[test]
@@ -169,32 +177,43 @@ fn other_ways_to_write_a_list_work_too() {
         "[permissions]\nrules = [{ deny = \"git\" }, { ask = \"shell\" }]\n",
     ] {
         let (_folder, file) = file("ways");
-        fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
-        fs::write(&file, text).expect("it is written");
-        remember(&file, &shell("make *"), None).expect("it is written");
+        fs::create_dir_all(file.parent().expect("the path has a parent folder"))
+            .expect("the folder is created");
+        fs::write(&file, text).expect("the file is written");
+        remember(&file, &shell("make *"), None).expect("the rule is written");
         let wanted = [rule("git", Level::Refuse), shell("make *"), rule("shell", Level::Ask)];
-        assert_eq!(rules(&file), wanted, "{}", fs::read_to_string(&file).expect("it is there"));
+        assert_eq!(
+            rules(&file),
+            wanted,
+            "{}",
+            fs::read_to_string(&file).expect("the file exists and is UTF-8")
+        );
     }
 }
 
 #[test]
 fn a_rule_holds_as_long_as_it_says() {
     let (_folder, file) = file("until");
-    remember(&file, &shell("make *"), Some(Duration::from_hours(1))).expect("it is written");
-    let config =
-        || Config::read(&file, ConfigOrigin::User).expect("sound").expect("there").permissions;
+    remember(&file, &shell("make *"), Some(Duration::from_hours(1))).expect("the rule is written");
+    let config = || {
+        Config::read(&file, ConfigOrigin::User)
+            .expect("the settings are valid")
+            .expect("there")
+            .permissions
+    };
     let permissions = config().permissions(Vec::new(), true);
     let left = permissions.rules.first().and_then(|rule| rule.until).expect("it ends");
     assert!((3_590_000..=3_601_000).contains(&left.0), "{left:?}");
     let ends = config().rules[0].until_ms;
     // A longer time takes its place, a shorter one does not, and for good is for good.
-    remember(&file, &shell("make *"), Some(Duration::from_mins(1))).expect("it is written");
+    remember(&file, &shell("make *"), Some(Duration::from_mins(1))).expect("the rule is written");
     assert_eq!(config().rules[0].until_ms, ends);
-    remember(&file, &shell("make *"), None).expect("it is written");
+    remember(&file, &shell("make *"), None).expect("the rule is written");
     assert_eq!((config().rules.len(), config().rules[0].until_ms), (1, None));
     let past = "[permissions]\nrules = [{ allow = \"shell\", until = 2020-01-01 }, \
                 { allow = \"edit\", until = 2999-12-31T23:00:00Z }]";
-    let config = Config::parse(past, ConfigOrigin::User).expect("it is sound").permissions;
+    let config =
+        Config::parse(past, ConfigOrigin::User).expect("the settings are valid").permissions;
     let tools: Vec<String> =
         config.permissions(Vec::new(), true).rules.into_iter().map(|rule| rule.tool).collect();
     assert_eq!(tools.first().map(String::as_str), Some("edit"));
@@ -206,12 +225,13 @@ fn a_rule_holds_as_long_as_it_says() {
 #[test]
 fn a_file_with_mistakes_is_left_alone() {
     let (_folder, file) = file("bad");
-    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+    fs::create_dir_all(file.parent().expect("the path has a parent folder"))
+        .expect("the folder is created");
     for text in ["[permissions\n", "[permissions]\nrule = []\n", "[modell]\n"] {
-        fs::write(&file, text).expect("it is written");
+        fs::write(&file, text).expect("the file is written");
         let error = remember(&file, &shell("make *"), None).expect_err("it has mistakes");
         assert!(matches!(error, ConfigError::Mistakes { .. }), "{error}");
-        assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
+        assert_eq!(fs::read_to_string(&file).expect("the file exists and is UTF-8"), text);
     }
     let error = remember(&file.join("below"), &shell("make *"), None).expect_err("not a folder");
     assert!(error.to_string().contains("cannot"), "{error}");

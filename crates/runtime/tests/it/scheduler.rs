@@ -119,11 +119,11 @@ fn beginning(program: &Arc<Program>, source: &str, id: RunId) -> PreparedRun {
 }
 
 fn input(text: &str) -> Event<Body> {
-    Event::Given { event: 0, body: body(&json!({ "text": text })).expect("it is JSON") }
+    Event::Given { event: 0, body: body(&json!({ "text": text })).expect("the body is valid JSON") }
 }
 
 fn closed() -> Event<Body> {
-    Event::Given { event: 1, body: body(&json!({})).expect("it is JSON") }
+    Event::Given { event: 1, body: body(&json!({})).expect("the body is valid JSON") }
 }
 
 /// Queues a run of a chart.
@@ -145,7 +145,7 @@ async fn open(
 }
 
 async fn send(store: &SqliteStore, run: &RunId, event: &Event<Body>) {
-    let event = serde_json::to_string(event).expect("an event is plain data");
+    let event = serde_json::to_string(event).expect("the value serialises");
     store.send(run, &event).await.unwrap_or_else(|error| panic!("run {run}: {error}"));
 }
 
@@ -173,7 +173,9 @@ async fn rested(scheduler: &Scheduler) {
 async fn finished(
     leaving: &mut tokio::sync::mpsc::UnboundedReceiver<FinishedRun>,
 ) -> (RunId, Result<Disposition, SchedulerError>) {
-    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("a run leaves in time");
+    let finished = tokio::time::timeout(LIMIT, leaving.recv())
+        .await
+        .expect("the event comes before the timeout");
     let FinishedRun { run, how } = finished.expect("the scheduler is open");
     (run, how)
 }
@@ -182,7 +184,7 @@ async fn finished(
 fn events(store: &SqliteStore, run: &RunId) -> Vec<String> {
     let lines = store.reader().lines(run, Seq(0)).expect("the journal is readable");
     let name = |line: &String| {
-        let entry: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+        let entry: serde_json::Value = serde_json::from_str(line).expect("the text is valid JSON");
         match &entry["event"] {
             serde_json::Value::String(name) => name.clone(),
             event => {
@@ -222,7 +224,7 @@ async fn thousand_queued_runs_wait_on_disk_and_all_end() {
         let (run, how) = finished(&mut leaving).await;
         assert_eq!(how.ok(), Some(Disposition::Succeeded), "run {run}");
     }
-    assert!(store.runs().expect("readable").iter().all(|row| row.ended.is_some()));
+    assert!(store.runs().expect("the runs are readable").iter().all(|row| row.ended.is_some()));
     rested(&scheduler).await;
 }
 
@@ -278,7 +280,7 @@ async fn request_with_the_same_name_makes_no_second_run() {
     ask(first.clone()).await.unwrap_or_else(|error| panic!("it is queued: {error}"));
     let again = ask(new_run_id()).await.expect_err("the request was made before");
     assert!(again.to_string().contains(first.as_str()), "{again}");
-    assert_eq!(store.runs().expect("readable").len(), 1);
+    assert_eq!(store.runs().expect("the runs are readable").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -305,7 +307,7 @@ async fn children_that_were_left_behind_end_with_their_parent() {
     rested(&scheduler).await;
     // As good as any child is one that shares its parent's past.
     let child: RunId = format!("{id}-1-0").parse().expect("a child's id");
-    store.fork(&id, Seq(1), child.clone(), 5).await.expect("a run can be forked");
+    store.fork(&id, Seq(1), child.clone(), 5).await.expect("the run is forked");
     send(&store, &id, &closed()).await;
     let (_, how) = finished(&mut leaving).await;
     assert_eq!(how.ok(), Some(Disposition::Succeeded));
@@ -357,7 +359,7 @@ async fn run_of_another_owner_is_left_alone() {
     let (_scheduler, _leaving) = open(&context, 8).await;
     submit(&context, &program, CHART, &free).await;
     reaches(&store, &free, 2).await;
-    assert_eq!(store.reader().run(&owned).expect("readable").seq.0, 1);
+    assert_eq!(store.reader().run(&owned).expect("the run is readable").seq.0, 1);
     drop(lease);
     reaches(&store, &owned, 2).await;
 }
@@ -424,7 +426,11 @@ async fn messages_of_other_processes_wake_a_parked_run() {
     send(&elsewhere, &id, &closed()).await;
     let (run, how) = finished(&mut leaving).await;
     assert_eq!((&run, how.ok()), (&id, Some(Disposition::Succeeded)));
-    assert_eq!(store.reader().run(&id).expect("readable").seq.0, 7, "given, answered, given");
+    assert_eq!(
+        store.reader().run(&id).expect("the run is readable").seq.0,
+        7,
+        "given, answered, given"
+    );
 
     submit(&context, &program, CHART, &other).await;
     reaches(&store, &other, 2).await;

@@ -71,12 +71,12 @@ final = "cancelled"
 "#;
 
 /// A workspace with a journal beside it.
-pub(crate) struct Desk {
+pub(crate) struct TestSession {
     folder: TempFolder,
     pub(crate) session: Session,
 }
 
-impl Desk {
+impl TestSession {
     pub(crate) fn new(name: &str) -> Self {
         Self::with(name, pointsman_agents::all())
     }
@@ -84,7 +84,7 @@ impl Desk {
     /// A desk at which runs can be of these agents.
     pub(crate) fn with(name: &str, agents: Agents) -> Self {
         let folder = TempFolder::new(name);
-        std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
+        std::fs::create_dir_all(folder.0.join("work")).expect("the folder is created");
         let session = Session::open(agents, &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
         Self { folder, session }
@@ -144,7 +144,7 @@ impl Desk {
 
     /// Asks `research` something, with such a model.
     pub(crate) fn research(&self, model: model::ModelSettings, goal: &str) -> RunSummary {
-        let source = pointsman_agents::all().chart("research").expect("it ships");
+        let source = pointsman_agents::all().chart("research").expect("the chart ships");
         let start = StartOptions {
             program: crate::program(source),
             source: source.into(),
@@ -185,13 +185,13 @@ pub(crate) fn has_note(work: &Path) -> bool {
 
 #[test]
 fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
-    let desk = Desk::new("session-yes");
+    let desk = TestSession::new("session-yes");
     let mut yes = Says(true, 0);
     let outcome = desk.run(&mut yes);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(yes.1, 2, "writing and reading were asked for");
     assert!(has_note(&desk.work()));
-    let desk = Desk::new("session-no");
+    let desk = TestSession::new("session-no");
     let outcome = desk.run(&mut Says(false, 0));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Denied));
     assert!(!has_note(&desk.work()));
@@ -199,18 +199,19 @@ fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
 
 #[test]
 fn a_fork_shares_the_past_and_goes_its_own_way() {
-    let desk = Desk::new("session-fork");
+    let desk = TestSession::new("session-fork");
     let outcome = desk.run(&mut Says(true, 0));
     let fork = desk.session.fork(&outcome.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     let ended = desk.resume(&fork, &mut Says(false, 0));
     assert_eq!(ended.status, RunStatus::Ended(Disposition::Denied));
     let store = desk.session.store();
-    let lines = |run| desk.session.block_on(store.lines(run, Seq(0))).expect("readable");
+    let lines =
+        |run| desk.session.block_on(store.lines(run, Seq(0))).expect("the store is readable");
     let (old, new) = (lines(&outcome.run), lines(&fork));
     assert_eq!(old.first(), new.first());
     assert!(fold(&crate::program(CHART), &fork, &new).is_ok());
     assert_eq!(
-        desk.session.block_on(store.run(&fork)).expect("it is there").forked,
+        desk.session.block_on(store.run(&fork)).expect("the run exists").forked,
         Some((outcome.run.clone(), Seq(1)))
     );
     let beyond = desk.session.fork(&outcome.run, Some(Seq(99)));
@@ -225,10 +226,10 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
 
 #[test]
 fn nobody_else_may_drive_a_run_that_is_held() {
-    let desk = Desk::new("session-held");
+    let desk = TestSession::new("session-held");
     let outcome = desk.run(&mut Unattended);
     let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
-    let lease = lease.expect("it can be claimed").expect("it is free");
+    let lease = lease.expect("it can be claimed").expect("no other owner holds the run");
     let other = desk.session.resume(&desk.executor(), &outcome.run, Vec::new(), &mut Unattended);
     assert!(matches!(other, Err(SessionError::Held { .. })));
     drop(lease);
@@ -237,10 +238,10 @@ fn nobody_else_may_drive_a_run_that_is_held() {
 
 #[test]
 fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
-    let desk = Desk::new("session-refused");
+    let desk = TestSession::new("session-refused");
     // As if a build had begun it that knew a job which this one does not.
     let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
-    let start = StartOptions { source: source.into(), ..Desk::start(true) };
+    let start = StartOptions { source: source.into(), ..TestSession::start(true) };
     let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let Err(error) = desk.session.recall(&run, None) else { panic!("the chart is not refused") };
@@ -252,7 +253,7 @@ fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
 
 #[test]
 fn those_who_watch_see_every_transition_question_and_end() {
-    let desk = Desk::new("session-watch");
+    let desk = TestSession::new("session-watch");
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
     let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
@@ -266,7 +267,7 @@ fn those_who_watch_see_every_transition_question_and_end() {
                     LiveNotice::Persisted { seq, .. } => format!("persisted {}", seq.0),
                     _ => return,
                 };
-                return told.lock().expect("nobody panicked").push(word);
+                return told.lock().expect("no thread panicked while it held the lock").push(word);
             }
         };
         let word = match kind {
@@ -280,12 +281,12 @@ fn those_who_watch_see_every_transition_question_and_end() {
             TimelineKind::Verdict(verdict) => format!("{:?}", verdict.level),
             _ => return,
         };
-        told.lock().expect("nobody panicked").push(word);
+        told.lock().expect("no thread panicked while it held the lock").push(word);
     });
-    let start = Desk::start(true);
+    let start = TestSession::start(true);
     let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Says(true, 0));
     assert!(ran.is_ok());
-    let seen = seen.lock().expect("nobody panicked").join("\n");
+    let seen = seen.lock().expect("no thread panicked while it held the lock").join("\n");
     assert_eq!(
         seen,
         "\
@@ -311,31 +312,31 @@ ended Succeeded"
 
 /// Sends a message as another process would.
 pub(crate) fn send(journal: &Path, run: &RunId, event: &impl Serialize) {
-    let event = serde_json::to_string(event).expect("it is JSON");
-    let store = SqliteStore::open(journal).expect("it opens");
+    let event = serde_json::to_string(event).expect("the value serialises");
+    let store = SqliteStore::open(journal).expect("the journal opens");
     std::thread::scope(|threads| {
         let posting = threads.spawn(|| {
-            let threads = tokio::runtime::Runtime::new().expect("threads");
+            let threads = tokio::runtime::Runtime::new().expect("the runtime starts");
             threads.block_on(store.send(run, &event))
         });
-        posting.join().expect("nobody panics").expect("it is posted");
+        posting.join().expect("the thread did not panic").expect("it is posted");
     });
 }
 
 #[test]
 fn a_run_waits_for_another_writer_and_says_so() {
-    let desk = Desk::new("session-delayed");
+    let desk = TestSession::new("session-delayed");
     let journal = desk.session.journal().to_owned();
     let other = Mutex::new((0, None));
     let watch = move |_: &RunId, notice: &Notice| {
-        let mut other = other.lock().expect("nobody panics");
+        let mut other = other.lock().expect("no thread panicked while it held the lock");
         match notice {
             // The finished call is there, and its entry cannot be written.
             Notice::Item(TimelineItem { kind: TimelineKind::Started { .. }, .. })
                 if other.0 == 0 =>
             {
-                let writer = rusqlite::Connection::open(&journal).expect("it opens");
-                writer.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+                let writer = rusqlite::Connection::open(&journal).expect("the database opens");
+                writer.execute_batch("BEGIN IMMEDIATE").expect("the SQL runs");
                 *other = (1, Some(writer));
             }
             // It lets go only when somebody is told, and then the run goes on.
@@ -343,7 +344,7 @@ fn a_run_waits_for_another_writer_and_says_so() {
             _ => {}
         }
     };
-    let start = Desk::start(true);
+    let start = TestSession::start(true);
     let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Says(true, 0));
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));

@@ -51,7 +51,7 @@ impl Plain for SqliteStore {
 }
 
 fn names(store: &SqliteStore) -> Vec<String> {
-    store.runs().expect("readable").iter().map(|row| row.id.to_string()).collect()
+    store.runs().expect("the runs are readable").iter().map(|row| row.id.to_string()).collect()
 }
 
 #[tokio::test]
@@ -62,22 +62,41 @@ async fn what_was_written_is_read_and_survives_a_new_start() {
     let mut last = script.next("the last");
     last.ended = Some(Disposition::Stuck);
     last.snapshot = Some("{\"a\":1}".into());
-    store.write(last.clone()).await.expect("it is written");
+    store.write(last.clone()).await.expect("the entry is written");
     let link = Digest::of(last.line.as_bytes());
     drop(store);
 
     let store = folder.store();
-    let row = store.reader().run(&script.run).expect("it is there");
+    let row = store.reader().run(&script.run).expect("the run exists");
     assert_eq!((row.seq, row.link, &*row.state, row.wake), (Seq(2), link, "state2", Some(20)));
     assert_eq!(row.ended.as_deref(), Some("stuck"));
-    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
-    assert_eq!(store.reader().lines(&script.run, Seq(1)).expect("readable"), [&*last.line]);
-    assert!(store.reader().lines(&script.run, Seq(2)).expect("readable").is_empty());
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+        script.lines
+    );
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(1)).expect("the journal lines are readable"),
+        [&*last.line]
+    );
+    assert!(
+        store
+            .reader()
+            .lines(&script.run, Seq(2))
+            .expect("the journal lines are readable")
+            .is_empty()
+    );
     let error = store.reader().lines(&script.run, Seq(3)).expect_err("there is no entry 3");
     assert!(matches!(error, StoreError::NoSuchEntry { .. }), "{error}");
-    let kept = store.reader().snapshot(&script.run).expect("readable").expect("there is one");
+    let kept = store
+        .reader()
+        .snapshot(&script.run)
+        .expect("the snapshot is readable")
+        .expect("there is one");
     assert_eq!((kept.seq, kept.link, &*kept.body), (Seq(2), link, "{\"a\":1}"));
-    assert_eq!(store.reader().chart_source(&script.run).expect("readable"), "chart = \"research\"");
+    assert_eq!(
+        store.reader().chart_source(&script.run).expect("the chart text is readable"),
+        "chart = \"research\""
+    );
 }
 
 #[tokio::test]
@@ -89,15 +108,16 @@ async fn there_are_no_gaps_and_no_second_writer() {
         (script.clone(), Script::new("one"), Script::new("other"));
     ahead.next("skipped");
     for (wrong, wanted) in [(ahead.next("too soon"), 3), (rewritten.next("again"), 1)] {
-        let error = store.write(wrong).await.expect_err("it is refused");
+        let error = store.write(wrong).await.expect_err("the store refuses the entry");
         assert!(
             matches!(error, StoreError::Conflict { at: Seq(1), wanted: Seq(w), .. } if w == wanted),
             "{error}"
         );
     }
-    let error = store.write(rewritten.next("other past")).await.expect_err("it is refused");
-    assert!(error.to_string().contains("does not follow the run's last line"), "{error}");
-    let error = store.write(strange.next("nobody")).await.expect_err("it is refused");
+    let error =
+        store.write(rewritten.next("other past")).await.expect_err("the store refuses the entry");
+    assert!(error.to_string().contains("does not follow the run's last entry"), "{error}");
+    let error = store.write(strange.next("nobody")).await.expect_err("the store refuses the entry");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     let again = Script::new("one").next("again");
     let error = store.create(again.into(), new_run(9)).await.expect_err("it is refused");
@@ -106,9 +126,12 @@ async fn there_are_no_gaps_and_no_second_writer() {
     let second = folder.store();
     let next = script.next("next");
     second.write(next.clone()).await.expect("it is first");
-    let error = store.write(next).await.expect_err("it is refused");
+    let error = store.write(next).await.expect_err("the store refuses the entry");
     assert!(matches!(error, StoreError::Conflict { at: Seq(2), .. }), "{error}");
-    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+        script.lines
+    );
 }
 
 #[tokio::test]
@@ -119,7 +142,7 @@ async fn a_line_that_is_no_entry_is_refused() {
     let good = script.next("good");
     for line in ["", "{}", "not JSON", &Script::new("one").next("entry 1").line] {
         let wrong = Append { line: line.to_owned().into(), ..good.clone() };
-        let error = store.write(wrong).await.expect_err("it is refused");
+        let error = store.write(wrong).await.expect_err("the store refuses the entry");
         assert!(error.to_string().contains("entry 2 of run one cannot be kept"), "{error}");
     }
     store.write(good).await.expect("the good one is written");
@@ -137,7 +160,7 @@ async fn many_runs_share_flushes_and_lose_nothing() {
                 script.until(&*store, 20).await;
                 // A refusal in the middle of a batch concerns nobody else.
                 let wrong = Script::new(script.run.as_str()).next("wrong");
-                store.write(wrong).await.expect_err("it is refused");
+                store.write(wrong).await.expect_err("the store refuses the entry");
                 script.until(&*store, 40).await;
                 script
             })
@@ -145,13 +168,16 @@ async fn many_runs_share_flushes_and_lose_nothing() {
         .collect();
     let mut scripts = Vec::new();
     for task in tasks {
-        scripts.push(task.await.expect("it does not panic"));
+        scripts.push(task.await.expect("the task did not panic"));
     }
-    let runs = store.runs().expect("readable");
+    let runs = store.runs().expect("the runs are readable");
     assert_eq!(runs.len(), 64);
     assert!(runs.is_sorted_by(|left, right| left.created_ms >= right.created_ms));
     for script in scripts {
-        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        assert_eq!(
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+            script.lines
+        );
     }
 }
 

@@ -33,7 +33,7 @@ use pointsman_runtime::{
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
-use crate::session::Desk;
+use crate::session::TestSession;
 
 /// Counts sheep, and asks before it shears them.
 struct Shepherd;
@@ -210,7 +210,7 @@ impl Executor<Shepherd> for Dog {
     }
 
     fn ended(&self, _: &RunId, how: Disposition) -> CleanupFuture {
-        self.ended.lock().expect("nobody panicked").push(how);
+        self.ended.lock().expect("no thread panicked while it held the lock").push(how);
         Box::pin(std::future::ready(()))
     }
 }
@@ -219,15 +219,15 @@ fn agents() -> Agents {
     Agents::new().with(&[AgentRow::of::<Shepherd>()]).with_charts(&[("pasture", CHART)])
 }
 
-fn executor(desk: &Desk, executors: Executors) -> LocalExecutor {
+fn executor(desk: &TestSession, executors: Executors) -> LocalExecutor {
     let model = model::ModelSettings::new(Spec::quote());
     let settings = desk.settings(model, None);
     desk.host_from(pointsman_runtime::engine::EngineConfig { executors, ..settings })
 }
 
-fn run(desk: &Desk, executor: &LocalExecutor) -> RunSummary {
+fn run(desk: &TestSession, executor: &LocalExecutor) -> RunSummary {
     let start = StartOptions {
-        program: desk.session.agents().verify(CHART).expect("it is sound"),
+        program: desk.session.agents().verify(CHART).expect("the chart is accepted"),
         source: CHART.into(),
         config: json!({}).into(),
         words: Vec::new(),
@@ -241,7 +241,7 @@ fn run(desk: &Desk, executor: &LocalExecutor) -> RunSummary {
 
 #[test]
 fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
-    let desk = Desk::with("stranger", agents());
+    let desk = TestSession::with("stranger", agents());
     let dog = Dog::default();
     let executor = executor(&desk, Executors::default().with::<Shepherd>(dog.clone()));
     let asked = run(&desk, &executor);
@@ -258,10 +258,13 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     let ended = resumed.unwrap_or_else(|error| panic!("it is resumed: {error}"));
     assert_eq!(ended.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(ended.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
-    assert_eq!(*dog.ended.lock().expect("nobody panicked"), [Disposition::Succeeded]);
+    assert_eq!(
+        *dog.ended.lock().expect("no thread panicked while it held the lock"),
+        [Disposition::Succeeded]
+    );
     let (agents, store) = (desk.session.agents(), &**desk.session.store());
     assert!(desk.session.block_on(replay(agents, store, &asked.run, None)).is_ok());
-    let recalled = desk.session.recall(&asked.run, None).expect("it is recalled");
+    let recalled = desk.session.recall(&asked.run, None).expect("the run is recalled");
     let mut projector = Projector::new(Arc::new(recalled.program), asked.run.clone());
     let items = projector.fold_all(&recalled.lines).expect("it is told");
     let answers = items.iter().filter_map(|item| match &item.kind {
@@ -277,11 +280,13 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
 
 #[test]
 fn a_task_that_nobody_carries_out_fails_at_once() {
-    let desk = Desk::with("stranger-alone", agents());
+    let desk = TestSession::with("stranger-alone", agents());
     let outcome = run(&desk, &executor(&desk, Executors::default()));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));
-    let lines =
-        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
+    let lines = desk
+        .session
+        .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
+        .expect("the store is readable");
     assert!(
         lines[1].contains("no executor is registered for the agent `shepherd`"),
         "{}",
@@ -291,7 +296,7 @@ fn a_task_that_nobody_carries_out_fails_at_once() {
 
 #[test]
 fn a_run_of_an_agent_that_is_not_there_is_refused_and_kept() {
-    let desk = Desk::with("stranger-gone", agents());
+    let desk = TestSession::with("stranger-gone", agents());
     let executor = executor(&desk, Executors::default().with::<Shepherd>(Dog::default()));
     let asked = run(&desk, &executor);
     let store = &**desk.session.store();

@@ -18,10 +18,10 @@ use pointsman_runtime::{
 };
 use serde_json::Value;
 
-use crate::session::{Desk, Says};
+use crate::session::{Says, TestSession};
 
 fn json(items: &[TimelineItem]) -> Vec<Value> {
-    items.iter().map(|item| serde_json::to_value(item).expect("it is plain data")).collect()
+    items.iter().map(|item| serde_json::to_value(item).expect("the value serialises")).collect()
 }
 
 /// Returns an observer, and the items that it is told.
@@ -30,14 +30,20 @@ fn watching() -> (Arc<dyn Observer>, Arc<Mutex<Vec<TimelineItem>>>) {
     let keeps = Arc::clone(&told);
     let observer = move |_: &RunId, notice: &Notice| {
         if let Notice::Item(item) = notice {
-            keeps.lock().expect("nobody panicked").push(item.clone());
+            keeps.lock().expect("no thread panicked while it held the lock").push(item.clone());
         }
     };
     (Arc::new(observer), told)
 }
 
 /// Reads the timeline of a run after an entry.
-fn read(desk: &Desk, agents: &Agents, run: &RunId, after: u64, page: usize) -> Vec<TimelineItem> {
+fn read(
+    desk: &TestSession,
+    agents: &Agents,
+    run: &RunId,
+    after: u64,
+    page: usize,
+) -> Vec<TimelineItem> {
     let store = Arc::clone(desk.session.store());
     desk.session.block_on(async {
         let opened = Timeline::open(agents, store, run, Seq(after)).await;
@@ -54,14 +60,14 @@ fn read(desk: &Desk, agents: &Agents, run: &RunId, after: u64, page: usize) -> V
 }
 
 /// Compares the items that observers received with the journal, read from every entry on.
-fn check(desk: &Desk, run: &RunId, told: &Mutex<Vec<TimelineItem>>) {
-    let told = json(&told.lock().expect("nobody panicked"));
+fn check(desk: &TestSession, run: &RunId, told: &Mutex<Vec<TimelineItem>>) {
+    let told = json(&told.lock().expect("no thread panicked while it held the lock"));
     let all = read(desk, desk.session.agents(), run, 0, 2);
     // Only observers know the model's name.
     let named = |item: Value| {
         let text = item.to_string();
         let text = text.replace("asks quote (built in, no model)", "asks the model");
-        serde_json::from_str::<Value>(&text).expect("it is JSON")
+        serde_json::from_str::<Value>(&text).expect("the text is valid JSON")
     };
     assert_eq!(told.into_iter().map(named).collect::<Vec<_>>(), json(&all));
     let last = all.last().expect("it has items").seq.0;
@@ -74,13 +80,13 @@ fn check(desk: &Desk, run: &RunId, told: &Mutex<Vec<TimelineItem>>) {
 
 #[test]
 fn what_is_told_live_is_what_the_journal_tells() {
-    let desk = Desk::new("timeline-live");
+    let desk = TestSession::new("timeline-live");
     let (observer, told) = watching();
-    let start = Desk::start(true);
+    let start = TestSession::start(true);
     let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Says(true, 0));
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     check(&desk, &run, &told);
-    let kinds = told.lock().expect("nobody panicked");
+    let kinds = told.lock().expect("no thread panicked while it held the lock");
     let asked = |item: &&TimelineItem| matches!(item.kind, TimelineKind::Asked(_));
     let allowed = |it: &&TimelineItem| {
         matches!(it.kind, TimelineKind::ApprovalAnswered { granted: true, .. })
@@ -91,11 +97,11 @@ fn what_is_told_live_is_what_the_journal_tells() {
 
 #[test]
 fn a_research_run_is_told_alike_with_its_models_and_tools() {
-    let desk = Desk::new("timeline-research");
+    let desk = TestSession::new("timeline-research");
     fs::write(desk.work().join("a.md"), "# Signals\n\nA signal box sets the points.\n")
-        .expect("it is written");
+        .expect("the file is written");
     let (observer, told) = watching();
-    let source = pointsman_agents::all().chart("research").expect("it ships");
+    let source = pointsman_agents::all().chart("research").expect("the chart ships");
     let start = StartOptions {
         program: crate::program(source),
         source: source.into(),
@@ -113,7 +119,7 @@ fn a_research_run_is_told_alike_with_its_models_and_tools() {
 
 #[test]
 fn a_run_whose_agent_is_not_known_gives_events_and_hops() {
-    let desk = Desk::new("timeline-raw");
+    let desk = TestSession::new("timeline-raw");
     let run = desk.run(&mut Says(true, 0)).run;
     let whole = read(&desk, desk.session.agents(), &run, 0, usize::MAX);
     let events: Vec<&str> = whole.iter().filter_map(|item| item.kind.event()).collect();
@@ -139,7 +145,7 @@ fn every_kept_journal_has_a_timeline_from_any_entry_on() {
     for file in fs::read_dir(folder).expect("the corpus is there") {
         let path = file.expect("it can be listed").path();
         let name = path.display();
-        let exported = import::read(fs::File::open(&path).expect("it opens"));
+        let exported = import::read(fs::File::open(&path).expect("the file opens"));
         let exported = exported.unwrap_or_else(|error| panic!("{name}: {error}"));
         let verified = agents.verify(&exported.source);
         let program = Arc::new(verified.unwrap_or_else(|refused| panic!("{name}: {refused:?}")));
@@ -150,7 +156,8 @@ fn every_kept_journal_has_a_timeline_from_any_entry_on() {
             assert!(entry.iter().all(|item| item.seq == Seq(seq)), "{name}: entry {seq}");
             assert!((0..).zip(entry).all(|(at, item)| item.index == at), "{name}: entry {seq}");
             let events: Vec<&str> = entry.iter().filter_map(|item| item.kind.event()).collect();
-            let line = &exported.lines[usize::try_from(seq).expect("it is small") - 1];
+            let line =
+                &exported.lines[usize::try_from(seq).expect("the number fits in a usize") - 1];
             let written = event(line).expect("it was folded");
             assert_eq!(events, [written.name()], "{name}: entry {seq}");
         }
@@ -158,8 +165,8 @@ fn every_kept_journal_has_a_timeline_from_any_entry_on() {
         assert_eq!(last, exported.lines.len() as u64, "{name}");
         let (first, rest) = exported.lines.split_at(exported.lines.len() / 2);
         let mut later = Projector::new(program, exported.run.clone());
-        let before = later.fold_all(first).expect("it was folded before").len();
-        let after = later.fold_all(rest).expect("it was folded before");
+        let before = later.fold_all(first).expect("the lines were folded before").len();
+        let after = later.fold_all(rest).expect("the lines were folded before");
         assert_eq!(json(&after), json(&items[before..]), "{name}");
         runs += 1;
     }

@@ -9,9 +9,9 @@ mod edit_near;
 mod files;
 mod http;
 mod look;
+mod path_filter;
 mod probe;
 mod sandbox;
-mod veil;
 
 pub(crate) use sandbox::helper as sandbox_helper;
 
@@ -30,13 +30,13 @@ use serde_json::{Value, value::to_raw_value};
 use crate::store::TempFolder;
 
 /// A workspace with its tools.
-struct Desk {
+struct TestSession {
     folder: TempFolder,
     root: PathBuf,
     tools: WorkspaceTools,
 }
 
-impl Desk {
+impl TestSession {
     /// Opens the tools over an empty workspace.
     fn new(name: &str) -> Self {
         Self::with(name, |_| {})
@@ -46,22 +46,23 @@ impl Desk {
     fn with(name: &str, change: impl FnOnce(&mut ToolSettings)) -> Self {
         let folder = TempFolder::new(&format!("tool-{name}"));
         let root = folder.0.join("work");
-        fs::create_dir_all(&root).expect("it is made");
+        fs::create_dir_all(&root).expect("the folder is created");
         let mut settings = ToolSettings::over(&root, folder.0.join("cache/search.db"));
         change(&mut settings);
-        let tools = WorkspaceTools::open(settings).expect("they open");
-        Self { root: root.canonicalize().expect("it is there"), folder, tools }
+        let tools = WorkspaceTools::open(settings).expect("the tools open");
+        Self { root: root.canonicalize().expect("the path exists"), folder, tools }
     }
 
     /// Puts a file into the workspace.
     fn put(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.root.join(path);
-        fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
-        fs::write(path, text).expect("it is written");
+        fs::create_dir_all(path.parent().expect("the path has a parent folder"))
+            .expect("the folder is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     fn text(&self, path: &str) -> String {
-        fs::read_to_string(self.root.join(path)).expect("it is there")
+        fs::read_to_string(self.root.join(path)).expect("the file exists and is UTF-8")
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
@@ -93,7 +94,7 @@ fn permit() -> Permit {
 }
 
 fn call(tool: &str, arguments: Value) -> ToolCall {
-    let arguments = to_raw_value(&arguments).expect("it is JSON");
+    let arguments = to_raw_value(&arguments).expect("the value serialises");
     ToolCall { id: "1".into(), tool: tool.into(), arguments }
 }
 
@@ -105,5 +106,5 @@ fn result(done: Completion) -> ToolResult {
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    threads.expect("it is made").block_on(work)
+    threads.expect("the runtime starts").block_on(work)
 }

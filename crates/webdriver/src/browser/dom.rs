@@ -135,7 +135,7 @@ impl Browser {
             let site = self.site.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let place = json!({ "depth": self.inside().depth, "site": site });
             let args = vec![json!(function), place, json!(rest), more.clone()];
-            let said = self.raw("a look at a field", || self.client.execute(&body, args.clone()));
+            let said = self.raw("reading a field", || self.client.execute(&body, args.clone()));
             let said = said.await?;
             if said.is_null() {
                 // A dialog cut it short. It is answered before the next call is made.

@@ -127,13 +127,13 @@ pub enum BrowserError {
         why: String,
     },
     /// The page has switched a field off.
-    #[error("`{selector}` cannot be used: the page has switched it off")]
+    #[error("`{selector}` cannot be used: the page has disabled it")]
     Off {
         /// Which.
         selector: String,
     },
     /// A box of the page's own stands in the way, and it is not ours to answer.
-    #[error("the page shows a box that says {words:?}: {why}")]
+    #[error("the page shows a dialog that says {words:?}: {why}")]
     Box {
         /// What it says.
         words: String,
@@ -183,7 +183,7 @@ impl BrowserError {
             Self::Unsure(_) => "check the site before you try again",
             Self::InUse { .. } => "wait until that process has ended, or end it",
             Self::Elsewhere { .. } => "if you trust the site, add it to `sites` in `[form]`",
-            Self::Box { .. } => "run it with `--visible`, and answer the box yourself",
+            Self::Box { .. } => "run it with `--visible`, and answer the dialog yourself",
             Self::Restless { .. } => {
                 "raise `settle_timeout` in `[form]`, or stop the animation on the page"
             }
@@ -284,7 +284,7 @@ impl From<NewSessionError> for BrowserError {
             NewSessionError::SessionNotCreated(said) => first_line(&said.message).to_owned(),
             NewSessionError::NotW3C(said) => {
                 let said = said.get("message").and_then(serde_json::Value::as_str);
-                first_line(said.unwrap_or("its driver gave an answer that is none")).to_owned()
+                first_line(said.unwrap_or("its driver sent an invalid response")).to_owned()
             }
             other => first_line(&other.to_string()).to_owned(),
         };

@@ -79,7 +79,7 @@ impl Browser {
             FieldShape::Codes => self.boxes(field, value).await,
             FieldShape::File => self.attach_file(field, value).await,
             FieldShape::Captcha | FieldShape::Unsupported => {
-                Err(unusable(&field.selector, "nothing can be put into it"))
+                Err(unusable(&field.selector, "it cannot be filled"))
             }
         }
     }
@@ -105,7 +105,7 @@ impl Browser {
             return Err(off(selector));
         }
         if reached.is("readonly") && reached.type_ != "checkbox" && reached.tag != "select" {
-            return Err(unusable(selector, "the page lets it only be read"));
+            return Err(unusable(selector, "it is read-only"));
         }
         Ok(reached)
     }
@@ -162,7 +162,7 @@ impl Browser {
                 return Err(unusable(&field.selector, "the path of the file must be absolute"));
             }
             if !Path::new(path).is_file() {
-                return Err(unusable(&field.selector, "the file is not there"));
+                return Err(unusable(&field.selector, "the file does not exist"));
             }
         }
         let reached = self.reach(field, &field.selector, json!({})).await?;

@@ -86,17 +86,17 @@ impl Browser {
         }
         let left = |why: &str| BrowserError::Box { words: words.clone(), why: why.into() };
         if self.asides().closed.get(selector).is_some_and(|times| *times >= MOST) {
-            return Err(left("it came back each time that it was closed"));
+            return Err(left("it reappears each time it is closed"));
         }
         let Some(control) = &found.closes else {
-            return Err(left("what it asks is yours to answer"));
+            return Err(left("only you can answer it"));
         };
         let reached: FieldState = self.hand("reach", control, json!({})).await?;
         if !self.click(&reached.element).await? {
-            return Err(left("something lies over what closes it"));
+            return Err(left("something covers its close button"));
         }
         if !self.is_gone(&found).await? {
-            return Err(left("it stays although it was closed"));
+            return Err(left("it does not close"));
         }
         *self.asides().closed.entry(selector.into()).or_default() += 1;
         let mut dialogs = self.dialogs.lock().unwrap_or_else(PoisonError::into_inner);

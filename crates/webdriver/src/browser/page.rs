@@ -57,7 +57,7 @@ impl Browser {
     /// Runs a script on the page, as the body of a function with these arguments.
     pub async fn script(&self, body: &str, args: Vec<Value>) -> Result<Value, BrowserError> {
         self.to_top().await?;
-        self.raw("a look at the page", || self.client.execute(body, args.clone())).await
+        self.raw("reading the page", || self.client.execute(body, args.clone())).await
     }
 
     /// Returns what dialogs have said since this was last asked.

@@ -21,7 +21,7 @@ impl Browser {
         let picture = match veiled {
             Ok(true) => self.screenshot().await,
             Ok(false) => {
-                Err(BrowserError::Refused { why: "the page does not let itself be veiled".into() })
+                Err(BrowserError::Refused { why: "the page cannot be blacked out".into() })
             }
             Err(error) => Err(error),
         };

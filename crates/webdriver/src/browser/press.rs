@@ -209,14 +209,14 @@ impl Browser {
             return Err(BrowserError::NotAgreed { what: reached.changed });
         }
         if reached.is("disabled") {
-            return Err(unusable(selector, "the page has switched it off"));
+            return Err(unusable(selector, "the page has disabled it"));
         }
         if !reached.is("shown") {
             return Err(unusable(selector, "it is not visible"));
         }
         let _consent = Consent::of(&self.consent, accept);
         if !self.click(&reached.element).await? {
-            return Err(unusable(selector, "something on the page lies over it"));
+            return Err(unusable(selector, "something on the page covers it"));
         }
         let unsure = |error| BrowserError::Unsure(Box::new(error));
         self.leave_frames().await.map_err(unsure)?;
@@ -264,7 +264,7 @@ impl Browser {
         let after: PageAfterPress = self.hand_on_page("over", selector).await?;
         if !after.stopped.is_empty() {
             let to = after.stopped;
-            let why = format!("the form was stopped on its way to {to}, which is another site");
+            let why = format!("sending was stopped, because the form targets another site, {to}");
             return Err(BrowserError::Refused { why });
         }
         let went = match (is_other(stood, &stand), has_moved(stood, &stand)) {

@@ -14,7 +14,7 @@ pub(super) fn differs(
     touched: bool,
 ) -> Option<String> {
     if field.document != 0 && document(reached.document) != field.document {
-        return Some("its document is another".into());
+        return Some("its document has changed".into());
     }
     let now = now(field, reached)?;
     let part = field.shape == FieldShape::Codes;

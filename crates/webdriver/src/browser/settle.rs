@@ -49,7 +49,7 @@ impl Browser {
         let mut before: Option<StablePage> = None;
         // Since when it has stood still.
         let mut bare = Stopwatch::start();
-        let mut changing = "it was never there to be looked at".to_owned();
+        let mut changing = "it never appeared".to_owned();
         loop {
             let seen = match self.seen(begun.elapsed()).await {
                 Ok(seen) => seen,
@@ -100,7 +100,7 @@ impl Browser {
         // Some addresses are refused without a word from the driver: the browser then shows
         // a page of its own.
         if there && stand.url.starts_with("chrome-error:") {
-            let why = "the browser shows an error in its place".into();
+            let why = "the browser shows an error page".into();
             return Err(BrowserError::Address { url: "the page".into(), why });
         }
         Ok(if there { Ok(stand) } else { Err("its document did not finish loading".into()) })
@@ -146,7 +146,7 @@ fn differs(before: &StablePage, now: &StablePage) -> Option<String> {
         return Some(format!("it went on from {} to {}", path(&before.url), path(&now.url)));
     }
     if (before.document - now.document).abs() > 0.0 {
-        return Some("it was loaded again and again".into());
+        return Some("it keeps reloading".into());
     }
     if before.fingerprint == now.fingerprint && before.reading.signature == now.reading.signature {
         return None;

@@ -61,7 +61,7 @@ impl Browser {
 /// Opens a page in a browser of its own, looks at it when it stands still, and ends the
 /// browser. An interrupt ends it as well.
 pub fn visit(settings: &BrowserSettings, url: &str) -> Result<StablePage, BrowserError> {
-    let unable = |source| BrowserError::Start { program: "a look at a page".into(), source };
+    let unable = |source| BrowserError::Start { program: "reading a page".into(), source };
     let threads =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unable)?;
     threads.block_on(async {

@@ -35,7 +35,7 @@ struct CheckResult {
     value: String,
     editable: bool,
     lines: bool,
-    /// Whether the page has switched it off.
+    /// Whether the page has disabled it.
     off: bool,
     /// How many parts of the page say that nothing else can be used.
     modals: usize,

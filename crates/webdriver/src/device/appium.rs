@@ -47,8 +47,7 @@ impl Appium {
     pub fn new(settings: AppiumSettings) -> Result<Self, DeviceError> {
         let wire = WebDriverClient::new(&settings.url, settings.times.connect).map_err(|why| {
             let message = format!(
-                "`{}` is not the address of an Appium server: {why}; it looks like \
-                 `http://127.0.0.1:4723`",
+                "`{}` is not the address of an Appium server: {why}; write it as `http://127.0.0.1:4723`",
                 settings.url
             );
             DeviceError::new(DeviceClass::InvalidArgument, message)

@@ -217,8 +217,8 @@ mod tests {
             <node class="android.widget.Button" text="OK" clickable="true" bounds="[10,20][90,60]"/>
             <node class="android.widget.EditText" resource-id="a:id/name" enabled="false"/>
             </node><node class="android.view.View"/></hierarchy>"#;
-        let tree = parse(tagged).expect("it is a hierarchy");
-        assert_eq!(tree, parse(plain).expect("it is a hierarchy"));
+        let tree = parse(tagged).expect("hierarchy is well-formed");
+        assert_eq!(tree, parse(plain).expect("hierarchy is well-formed"));
         let parents: Vec<Option<usize>> = tree.elements.iter().map(|it| it.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(0), None]);
         let button = &tree.elements[1];
@@ -231,7 +231,7 @@ mod tests {
     fn the_fake_drivers_answer_is_told_from_that_of_ios() {
         let live =
             "<?xml version=\"1.0\"?><AppiumAUT><app><MockButton id=\"b\"/></app></AppiumAUT>";
-        let tree = parse(live).expect("it is a hierarchy");
+        let tree = parse(live).expect("hierarchy is well-formed");
         assert_eq!((tree.platform, tree.elements.len()), (Platform::Fake, 2));
         assert!(tree.elements[1].clickable);
     }
@@ -242,7 +242,7 @@ mod tests {
             <XCUIElementTypeButton name="go" label="Go" x="1" y="2" width="10" height="20"/>
             <XCUIElementTypeSwitch value="1" visible="false"/>
             <XCUIElementTypeSecureTextField/></XCUIElementTypeApplication></AppiumAUT>"#;
-        let tree = parse(source).expect("it is a hierarchy");
+        let tree = parse(source).expect("hierarchy is well-formed");
         assert_eq!((tree.platform, tree.elements.len()), (Platform::Ios, 4));
         let [app, button, switch, secret] = &tree.elements[..] else { panic!("four elements") };
         assert!(!app.clickable && button.clickable);

@@ -69,20 +69,20 @@ mod tests {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, 180, 320);
         encoder.set_color(png::ColorType::Rgb);
-        let mut writer = encoder.write_header().expect("a header");
+        let mut writer = encoder.write_header().expect("PNG is encoded in memory");
         let pixels: Vec<u8> = (0..320)
             .flat_map(|y| (0..180).map(move |x| (x, y)))
             .flat_map(|(x, y)| [paint(x, y); 3])
             .collect();
-        writer.write_image_data(&pixels).expect("pixels");
-        writer.finish().expect("an end");
+        writer.write_image_data(&pixels).expect("PNG is encoded in memory");
+        writer.finish().expect("PNG is encoded in memory");
         bytes
     }
 
     #[test]
     fn a_clock_that_ticks_changes_few_bits_and_another_screen_many() {
         let board = |x: u32, y: u32| if (x / 30 + y / 50).is_multiple_of(2) { 220 } else { 40 };
-        let hash = |bytes: &[u8]| perceptual_hash(bytes).expect("it is a picture");
+        let hash = |bytes: &[u8]| perceptual_hash(bytes).expect("picture decodes");
         let first = hash(&picture(board));
         let ticked = hash(&picture(|x, y| if x < 12 && y < 8 { 0 } else { board(x, y) }));
         let other = hash(&picture(|x, y| if x > y { 230 } else { 20 }));

@@ -79,18 +79,18 @@ mod tests {
         let mut encoder = png::Encoder::new(&mut picture, 40, 80);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header().expect("it is written");
+        let mut writer = encoder.write_header().expect("PNG is encoded in memory");
         let pixels: Vec<u8> = (0..40 * 80).flat_map(|_| [200, 100, 50, 255]).collect();
-        writer.write_image_data(&pixels).expect("it is written");
-        writer.finish().expect("it is written");
-        let small = thumbnail(&picture, 10).expect("it is scaled");
-        let packed = small.strip_prefix("data:image/png;base64,").expect("an address");
-        let bytes = STANDARD.decode(packed).expect("base64");
+        writer.write_image_data(&pixels).expect("PNG is encoded in memory");
+        writer.finish().expect("PNG is encoded in memory");
+        let small = thumbnail(&picture, 10).expect("picture is scaled");
+        let packed = small.strip_prefix("data:image/png;base64,").expect("server address is valid");
+        let bytes = STANDARD.decode(packed).expect("text is base64");
         let mut reader =
-            png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a picture");
+            png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("picture is a PNG");
         assert_eq!((reader.info().width, reader.info().height), (10, 20));
-        let mut pixels = vec![0; reader.output_buffer_size().expect("its size")];
-        reader.next_frame(&mut pixels).expect("its pixels");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("picture is a PNG")];
+        reader.next_frame(&mut pixels).expect("picture is a PNG");
         assert_eq!(pixels.first_chunk(), Some(&[200, 100, 50]));
         assert_eq!(thumbnail(b"no picture", 10), None);
     }

@@ -112,7 +112,7 @@ impl DeviceSession {
             ExploreTask::Wait => self.wait(permit).await?,
             ExploreTask::Check => self.check().await?,
             _ => {
-                let message = "this host cannot do that task";
+                let message = "this host does not support the task";
                 return Err(DeviceError::new(DeviceClass::InvalidArgument, message));
             }
         };
@@ -130,8 +130,7 @@ impl DeviceSession {
         let Some(file) = &app.install_from else {
             let message = match app.version {
                 Some(version) => format!(
-                    "version {version} of {} is wanted and no file to install it from is given: \
-                     name one with --app",
+                    "version {version} of {} is required: name a file to install with --app",
                     app.package
                 ),
                 None => format!(
@@ -147,12 +146,12 @@ impl DeviceSession {
         let version = found.map(|it| it.version.unwrap_or_default());
         match (version, app.version) {
             (None, _) => {
-                let message = format!("{file} was installed, and {} is not there", app.package);
+                let message = format!("{file} was installed, but {} is missing", app.package);
                 Err(DeviceError::new(DeviceClass::NotInstalled, message))
             }
             (Some(found), Some(wanted)) if found < wanted => {
                 let message = format!(
-                    "{file} was installed, and {} has version {found} where {wanted} is wanted",
+                    "{file} was installed, but {} has version {found} instead of {wanted}",
                     app.package
                 );
                 Err(DeviceError::new(DeviceClass::InvalidArgument, message))

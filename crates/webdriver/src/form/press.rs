@@ -241,7 +241,7 @@ fn judged_later(
     if plain && now.reading.fields.is_empty() {
         return Ok((true, true, vec!["the page went on".into()]));
     }
-    Err(unsure("the run was broken off right after it; the site may have it"))
+    Err(unsure("the run was interrupted right after it; the site may have the form"))
 }
 
 /// Returns whether a page took what was sent, whether all that it says is to be told, and
@@ -266,7 +266,7 @@ fn judged(pressed: &PressResult) -> (bool, bool, Vec<String>) {
             false
         }
         _ if went == Navigation::Nowhere => {
-            says.push("the page stayed as it was".into());
+            says.push("the page did not change".into());
             true
         }
         _ => {

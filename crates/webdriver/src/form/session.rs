@@ -119,7 +119,7 @@ impl BrowserSession {
             FormTask::Press { control, page, origin } => {
                 self.press(&control, &page, &origin, permit).await
             }
-            _ => Err(TaskError::Call("this host cannot do that task".into())),
+            _ => Err(TaskError::Call("this host does not support the task".into())),
         }
     }
 
@@ -292,7 +292,7 @@ impl BrowserSession {
 
     async fn left(&self) -> Result<Option<Browser>, BrowserError> {
         let unreadable = |error: io::Error| BrowserError::Gone {
-            why: format!("how to find it cannot be read: {error}"),
+            why: format!("its selector cannot be read: {error}"),
         };
         let Some(found) = BrowserRecord::read(&self.record).map_err(unreadable)? else {
             return Ok(None);
@@ -371,7 +371,7 @@ pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, TaskError> {
 }
 
 pub(super) fn gone() -> BrowserError {
-    BrowserError::Gone { why: "it was ended since the run was last driven".into() }
+    BrowserError::Gone { why: "it has ended since the run was last active".into() }
 }
 
 /// Reads what the run was configured with, from its first entry.

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn call(arguments: &Value) -> (Toolbox, ToolCall) {
-        let arguments = to_raw_value(arguments).expect("it is JSON");
+        let arguments = to_raw_value(arguments).expect("value serialises to JSON");
         let tools = Toolbox::default().with([Arc::new(SubmitTool::default()) as Arc<dyn Tool>]);
         (tools, ToolCall { id: "1".into(), tool: SUBMIT_TOOL.into(), arguments })
     }

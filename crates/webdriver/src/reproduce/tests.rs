@@ -45,13 +45,13 @@ fn event(from: &str, to: &str, kind: &str, node: Option<u32>, p: f64) -> Value {
 fn recorded(name: &str, lines: &[Value]) -> (Folder, PathBuf) {
     let folder =
         std::env::temp_dir().join(format!("pointsman-reproduce-{}-{name}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder can be made");
+    fs::create_dir_all(&folder).expect("folder is writable");
     let header = json!({ "type": "header", "app": "test", "package": "app", "kind": "synthetic",
         "initial": "a" });
     let lines = lines.iter().filter(|it| it["p"] != 0.0);
     let lines: Vec<String> = [&header].into_iter().chain(lines).map(ToString::to_string).collect();
     let file = folder.join("app.jsonl");
-    fs::write(&file, lines.join("\n")).expect("it can be written");
+    fs::write(&file, lines.join("\n")).expect("file is writable");
     (Folder(folder), file)
 }
 
@@ -98,7 +98,7 @@ async fn wander(config: &ExploreConfig, recording: &Recording, count: u64) -> Ap
         let down =
             screen.front(&config.app.package) == pointsman_agents::explore::Foreground::CrashDialog;
         let task = if lost || down || number % 60 == 0 {
-            recording.restart(&config.app.package, &key).await.expect("it starts");
+            recording.restart(&config.app.package, &key).await.expect("app restarts");
             ExploreTask::Restart(config.app.clone())
         } else {
             let chosen = &all[chance % all.len()];
@@ -109,14 +109,14 @@ async fn wander(config: &ExploreConfig, recording: &Recording, count: u64) -> Ap
                 direction: chosen.direction,
                 ..Gesture::default()
             };
-            recording.act(&gesture, &key).await.expect("it acts");
+            recording.act(&gesture, &key).await.expect("device performs the gesture");
             let target = target.map(|ordinal| Target { ordinal, bounds: None });
             let (act, direction, text) = (chosen.act, chosen.direction, None);
             let text = (act == DeviceAction::Text).then(|| "text".into()).or(text);
             ExploreTask::Perform { act, target, direction, text }
         };
         reader.take(number, &task, &ExploreReport::Performed { step: None });
-        let look = recording.look().await.expect("it shows something");
+        let look = recording.look().await.expect("screen is captured");
         screen = Screen::read(&look.tree, &look.package, &look.activity);
         let report = ExploreReport::Captured { screen: screen.clone(), running: true };
         reader.take(number, &ExploreTask::Verify, &report);
@@ -125,7 +125,10 @@ async fn wander(config: &ExploreConfig, recording: &Recording, count: u64) -> Ap
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("runtime is built")
+        .block_on(future)
 }
 
 #[test]
@@ -133,15 +136,23 @@ fn a_crash_is_reduced_to_the_shortest_way_and_always_works() {
     let (_folder, file) = corridor("reduce", 1.0);
     let config = config(&file, "app");
     run(async {
-        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let recording = Recording::open(&file, 1, None).expect("recording is valid");
         let map = wander(&config, &recording, 300).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
-        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let crash = map
+            .mishaps
+            .iter()
+            .find(|it| it.kind == MishapKind::Crash)
+            .expect("exploration found the mishap");
+        let stage =
+            TestDevice::new(&config, &DeviceSettings::default()).expect("device is available");
         let mut bench = TrialBudget::new(&map, stage);
         bench.left = 500;
         // Even where no shorter way is known.
         let longer = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).cloned();
-        let found = bench.reproduce(&longer.expect("a crash"), None).await.expect("it is tried");
+        let found = bench
+            .reproduce(&longer.expect("exploration found the crash"), None)
+            .await
+            .expect("mishap is replayed");
         let names: Vec<String> = found.path.iter().map(|at| map.moves[*at].action.name()).collect();
         assert_eq!(names, ["restart", "tap “on”", "tap “on”", "tap “boom”"]);
         assert_eq!((found.held, found.tries), (5, 5));
@@ -155,14 +166,19 @@ fn a_crash_by_chance_tells_its_rate() {
     let (_folder, file) = corridor("chance", 0.5);
     let config = config(&file, "app");
     run(async {
-        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let recording = Recording::open(&file, 1, None).expect("recording is valid");
         let map = wander(&config, &recording, 600).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
+        let crash = map
+            .mishaps
+            .iter()
+            .find(|it| it.kind == MishapKind::Crash)
+            .expect("exploration found the mishap");
         assert!(crash.otherwise > 0, "it was seen to go well: {crash:?}");
-        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let stage =
+            TestDevice::new(&config, &DeviceSettings::default()).expect("device is available");
         let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5_000;
-        let found = bench.reproduce(crash, None).await.expect("it is tried");
+        let found = bench.reproduce(crash, None).await.expect("mishap is replayed");
         assert_eq!(found.path.len(), 4);
         assert_eq!(found.tries, 20);
         assert!((3..=17).contains(&found.held), "{}", found.held);
@@ -174,13 +190,18 @@ fn the_budget_is_kept() {
     let (_folder, file) = corridor("budget", 1.0);
     let config = config(&file, "app");
     run(async {
-        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let recording = Recording::open(&file, 1, None).expect("recording is valid");
         let map = wander(&config, &recording, 300).await;
-        let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
-        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let crash = map
+            .mishaps
+            .iter()
+            .find(|it| it.kind == MishapKind::Crash)
+            .expect("exploration found the mishap");
+        let stage =
+            TestDevice::new(&config, &DeviceSettings::default()).expect("device is available");
         let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5;
-        let found = bench.reproduce(crash, None).await.expect("it is tried");
+        let found = bench.reproduce(crash, None).await.expect("mishap is replayed");
         assert!(found.cut_short && found.actions == 5, "{found:?}");
     });
 }
@@ -200,17 +221,18 @@ fn a_long_way_has_a_budget_for_all_its_tries() {
     let (_folder, file) = recorded("long", &lines);
     let config = config(&file, "app");
     run(async {
-        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let recording = Recording::open(&file, 1, None).expect("recording is valid");
         let map = walk(&config, &recording).await;
         let [crash] = map.mishaps.as_slice() else { panic!("one crash: {:?}", map.mishaps) };
-        let found =
-            reproduce(&config, &map, &ReproduceOptions::default()).await.expect("it is tried");
+        let found = reproduce(&config, &map, &ReproduceOptions::default())
+            .await
+            .expect("mishap is replayed");
         let [found] = found.as_slice() else { panic!("one: {found:?}") };
         assert_eq!((found.path.len(), found.tries), (ROOMS + 1, 20));
         assert!((3..=17).contains(&found.held), "{found:?}");
         assert!(found.actions > 500 && found.actions <= allowance(crash.path.len()), "{found:?}");
         let options = ReproduceOptions { actions: Some(300), ..ReproduceOptions::default() };
-        let found = reproduce(&config, &map, &options).await.expect("it is tried");
+        let found = reproduce(&config, &map, &options).await.expect("mishap is replayed");
         assert!(found[0].cut_short && found[0].actions <= 300, "what a person sets is kept");
     });
 }
@@ -220,11 +242,11 @@ const ROOMS: usize = 30;
 /// Starts the app, and taps the only button until it is down.
 async fn walk(config: &ExploreConfig, recording: &Recording) -> AppMap {
     let mut reader = MapReader::new(config);
-    recording.restart(&config.app.package, "0").await.expect("it starts");
+    recording.restart(&config.app.package, "0").await.expect("app restarts");
     let mut task = ExploreTask::Restart(config.app.clone());
     for number in 1.. {
         reader.take(number, &task, &ExploreReport::Performed { step: None });
-        let look = recording.look().await.expect("it shows something");
+        let look = recording.look().await.expect("screen is captured");
         let screen = Screen::read(&look.tree, &look.package, &look.activity);
         let down = screen.package == "android";
         reader.take(
@@ -236,7 +258,7 @@ async fn walk(config: &ExploreConfig, recording: &Recording) -> AppMap {
             break;
         }
         let gesture = Gesture { act: DeviceAction::Tap, target: Some(1), ..Gesture::default() };
-        recording.act(&gesture, &number.to_string()).await.expect("it acts");
+        recording.act(&gesture, &number.to_string()).await.expect("device performs the gesture");
         let target = Some(Target { ordinal: 1, bounds: None });
         task = ExploreTask::Perform { act: DeviceAction::Tap, target, direction: None, text: None };
     }

@@ -48,15 +48,16 @@ fn android() -> Value {
 
 /// A device at a stand-in, with a session.
 async fn opened(stand_in: &StandIn) -> Appium {
-    let device = Appium::new(settings(&stand_in.url(), &android())).expect("an address");
-    device.open().await.expect("a session");
+    let device =
+        Appium::new(settings(&stand_in.url(), &android())).expect("server address is valid");
+    device.open().await.expect("session opens");
     device
 }
 
 /// A device at a stand-in, with the app in front.
 async fn launched(stand_in: &StandIn) -> Appium {
     let device = opened(stand_in).await;
-    device.launch(PACKAGE, "").await.expect("it starts");
+    device.launch(PACKAGE, "").await.expect("app launches");
     device
 }
 
@@ -114,15 +115,18 @@ fn text(look: &ScreenCapture, label: &str, text: &str) -> Gesture {
 }
 
 async fn tap(device: &Appium, label: &str) -> ScreenCapture {
-    let look = device.look().await.expect("a look");
-    device.act(&on(&look, label, DeviceAction::Tap), "").await.expect("a tap");
-    device.look().await.expect("a look")
+    let look = device.look().await.expect("screen is captured");
+    device
+        .act(&on(&look, label, DeviceAction::Tap), "")
+        .await
+        .expect("device performs the gesture");
+    device.look().await.expect("screen is captured")
 }
 
 /// A new folder of a test's own.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("appium-{name}"));
     drop(std::fs::remove_dir_all(&folder));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::create_dir_all(&folder).expect("folder is writable");
     folder
 }

@@ -23,12 +23,12 @@ use serde_json::Value;
 use site::Site;
 
 /// A browser over one page, and what the page is served from.
-struct Opened {
+struct OpenPage {
     browser: Browser,
     site: Site,
 }
 
-impl Opened {
+impl OpenPage {
     /// Serves a page at `/` and opens it.
     async fn page(html: &str) -> Self {
         Self::pages(&[("/", html)]).await
@@ -37,18 +37,18 @@ impl Opened {
     /// Serves several pages and opens the one at `/`.
     async fn pages(pages: &[(&str, &str)]) -> Self {
         let site = Site::of(pages).await;
-        let browser = Browser::open(&settings()).await.expect("a browser");
-        browser.goto(&site.url("/")).await.expect("the page");
+        let browser = Browser::open(&settings()).await.expect("browser starts");
+        browser.goto(&site.url("/")).await.expect("page loads");
         Self { browser, site }
     }
 
     async fn stands(&self) -> StablePage {
-        self.browser.settle(Duration::from_secs(20)).await.expect("it stands still")
+        self.browser.settle(Duration::from_secs(20)).await.expect("page settles")
     }
 
     async fn press(&self, selector: &str, accept: bool) -> PressResult {
         let stand = self.stands().await;
-        self.browser.press(selector, &stand, accept).await.expect("it is pressed")
+        self.browser.press(selector, &stand, accept).await.expect("control is pressed")
     }
 
     /// Puts a value into a field, and looks at it.
@@ -59,12 +59,12 @@ impl Opened {
 
     /// Fills a field that must take the value, without a complaint.
     async fn fills(&self, field: &Field, value: &str) {
-        let found = self.fill(field, value).await.expect("it is filled");
+        let found = self.fill(field, value).await.expect("field is filled");
         assert!(found.kept && found.complaint.is_none(), "{field:?} {found:?}");
     }
 
     async fn js(&self, body: &str) -> Value {
-        self.browser.script(body, Vec::new()).await.expect("a script")
+        self.browser.script(body, Vec::new()).await.expect("script runs")
     }
 }
 
@@ -97,6 +97,6 @@ fn settings() -> BrowserSettings {
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{name}"));
     drop(std::fs::remove_dir_all(&folder));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::create_dir_all(&folder).expect("folder is writable");
     folder
 }

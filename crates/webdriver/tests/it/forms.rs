@@ -12,7 +12,7 @@ use pointsman_webdriver::{
 
 #[test]
 fn the_example_is_a_profile_and_nothing_about_it_looks_wrong() {
-    let written = profile::parse(profile::EXAMPLE).expect("it is a profile");
+    let written = profile::parse(profile::EXAMPLE).expect("profile is valid");
     assert_eq!(written.doubts(), []);
     assert!(written.profile.values.len() > 10);
     assert_eq!(written.profile.answers["Do you need a visa"], "no");
@@ -34,7 +34,7 @@ fn values_are_text_however_they_are_written() {
         "Days" = ["Monday", "Friday"]
         '#a > input[name="b"]:nth-of-type(2)' = "by its selector"
     "#;
-    let profile = profile::parse(text).expect("it is a profile").profile;
+    let profile = profile::parse(text).expect("profile is valid").profile;
     assert_eq!(profile.values[&FieldKind::Bday], "1984-03-09");
     assert_eq!(profile.values[&FieldKind::PostalCode], "12345");
     assert_eq!(profile.values[&FieldKind::Email], "ada@example.org");
@@ -59,7 +59,7 @@ fn a_fact_names_the_fields_that_it_is_for() {
         why = { value = "for the trains", for = ["motivation", "cover letter"] }
         town = { value = "Whitby", for = "*" }
     "#;
-    let profile = profile::parse(text).expect("it is a profile").profile;
+    let profile = profile::parse(text).expect("profile is valid").profile;
     let told = |label: &str| profile.told(&[label.into()]);
     assert_eq!(told("Describe your work"), "- town: Whitby\n- work: engines");
     assert_eq!(told("Cover letter"), "- town: Whitby\n- why: for the trains");
@@ -81,7 +81,7 @@ fn a_fact_names_the_fields_that_it_is_for() {
 fn mistakes_of_a_profile_have_places_and_hints() {
     let text = "given_name = \"Ada\"\nemial = \"a@b.org\"\nallow = [\"pasword\", \"captcha\"]\n\
                 facts = 3\ntel = { a = 1 }\nwibble = \"x\"\n";
-    let problems = profile::parse(text).expect_err("it has mistakes");
+    let problems = profile::parse(text).expect_err("profile has mistakes");
     let told: Vec<(usize, &str, &str)> = problems
         .iter()
         .map(|it| {
@@ -103,7 +103,7 @@ fn mistakes_of_a_profile_have_places_and_hints() {
 #[test]
 fn doubts_have_the_place_of_their_key() {
     let text = "family-name = \"Byron\"\nemail = \"nobody\"\nallow = [\"card\"]\n";
-    let doubts = profile::parse(text).expect("it is a profile").doubts();
+    let doubts = profile::parse(text).expect("profile is valid").doubts();
     let lines: Vec<usize> =
         doubts.iter().map(|it| text[..it.span.start].matches('\n').count() + 1).collect();
     assert_eq!(lines, [2, 3], "{doubts:?}");
@@ -112,18 +112,21 @@ fn doubts_have_the_place_of_their_key() {
 #[test]
 fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
     let file = env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
-    fs::write(&file, "email = \"a@b.org\"\n").expect("it is written");
+    fs::write(&file, "email = \"a@b.org\"\n").expect("file is writable");
     for (mode, open) in [(0o600, false), (0o640, true), (0o604, true)] {
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("test owns the file");
         assert_eq!(profile::is_open(&file), open, "{mode:o}");
     }
-    assert_eq!(profile::read(&file).expect("it is a profile").values[&FieldKind::Email], "a@b.org");
-    fs::remove_file(&file).expect("it is ours");
-    let missing = profile::read(&file).expect_err("it is gone");
-    fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("it is written");
-    let long = profile::read(&file).expect_err("it is too long");
+    assert_eq!(
+        profile::read(&file).expect("profile is valid").values[&FieldKind::Email],
+        "a@b.org"
+    );
+    fs::remove_file(&file).expect("test owns the path");
+    let missing = profile::read(&file).expect_err("target is gone");
+    fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("file is writable");
+    let long = profile::read(&file).expect_err("profile is too long");
     assert!(long.hint().is_some_and(|it| it.contains("by hand")), "{long}");
-    fs::remove_file(&file).expect("it is ours");
+    fs::remove_file(&file).expect("test owns the path");
     assert!(missing.hint().is_some_and(|it| it.contains("profile example")), "{missing}");
 }
 
@@ -131,11 +134,12 @@ fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
 fn mistakes_of_a_profile_show_no_value() {
     let file = env::temp_dir().join(format!("pointsman-mistakes-{}.toml", std::process::id()));
     let told = |text: &str| {
-        fs::write(&file, text).expect("it is written");
+        fs::write(&file, text).expect("file is writable");
         let error = profile::read(&file).expect_err(text);
         assert!(error.hint().is_some_and(|it| it.contains("profile check")), "{error}");
         let ProfileError::Mistakes { text, problems, .. } = error else { panic!("{error}") };
-        let shown = |it: &Problem| text.get(it.span.start..it.span.end).expect("it is inside");
+        let shown =
+            |it: &Problem| text.get(it.span.start..it.span.end).expect("span is inside the text");
         let shown = problems.iter().map(shown).collect::<Vec<_>>().join("|");
         assert!(!format!("{text}{problems:?}").contains("hunter2"), "{text}{problems:?}");
         (text, shown)
@@ -161,7 +165,7 @@ fn mistakes_of_a_profile_show_no_value() {
     ] {
         told(text);
     }
-    fs::remove_file(&file).expect("it is ours");
+    fs::remove_file(&file).expect("test owns the path");
 }
 
 const WHOLE: &str = r#"
@@ -192,7 +196,7 @@ stop_timeout = "7s"
 
 #[test]
 fn the_settings_for_forms_are_read_and_used() {
-    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("it is sound").form;
+    let form = Config::parse(WHOLE, ConfigOrigin::User).expect("settings are valid").form;
     assert_eq!((form.attempts(), form.redact, form.submit), (3, Some(false), Some(Submit::Yes)));
     assert_eq!(form.optional, Some(OnOptional::Error));
     let browser = settings::browser(&form);
@@ -209,7 +213,7 @@ fn the_settings_for_forms_are_read_and_used() {
     assert_eq!((usual.attempts(), settings::timeouts(&usual).len()), (2, 0));
     assert_eq!(settings::browser(&usual).bare.as_millis(), 1_500);
     let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", ConfigOrigin::User);
-    let bare = settings::browser(&short.expect("it is sound").form).bare;
+    let bare = settings::browser(&short.expect("settings are valid").form).bare;
     assert_eq!(bare.as_millis(), 500, "a page without fields is not given up before it is one");
 }
 
@@ -223,13 +227,14 @@ fn a_repository_may_only_be_stricter_with_forms() {
         );
         problems.len()
     };
-    let all = Config::parse(WHOLE, ConfigOrigin::Repository).expect_err("it loosens");
+    let all = Config::parse(WHOLE, ConfigOrigin::Repository)
+        .expect_err("repository settings are restricted");
     assert_eq!(all.len(), 9, "{all:?}");
     assert_eq!(refused("[form]\nredact = false\n"), 1);
     assert_eq!(refused("[form]\nsubmit = \"yes\"\n"), 1);
     assert_eq!(refused("[form]\nsites = [\"https://evil.test\"]\n"), 1);
     let repository = |text: &str| Config::parse(text, ConfigOrigin::Repository).expect(text);
-    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("it is sound");
+    let user = || Config::parse(WHOLE, ConfigOrigin::User).expect("settings are valid");
     let strict = "[form]\nredact = true\nsubmit = \"never\"\nattempts_per_field = 9\n";
     let form = user().under(repository(strict)).form;
     assert_eq!((form.redact, form.submit), (Some(true), Some(Submit::Never)));
@@ -249,18 +254,18 @@ fn only_what_is_started_is_looked_for() {
     let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
     let missing = |more: &str| {
         let config = Config::parse(&format!("{nowhere}{more}"), ConfigOrigin::User);
-        let settings = settings::browser(&config.expect("it is sound").form);
+        let settings = settings::browser(&config.expect("settings are valid").form);
         browser::is_there(&settings).map_err(|error| error.to_string())
     };
     assert!(missing("").is_err_and(|it| it.contains("/nowhere/driver")));
     assert_eq!(missing("attach = \"http://127.0.0.1:9515\"\n"), Ok(()));
     // A driver is started for a browser that runs.
     assert!(missing("attach = \"127.0.0.1:9222\"\n").is_err_and(|it| it.contains("driver")));
-    let driver = env::current_exe().expect("it has a path");
+    let driver = env::current_exe().expect("test binary has a path");
     let config = format!("[form]\ndriver = {driver:?}\nbrowser = \"/nowhere/browser\"\n");
     let missing = |more: &str| {
         let config = Config::parse(&format!("{config}{more}"), ConfigOrigin::User);
-        let settings = settings::browser(&config.expect("it is sound").form);
+        let settings = settings::browser(&config.expect("settings are valid").form);
         browser::is_there(&settings).is_err()
     };
     assert!(missing("") && !missing("attach = \"127.0.0.1:9222\"\n"));
@@ -269,19 +274,19 @@ fn only_what_is_started_is_looked_for() {
 #[test]
 fn a_page_is_named_by_an_address_or_a_file() {
     let folder = env::temp_dir().join(format!("pointsman-pages-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("it is made");
+    fs::create_dir_all(&folder).expect("folder is writable");
     let page = folder.join("a form#1?.html");
-    fs::write(&page, "<input>").expect("it is written");
-    let page = page.canonicalize().expect("it is there");
+    fs::write(&page, "<input>").expect("file is writable");
+    let page = page.canonicalize().expect("path exists");
     let named = page.display().to_string();
     for name in [named.clone(), format!("file:{named}")] {
-        let url = browser::address(&name).expect("a file");
+        let url = browser::address(&name).expect("page exists");
         assert!(url.starts_with("file:///") && url.ends_with("/a%20form%231%3F.html"), "{url}");
     }
     for whole in
         ["https://a.test/x", "HTTP://a.test", "file:///a%20b.html", "data:,x://y", "about:blank"]
     {
-        assert_eq!(browser::address(whole).expect("an address"), whole);
+        assert_eq!(browser::address(whole).expect("page address is valid"), whole);
     }
     let folder_name = folder.display().to_string();
     for (bad, why, hint) in [
@@ -290,16 +295,16 @@ fn a_page_is_named_by_an_address_or_a_file() {
         ("https:///x", "names no host", "example.org"),
         ("http://", "names no host", "example.org"),
         ("https://?q", "names no host", "example.org"),
-        ("no/such/file", "cannot read", "a file that is there"),
-        ("nowhere.html", "cannot read", "or a whole address"),
+        ("no/such/file", "cannot read", "an existing file"),
+        ("nowhere.html", "cannot read", "or a full address"),
         ("example.org", "cannot read", "https://example.org"),
         ("localhost:8000/form", "cannot read", "http://localhost:8000/form"),
-        (&folder_name, "is a directory", "a file that is there"),
+        (&folder_name, "is a directory", "an existing file"),
     ] {
         let error = browser::address(bad).expect_err(bad);
         assert!(error.to_string().contains(why) && error.hint().contains(hint), "{bad}: {error}");
     }
-    fs::remove_dir_all(&folder).expect("it is ours");
+    fs::remove_dir_all(&folder).expect("test owns the path");
 }
 
 #[test]
@@ -312,7 +317,7 @@ fn bad_settings_for_forms_say_what_to_write() {
         ("sites = [\"example.org\"]", "https://example.org"),
         ("sites = \"https://example.org\"", "a list of sites"),
         ("attach = \"9222\"", "127.0.0.1:9222"),
-        ("browser = \"chromium\"", "a whole path"),
+        ("browser = \"chromium\"", "a full path"),
         ("keep = 10", "a number and a unit"),
         ("settle_timout = \"1s\"", "did you mean `settle_timeout`?"),
     ] {

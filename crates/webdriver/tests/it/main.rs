@@ -3,8 +3,8 @@
 
 mod appium;
 mod browser;
-mod desk;
 mod forms;
+mod workspace;
 
 use pointsman_kernel::agents::Program;
 

@@ -18,15 +18,15 @@ use xtask_model::shipped;
 use crate::{allocation::aside, random::mixed};
 
 /// The bench agent with the declaration of the `N`th shipped agent.
-pub(crate) struct Bench<const N: usize>;
+pub(crate) struct BenchAgent<const N: usize>;
 
-impl<const N: usize> Bench<N> {
+impl<const N: usize> BenchAgent<N> {
     fn job(id: JobId) -> Option<&'static JobDecl> {
         Self::DECL.jobs.get(id.index())
     }
 }
 
-impl<const N: usize> Agent for Bench<N> {
+impl<const N: usize> Agent for BenchAgent<N> {
     /// Where the draws stand.
     type Data = u64;
     type Task = u64;

@@ -16,9 +16,9 @@ use pointsman_kernel::{
 };
 
 use super::{
-    agent::Bench,
+    agent::BenchAgent,
+    benched_chart::BenchedChart,
     figures::{Replay, median},
-    rig::Rig,
     script::Script,
 };
 
@@ -27,7 +27,7 @@ const ENTRIES: usize = 100_000;
 const PASSES: usize = 9;
 
 /// The journals of one chart's runs.
-pub(crate) trait Journal {
+pub(crate) trait ChartJournals {
     fn entries(&self) -> usize;
 
     /// Steps through events that are typed already, and compares what each puts out.
@@ -38,7 +38,7 @@ pub(crate) trait Journal {
 }
 
 /// Measures how many entries a second are replayed, over all charts.
-pub(crate) fn measure(rigs: &[Box<dyn Rig>]) -> Result<Replay> {
+pub(crate) fn measure(rigs: &[Box<dyn BenchedChart>]) -> Result<Replay> {
     let part = ENTRIES.div_ceil(rigs.len().max(1));
     let journals = rigs.iter().map(|rig| rig.journals(part)).collect::<Result<Vec<_>>>()?;
     let entries: usize = journals.iter().map(|journal| journal.entries()).sum();
@@ -65,7 +65,7 @@ fn rate(entries: usize, took: Duration) -> f64 {
 pub(crate) fn journals<const N: usize>(
     chart: &Chart,
     scripts: Vec<Script>,
-) -> Result<Box<dyn Journal + '_>> {
+) -> Result<Box<dyn ChartJournals + '_>> {
     let runs = scripts.into_iter().map(|script| record::<N>(chart, script));
     Ok(Box::new(Journals::<N> { chart, runs: runs.collect::<Result<_>>()? }))
 }
@@ -82,7 +82,7 @@ struct Recording {
 }
 
 fn record<const N: usize>(chart: &Chart, script: Script) -> Result<Recording> {
-    let mut recorder = Recorder::<Bench<N>>::new(chart);
+    let mut recorder = Recorder::<BenchAgent<N>>::new(chart);
     let mut recording = Recording { events: script.events, effects: Vec::new(), lines: Vec::new() };
     for seen in &recording.events {
         let RecordResult::Line(line) = recorder.record(seen.clone())? else {
@@ -94,7 +94,7 @@ fn record<const N: usize>(chart: &Chart, script: Script) -> Result<Recording> {
     Ok(recording)
 }
 
-impl<const N: usize> Journal for Journals<'_, N> {
+impl<const N: usize> ChartJournals for Journals<'_, N> {
     fn entries(&self) -> usize {
         self.runs.iter().map(|run| run.lines.len()).sum()
     }
@@ -105,7 +105,7 @@ impl<const N: usize> Journal for Journals<'_, N> {
         let mut same = true;
         let started = Instant::now();
         for (recording, events) in self.runs.iter().zip(copies) {
-            let mut run = Run::<Bench<N>>::new(self.chart);
+            let mut run = Run::<BenchAgent<N>>::new(self.chart);
             for (seen, effects) in events.into_iter().zip(&recording.effects) {
                 let seq = run.core.next;
                 let took = step(self.chart, &mut run, seq, seen, &mut out);
@@ -120,7 +120,7 @@ impl<const N: usize> Journal for Journals<'_, N> {
     fn bytes(&self) -> Result<Duration> {
         let started = Instant::now();
         for recording in &self.runs {
-            replay::<Bench<N>>(self.chart, recording.lines.iter().map(String::as_str))?;
+            replay::<BenchAgent<N>>(self.chart, recording.lines.iter().map(String::as_str))?;
         }
         Ok(started.elapsed())
     }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use pointsman_kernel::graph;
 use serde_json::{Value, json};
 
-use super::{rig::Rig, script::Script};
+use super::{benched_chart::BenchedChart, script::Script};
 use crate::place::{self, Scratch};
 
 /// The process. It ends when its input does, so it cannot outlive us.
@@ -25,7 +25,7 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts Node with the charts and the ways that the kernel has gone.
-    pub(crate) fn start(npm: &Path, rigs: &[Box<dyn Rig>]) -> Result<Self> {
+    pub(crate) fn start(npm: &Path, rigs: &[Box<dyn BenchedChart>]) -> Result<Self> {
         let scratch = Scratch::new()?;
         let file = scratch.file("work.json");
         let work: Vec<Value> = rigs.iter().map(|rig| work(rig.as_ref())).collect();
@@ -57,7 +57,7 @@ impl Drop for Peer {
     }
 }
 
-fn work(rig: &dyn Rig) -> Value {
+fn work(rig: &dyn BenchedChart) -> Value {
     let sequence = |script: &Script| json!({ "events": script.names, "end": script.end });
     json!({
         "chart": rig.chart().name(),

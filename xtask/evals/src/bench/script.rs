@@ -14,7 +14,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-use super::agent::Bench;
+use super::agent::BenchAgent;
 use crate::random::SplitMix64;
 
 /// Events of one run at most; long enough for most runs to end.
@@ -45,12 +45,12 @@ pub(crate) fn scripts<const N: usize>(
 /// Draws one run, up to its end or to the step in which a budget is used up: its
 /// `else` is a transition that `XState` has no name for.
 fn script<const N: usize>(chart: &Chart, draws: &mut SplitMix64) -> Result<Script> {
-    let mut run = Run::<Bench<N>>::new(chart);
+    let mut run = Run::<BenchAgent<N>>::new(chart);
     let mut out = StepOutput::default();
     let end = chart.state_name(chart.start()).to_owned();
     let mut script = Script { events: Vec::new(), names: Vec::new(), end };
     while run.core.ended.is_none() && script.events.len() < LONGEST {
-        let seen = next(chart, &run.core, Bench::<N>::DECL.name, draws)?;
+        let seen = next(chart, &run.core, BenchAgent::<N>::DECL.name, draws)?;
         let (name, seq) = (seen.event.name(), run.core.next);
         let took = step(chart, &mut run, seq, seen.clone(), &mut out)?;
         ensure!(took == StepResult::Applied, "`{name}` was not applied ({took:?})");

@@ -19,11 +19,11 @@ pub(super) enum Outcome {
 /// A recorded run.
 pub(super) struct Trace {
     pub(super) outcome: Outcome,
-    pub(super) steps: Vec<Seen>,
+    pub(super) steps: Vec<TraceStep>,
 }
 
 /// One step of it.
-pub(super) enum Seen {
+pub(super) enum TraceStep {
     /// A call and its result.
     Call(ToolCall, ToolResult),
     /// A turn without a call, and whether it could be read.
@@ -47,12 +47,14 @@ impl Trace {
     }
 }
 
-fn seen(step: &Value) -> Result<Seen> {
+fn seen(step: &Value) -> Result<TraceStep> {
     let text = |key: &str| step[key].as_str().unwrap_or_default().to_owned();
     let tool = text("tool");
     match &*tool {
-        "respond" => return Ok(Seen::Person),
-        "none" => return Ok(Seen::Turn(Reply { text: text("text"), calls: Vec::new() }, false)),
+        "respond" => return Ok(TraceStep::Person),
+        "none" => {
+            return Ok(TraceStep::Turn(Reply { text: text("text"), calls: Vec::new() }, false));
+        }
         _ => {}
     }
     let ok = step["ok"].as_bool().unwrap_or(true);
@@ -69,7 +71,7 @@ fn seen(step: &Value) -> Result<Seen> {
         mutated: ok && effect(&tool) == ToolEffect::Command && changes(&step["args"]),
     };
     let arguments = RawValue::from_string(arguments.to_string())?;
-    Ok(Seen::Call(ToolCall { id: String::new(), tool, arguments }, result))
+    Ok(TraceStep::Call(ToolCall { id: String::new(), tool, arguments }, result))
 }
 
 fn letter(digit: char) -> char {
@@ -82,8 +84,8 @@ pub(super) fn tools(trace: &Trace) -> Vec<ToolDecl> {
         .steps
         .iter()
         .filter_map(|seen| match seen {
-            Seen::Call(call, _) => Some(&*call.tool),
-            Seen::Turn(..) | Seen::Person => None,
+            TraceStep::Call(call, _) => Some(&*call.tool),
+            TraceStep::Turn(..) | TraceStep::Person => None,
         })
         .collect();
     names.sort_unstable();

@@ -16,7 +16,7 @@ use pointsman_webdriver::{
     reproduce::{ReproduceOptions, Reproducer, reproduce},
 };
 
-use super::{files, percent, ride};
+use super::{exploration, files, percent};
 
 /// Shares that must be reached, in percent.
 const SHORT: f64 = 90.0;
@@ -42,7 +42,7 @@ struct Tally {
 
 /// Prints the figures, and returns whether the targets are reached.
 pub(crate) fn reproducers(data: &Path, seeds: u64, actions: u64, verbose: bool) -> Result<bool> {
-    let chart = ride::chart(actions)?;
+    let chart = exploration::chart(actions)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut tally = Tally::default();
     for file in files(data)? {
@@ -57,7 +57,7 @@ pub(crate) fn reproducers(data: &Path, seeds: u64, actions: u64, verbose: bool) 
             let config = config(&file, &recording, seed);
             let mut reader = MapReader::new(&config);
             let device = recording.again(seed);
-            ride::watched(&chart, &device, &mut screens, None, seed, |task, report| {
+            exploration::watched(&chart, &device, &mut screens, None, seed, |task, report| {
                 reader.take(0, task, report);
             })?;
             let map = reader.map();

@@ -7,15 +7,15 @@ use anyhow::Result;
 use pointsman_agents::explore::{CandidateAction, DeviceAction, Foreground, Screen, offers};
 use pointsman_webdriver::device::{Device as _, Gesture, GroundTruth, Recording};
 
-use super::ride::{Screens, look, ready};
+use super::exploration::{Screens, look, ready};
 
 /// One action in so many of the rival that does anything is a restart.
 const RESTARTS: usize = 50;
 
 /// A generator that is good enough for a rival.
-pub(super) struct Dice(u64);
+pub(super) struct RivalRng(u64);
 
-impl Dice {
+impl RivalRng {
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
     }
@@ -35,7 +35,7 @@ pub(super) fn monkey(
     steps: u64,
     seed: u64,
 ) -> Result<Vec<String>> {
-    let (mut visited, mut dice) = (vec![device.at()], Dice::new(seed));
+    let (mut visited, mut dice) = (vec![device.at()], RivalRng::new(seed));
     for now in 0..steps {
         let screen = look(device, screens, None)?;
         if screen.front(device.package()) == Foreground::Elsewhere {
@@ -73,7 +73,7 @@ pub(super) fn nearest(
     seed: u64,
 ) -> Result<Vec<String>> {
     type Edges = BTreeMap<String, String>;
-    let (mut visited, mut dice) = (vec![device.at()], Dice::new(seed));
+    let (mut visited, mut dice) = (vec![device.at()], RivalRng::new(seed));
     let mut edges: HashMap<String, Edges> = HashMap::new();
     let mut offered: HashMap<String, Vec<String>> = HashMap::new();
     let mut root: Option<String> = None;

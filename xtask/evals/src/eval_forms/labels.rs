@@ -8,7 +8,7 @@ use pointsman_agents::form::learnt::{FieldModel, WEIGHTS};
 use xtask_fields::{
     Settings,
     data::Page,
-    judge::{Judged, Outcome, Verdict, by_folds},
+    judge::{Judgement, Outcome, Verdict, by_folds},
     train::lessons,
 };
 
@@ -75,9 +75,9 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
     Ok(passed)
 }
 
-fn shipped(pages: &[Page]) -> Judged<'_> {
+fn shipped(pages: &[Page]) -> Judgement<'_> {
     let model = FieldModel::new(WEIGHTS);
-    let mut judged = Judged::default();
+    let mut judged = Judgement::default();
     for page in pages {
         judged.page(page, model.as_ref());
     }
@@ -106,7 +106,7 @@ fn share(part: usize, all: usize) -> f64 {
 }
 
 /// Prints a table with a row for each group of fields.
-fn table(title: &str, judged: &Judged<'_>, group: impl Fn(&Verdict<'_>) -> String) {
+fn table(title: &str, judged: &Judgement<'_>, group: impl Fn(&Verdict<'_>) -> String) {
     let mut rows: BTreeMap<String, Vec<&Verdict<'_>>> = BTreeMap::new();
     for verdict in &judged.fields {
         rows.entry(group(verdict)).or_default().push(verdict);

@@ -10,9 +10,9 @@ use std::{collections::BTreeMap, fs, iter, path::Path, time::Duration};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use self::episode::{Episode, Stand};
+use self::episode::{Episode, TaskServer};
 use self::profile::Task;
-use self::tasks::Sorted;
+use self::tasks::TaskList;
 use crate::{place, place::Scratch, program::Home, webdriver::Browser};
 
 /// How long one run may take.
@@ -33,8 +33,8 @@ struct Row {
 pub(super) fn run(data: &Path, seeds: u64) -> Result<bool> {
     let folder = data.join("miniwob");
     let names = names(&folder.join("miniwob"))?;
-    let Sorted { forms, others } = tasks::sorted(&names)?;
-    let stand = Stand::open(&folder)?;
+    let TaskList { forms, others } = tasks::sorted(&names)?;
+    let stand = TaskServer::open(&folder)?;
     let mut browser = Browser::start(800, 600)?;
     let scratch = Scratch::new()?;
     let mut rows = Vec::new();
@@ -117,7 +117,7 @@ fn report(rows: &[Row]) -> Result<bool> {
 }
 
 /// Lets the agent fill one problem.
-fn fill(stand: &Stand, episode: &Episode, task: Task, scratch: &Scratch) -> Result<Row> {
+fn fill(stand: &TaskServer, episode: &Episode, task: Task, scratch: &Scratch) -> Result<Row> {
     let home = Home::sharing(&scratch.file(""), &place::cache()?)?;
     let fields = if task.asks_for_fields() { fields(&home, &episode.url)? } else { Vec::new() };
     let profile = profile::write(task, episode, &fields)?;

@@ -16,7 +16,7 @@ if (field.type === 'radio') return new FormData(field.form).get(field.name) ?? '
 return field.value;";
 
 /// What became of a field that was filled.
-pub(super) struct Filled {
+pub(super) struct FilledField {
     /// What was put in.
     pub(super) wanted: String,
     /// What the agent finds in it.
@@ -80,7 +80,7 @@ impl<'a> Pages<'a> {
 
     /// Fills a field of the page that was read last, as the agent does; what stands in the
     /// way is told in words.
-    pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<Filled, String> {
+    pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<FilledField, String> {
         let browser = self.browser.as_ref().ok_or("the browser was closed")?;
         let wanted = fit(field, raw, FieldKind::None).map_err(|unfit| unfit.to_string())?;
         let (found, holds) = self
@@ -93,7 +93,7 @@ impl<'a> Pages<'a> {
             })
             .map_err(|error: BrowserError| error.to_string())?;
         let holds = holds.as_str().ok_or("the page does not say what it holds")?.to_owned();
-        Ok(Filled { wanted, found, holds })
+        Ok(FilledField { wanted, found, holds })
     }
 }
 

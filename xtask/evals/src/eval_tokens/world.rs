@@ -33,12 +33,12 @@ pub(crate) struct World {
 }
 
 /// What a run came to.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) ended: Disposition,
     pub(crate) tokens: u64,
 }
 
-struct Played {
+struct PersonaExecutor {
     case: &'static Case,
     persona: Persona,
     tools: WorkspaceTools,
@@ -57,15 +57,24 @@ impl World {
     }
 
     /// Runs a case to its end.
-    pub(crate) fn run(&self, source: &str, case: &'static Case, persona: Persona) -> Result<Ran> {
+    pub(crate) fn run(
+        &self,
+        source: &str,
+        case: &'static Case,
+        persona: Persona,
+    ) -> Result<RunResult> {
         let agents = pointsman_agents::all();
         let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
         let goal = json!({ "goal": case.goal });
         let begun = begun(&program, Permissions::allow_all(), &goal);
         let begun = RunConfig { tools: self.tools.decls(), ..begun };
         let tokens = Arc::new(AtomicU64::new(0));
-        let played =
-            Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
+        let played = PersonaExecutor {
+            case,
+            persona,
+            tools: self.tools.clone(),
+            tokens: Arc::clone(&tokens),
+        };
         let context = DriverContext {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
@@ -91,11 +100,11 @@ impl World {
                 }
             }
         })?;
-        Ok(Ran { ended, tokens: tokens.load(Ordering::SeqCst) })
+        Ok(RunResult { ended, tokens: tokens.load(Ordering::SeqCst) })
     }
 }
 
-impl EffectExecutor for Played {
+impl EffectExecutor for PersonaExecutor {
     fn model(&self) -> &str {
         self.persona.name()
     }

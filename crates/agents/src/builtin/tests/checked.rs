@@ -17,7 +17,7 @@ fn check(authority: &str, states: &str) -> Result<Chart, RefusedChart> {
 /// Returns what is found wrong with a chart of one state, with the hints.
 fn found(state: &str) -> Vec<(Code, String, String)> {
     let refused = check("propose", state).map(|chart| chart.certificate());
-    let diagnostics = refused.expect_err("it is wrong").diagnostics;
+    let diagnostics = refused.expect_err("input is invalid").diagnostics;
     diagnostics.into_iter().map(|it| (it.code, it.message, it.hint)).collect()
 }
 
@@ -98,13 +98,14 @@ fn braces_that_name_no_slot_are_text() {
 fn the_slots_that_a_run_must_be_given_are_known() {
     let chart =
         check("propose", &after_a_reply(r#"{ tool = "read", args = { path = "{reply}" } }"#));
-    let chart = chart.expect("it is sound");
+    let chart = chart.expect("chart is verified");
     assert_eq!(chart.needs().iter().map(|it| &**it).collect::<Vec<_>>(), ["goal"]);
     assert_eq!(
         chart.slots().iter().map(|it| &**it).collect::<Vec<_>>(),
         ["count", "error", "goal", "input", "reply"]
     );
-    let without = check("text", &calling("\"all\"", r#"{ tool = "list" }"#)).expect("it is sound");
+    let without =
+        check("text", &calling("\"all\"", r#"{ tool = "list" }"#)).expect("chart is verified");
     assert!(without.needs().is_empty());
     assert_eq!(without.filled(), [("count".into(), 1.into())]);
 }
@@ -153,7 +154,7 @@ fn a_state_that_forbids_its_own_call_is_found() {
     for tools in ["[\"read\"]", "\"none\"", "[]"] {
         let (code, message, hint) = one(&calling(tools, write));
         assert_eq!(code, Code::NotAllowed, "{tools}");
-        assert_eq!(message, "state `first` calls `write` and does not allow it");
+        assert_eq!(message, "state `first` calls `write` but does not allow it");
         assert_eq!(hint, "write `tools = [\"write\"]`");
     }
     for (job, with) in [("shell", "command = [\"ls\"]"), ("http", "url = \"https://a.test\"")] {
@@ -270,9 +271,9 @@ fn a_person_has_a_day_where_the_state_says_nothing() {
         // Also where the chart has no default for the others.
         let source = chart("text", &states).replace("timeout = \"10s\"", "");
         for source in [source, chart("text", &states)] {
-            let chart = verify(&source, &registry()).expect("it is sound");
+            let chart = verify(&source, &registry()).expect("chart is verified");
             assert_eq!(chart.certificate().time_ms, 0, "a person's time does not count");
-            let first = chart.state(chart.start()).expect("it is there");
+            let first = chart.state(chart.start()).expect("chart has the state");
             let StateKind::Run(work) = first.kind() else { panic!("it runs a job") };
             let wanted = if limit.is_empty() { 24 * 60 * 60 * 1000 } else { 5 * 60 * 1000 };
             assert_eq!(work.attempts.timeout, wanted);
@@ -300,8 +301,8 @@ fn a_question_is_put_once_whatever_the_default_for_attempts() {
         let source =
             chart("text", &states).replace("timeout = \"10s\"", "timeout = \"10s\"\nattempts = 3");
         assert!(source.contains("attempts = 3"), "{source}");
-        let verified = verify(&source, &registry()).expect("it is sound");
-        let first = verified.state(verified.start()).expect("it is there");
+        let verified = verify(&source, &registry()).expect("chart is verified");
+        let first = verified.state(verified.start()).expect("chart has the state");
         let StateKind::Run(work) = first.kind() else { panic!("it runs a job") };
         assert_eq!(work.attempts.max, wanted);
         // No label describes a wait that never comes.

@@ -111,7 +111,7 @@ fn an_empty_reply_is_no_answer() {
         }
     }
     assert_eq!(driver.state(), WAITING);
-    let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
+    let error = ChatAgent::turn_error(&driver.run.data).expect("turn ended with an error");
     assert_eq!((error.kind, &*error.message), (TurnErrorKind::Failed, "the reply was empty"));
     assert_eq!(driver.run.data.transcript.messages().len(), 1, "nothing was said");
     // A model that then finds words has answered.
@@ -127,14 +127,14 @@ fn an_empty_reply_is_no_answer() {
 #[test]
 fn a_budget_that_stops_what_is_under_way_is_named() {
     let one = Maximum { budget: "model_calls", amount: "1", lowers: false };
-    let chart = with_budgets(CHART, [one]).expect("the chart has it");
+    let chart = with_budgets(CHART, [one]).expect("chart has these budgets");
     let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     proposes(&mut driver, vec![call("a", "read")]);
     driver.answer_last(result(true, false, "x"));
     assert_eq!(driver.state(), WAITING);
-    let error = ChatAgent::turn_error(&driver.run.data).expect("the person is told");
+    let error = ChatAgent::turn_error(&driver.run.data).expect("turn ended with an error");
     assert_eq!(error.kind, TurnErrorKind::Budget);
     assert_eq!(
         error.message,

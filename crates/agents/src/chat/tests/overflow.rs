@@ -156,7 +156,7 @@ fn a_provider_that_refuses_gets_a_summary_and_then_less() {
     assert!(asks_for_summary(&driver));
     driver.say("In short.");
     assert!(!asks_for_summary(&driver));
-    let learnt = driver.run.data.context.too_long.expect("it is remembered");
+    let learnt = driver.run.data.context.too_long.expect("limit is remembered");
     driver.say("Done.");
     assert_eq!(driver.state(), WAITING);
     assert_eq!(driver.run.data.context.too_long, Some(learnt));

@@ -15,7 +15,7 @@ fn two_phases() -> Value {
 
 fn told(driver: &Driver<CodeAgent>) -> String {
     let calls = driver.run.data.transcript.calls();
-    calls.iter().map(|it| it.result.as_ref().expect("a result").output.clone()).collect()
+    calls.iter().map(|it| it.result.as_ref().expect("run has a result").output.clone()).collect()
 }
 
 #[test]

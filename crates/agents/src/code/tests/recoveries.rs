@@ -92,7 +92,7 @@ fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
     // The fourth has a rule, and the chart no recovery.
     driver.fault(FaultClass::Other, false);
     assert_eq!(driver.state(), "halted");
-    let told = error(&driver).expect("the person is told");
+    let told = error(&driver).expect("turn ended with an error");
     assert_eq!((told.kind, &*told.message), (TurnErrorKind::Failed, "the test says so"));
 }
 
@@ -107,7 +107,7 @@ fn rounds_that_are_used_up_are_why_a_run_ends() {
         round(&mut driver, edit(&format!("{n}.rs")), true, "edited");
     }
     assert_eq!(driver.ended(), Some(Disposition::Budget));
-    let error = CodeAgent::turn_error(&driver.run.data).expect("the person is told");
+    let error = CodeAgent::turn_error(&driver.run.data).expect("turn ended with an error");
     assert_eq!(error.kind, TurnErrorKind::Budget);
     assert!(CodeAgent::result(&driver.run.data).unwrap().contains("2 for `rounds`"));
 }

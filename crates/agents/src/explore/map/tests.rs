@@ -85,7 +85,7 @@ fn a_map_has_screens_edges_and_evidence() {
     let coverage = map.coverage();
     assert_eq!((coverage.screens, coverage.activities, coverage.edges), (2, 2, 2));
     assert_eq!((coverage.actions, coverage.actions_seen, coverage.actions_tried), (5, 5, 3));
-    let there = map.edges.first().expect("an edge");
+    let there = map.edges.first().expect("map has an edge");
     assert_eq!((there.times, there.first), (2, 1));
     assert_eq!(there.action.name(), "tap “a”");
     assert_eq!(there.to, ActionResult::Screen(next().coarse));
@@ -110,7 +110,7 @@ fn a_crash_keeps_the_path_from_the_last_start() {
             (tap(0), next()),
         ],
     );
-    let crash = map.mishaps.first().expect("a crash");
+    let crash = map.mishaps.first().expect("exploration found the mishap");
     assert_eq!((crash.kind, crash.times, crash.otherwise), (MishapKind::Crash, 1, 1));
     assert_eq!(crash.screen, Some(next().coarse));
     assert_eq!(crash.path, [2, 3, 4, 5]);
@@ -132,7 +132,7 @@ fn the_set_up_stays_at_the_beginning_of_a_path() {
             (tap(0), crash()),
         ],
     );
-    let crash = map.mishaps.first().expect("a crash");
+    let crash = map.mishaps.first().expect("exploration found the mishap");
     assert_eq!(map.prefix(&crash.path), 2);
     assert_eq!(map.shortest(crash), [0, 1, 3, 6]);
 }

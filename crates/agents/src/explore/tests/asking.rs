@@ -179,7 +179,7 @@ fn explored(
             driver.say(says);
             continue;
         };
-        let buttons = app.iter().find(|(name, _)| *name == at).expect("the app has it").1;
+        let buttons = app.iter().find(|(name, _)| *name == at).expect("app has the screen").1;
         let labels: Vec<&str> = buttons.iter().map(|(label, _)| *label).collect();
         if count > 0 {
             actions.push(format!("{at} {task:?}"));

@@ -23,7 +23,7 @@ use crate::{
 fn but(budget: &str, amount: &str) -> Driver<ExploreAgent> {
     let roomy = super::roomy(1_000);
     let maximum = Maximum { budget, amount, lowers: false };
-    let chart = with_budgets(&roomy, [maximum]).expect("the chart has it");
+    let chart = with_budgets(&roomy, [maximum]).expect("chart has these budgets");
     let mut driver = Driver::<ExploreAgent>::new(&chart, &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true, "policy": "breadth_first"}));
     driver
@@ -145,7 +145,7 @@ fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
         // A quarter of each is left to chance.
         for waits in [750..=1_000, 1_500..=2_000] {
             driver.fault(FaultClass::Unavailable, true);
-            let wait = driver.run.core.wake.expect("it waits").0 - driver.now.0;
+            let wait = driver.run.core.wake.expect("run has a wake-up time").0 - driver.now.0;
             assert!(waits.contains(&wait), "{state}: {wait}");
             driver.wake();
         }
@@ -183,8 +183,8 @@ fn a_run_that_is_read_back_after_any_step_stands_where_it_stood() {
     for report in reports {
         driver.fault(FaultClass::Unavailable, true);
         driver.wake();
-        let kept = serde_json::to_string(&driver.run).expect("it is plain data");
-        let read = serde_json::from_str(&kept).expect("it is read back");
+        let kept = serde_json::to_string(&driver.run).expect("value serialises to JSON");
+        let read = serde_json::from_str(&kept).expect("text is valid JSON");
         driver.run = read;
         driver.report(report);
     }

@@ -158,7 +158,7 @@ fn the_form_is_sent_by_a_call_that_permissions_settle() {
     driver.report(controls(vec![control("Back"), control("Submit application")]));
     let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
     assert_eq!(call.tool, SUBMIT_TOOL);
-    let arguments: Value = serde_json::from_str(call.arguments.get()).expect("JSON");
+    let arguments: Value = serde_json::from_str(call.arguments.get()).expect("text is valid JSON");
     let label = "Submit application";
     let expected = json!({
         "class": "send", "label": label, "origin": SITE, "page": "one", "selector": label,
@@ -166,7 +166,7 @@ fn the_form_is_sent_by_a_call_that_permissions_settle() {
     assert_eq!(arguments, expected);
     driver.tool(true, "Thank you, Ada.\n[screenshot abc]");
     assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
-    let sent = driver.run.data.sent.clone().expect("it was sent");
+    let sent = driver.run.data.sent.clone().expect("form was sent");
     assert!(
         sent.ok == Some(true) && sent.says == "Thank you, Ada." && sent.label == label,
         "{sent:?}"

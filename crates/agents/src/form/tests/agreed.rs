@@ -19,7 +19,7 @@ fn not_pressed<R>(what: &str) -> Answer<R> {
 /// Returns the arguments of the pending call.
 fn call(driver: &Driver<FormAgent>) -> Value {
     let Order::Tool(call) = driver.order() else { panic!("no call: {:?}", driver.order()) };
-    serde_json::from_str(call.arguments.get()).expect("JSON")
+    serde_json::from_str(call.arguments.get()).expect("text is valid JSON")
 }
 
 fn read_again(driver: &mut Driver<FormAgent>, found: NavigationControl) {
@@ -46,7 +46,7 @@ fn what_was_not_pressed_is_read_and_asked_about_again_with_what_has_changed() {
     driver.tool(true, "Thank you");
     assert_eq!(driver.state(), "complete");
     assert_eq!(driver.run.data.page, 1, "it is the page that it was");
-    let told: String = FormAgent::result(&driver.run.data).expect("a report");
+    let told: String = FormAgent::result(&driver.run.data).expect("agent reports a result");
     assert!(told.contains("one.png") && told.contains("`Buy`"), "{told}");
 }
 

@@ -19,7 +19,7 @@ fn an_answer_by_selector_is_for_that_field_alone_and_counts_first() {
     let named = "form:nth-of-type(1) > input[name=\"x > y\"]";
     let answers = ["Why us", "#city", second, named, "Billing > City", "#1 choice"];
     let config = with(json!({"profile": {"file": "/p", "answers": answers}}));
-    let config: FormConfig = serde_json::from_value(config).expect("a configuration");
+    let config: FormConfig = serde_json::from_value(config).expect("text is valid JSON");
     let key = |selector: &str, label: &str, context: &str| {
         let field = Field {
             selector: selector.into(),

@@ -52,7 +52,7 @@ fn the_question_says_what_its_field_is_called() {
     let mut why = Field { label: "Why here?".into(), ..field("q1", FieldShape::Textarea) };
     why.attributes.insert("name".into(), "reason".into());
     let driver = at_fill(vec![why]);
-    let private = driver.prompt().private.expect("it has something private");
+    let private = driver.prompt().private.expect("prompt has a private part");
     assert_eq!(private.about, ["Why here?", "reason"]);
 }
 

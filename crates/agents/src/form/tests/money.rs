@@ -146,6 +146,6 @@ fn what_costs_is_asked_for_under_its_class() {
 
 #[test]
 fn a_control_without_a_price_is_written_as_before() {
-    let plain = serde_json::to_string(&control("Send")).expect("plain data");
+    let plain = serde_json::to_string(&control("Send")).expect("value serialises to JSON");
     assert!(!plain.contains("costs"), "{plain}");
 }

@@ -241,7 +241,7 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
     let order = driver.run.data.order.clone();
     let mut filled = Vec::new();
     while driver.state() == "fill" {
-        filled.push(driver.run.data.field().expect("one is filled").id.clone());
+        filled.push(driver.run.data.field().expect("a field is being filled").id.clone());
         assert_eq!(driver.run.data.order, order);
         fill(&mut driver);
     }

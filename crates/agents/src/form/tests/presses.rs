@@ -55,8 +55,8 @@ fn filled(sends: bool) -> Driver<FormAgent> {
 
 /// Returns the last paragraph of the report.
 fn end(driver: &Driver<FormAgent>) -> String {
-    let told = FormAgent::result(&driver.run.data).expect("a report");
-    told.rsplit_once("\n\n").map(|(_, end)| end.into()).expect("an end")
+    let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
+    told.rsplit_once("\n\n").map(|(_, end)| end.into()).expect("run has ended")
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_next_that_sent_the_form_is_told_as_pressed() {
              `Next` was pressed: the site may have what was filled in before. {LOOK}"
         );
         assert_eq!(end(&driver), wanted);
-        let report = FormAgent::report(&driver.run.data).expect("a report");
+        let report = FormAgent::report(&driver.run.data).expect("agent reports a result");
         assert_eq!((&report["pressed"], &report["by_itself"]), (&json!(["Next"]), &json!(false)));
     }
 }
@@ -237,7 +237,7 @@ proptest! {
                 driver.answer_last(answer);
             }
         }
-        let told = FormAgent::result(&driver.run.data).expect("a report").to_lowercase();
+        let told = FormAgent::result(&driver.run.data).expect("agent reports a result").to_lowercase();
         for lie in ["not sent", "unsent", "nothing was pressed", "nothing was sent", "not taken"] {
             prop_assert!(!told.contains(lie), "{told}");
         }

@@ -75,7 +75,7 @@ fn an_agent_is_told_names_and_no_value() {
     let mut profile = profile(&[(FieldKind::GivenName, "Ada"), (FieldKind::FamilyName, "Byron")]);
     profile.answers.insert("Why us".into(), "the secret reason".into());
     profile.facts.insert("work".into(), "the secret work".into());
-    let told = serde_json::to_string(&profile.holds("/p.toml")).expect("plain data");
+    let told = serde_json::to_string(&profile.holds("/p.toml")).expect("value serialises to JSON");
     assert!(told.contains("Why us") && told.contains("\"name\""), "{told}");
     for secret in ["Ada", "Byron", "secret"] {
         assert!(!told.contains(secret), "{told}");
@@ -119,12 +119,15 @@ fn what_looks_wrong_is_told_without_the_value() {
 fn tokens_and_kinds_are_the_same() {
     for kind in FieldKind::all() {
         assert_eq!(FieldKind::from_token(kind.token()), Some(kind));
-        let json = serde_json::to_value(kind).expect("plain data");
+        let json = serde_json::to_value(kind).expect("value serialises to JSON");
         assert_eq!(json.as_str(), Some(kind.token()));
     }
     for class in SensitiveKind::ALL {
         assert_eq!(SensitiveKind::from_token(class.token()), Some(class));
-        assert_eq!(serde_json::to_value(class).expect("plain data").as_str(), Some(class.token()));
+        assert_eq!(
+            serde_json::to_value(class).expect("value serialises to JSON").as_str(),
+            Some(class.token())
+        );
     }
     assert_eq!(FieldKind::all().count(), 52);
 }

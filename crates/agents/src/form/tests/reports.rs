@@ -65,8 +65,8 @@ fn filled(level: Level) -> Driver<FormAgent> {
 fn a_form_that_was_sent_is_reported() {
     let mut driver = filled(Level::Allow);
     driver.tool(true, "Thank you. We have your application.\n[screenshot page-2.png]");
-    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
-    let report = FormAgent::report(&driver.run.data).expect("a report");
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("agent reports a result"));
+    let report = FormAgent::report(&driver.run.data).expect("agent reports a result");
     assert_eq!(report["filled"], 2);
     assert_eq!(report["fields"][2]["source"], "model");
     assert_eq!(report["fields"][0]["key"], "name");
@@ -77,7 +77,7 @@ fn a_form_that_was_sent_is_reported() {
 #[test]
 fn a_form_that_was_left_to_the_person_is_reported() {
     let driver = filled(Level::Refuse);
-    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("agent reports a result"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_form_that_failed_is_reported_with_the_field_and_the_reason() {
     let mut driver = super::at_fill(vec![Field { required: true, ..name() }]);
     driver.report(INSERTED);
     driver.fault(FaultClass::Gone, false);
-    assert_snapshot!(FormAgent::result(&driver.run.data).expect("a report"));
+    assert_snapshot!(FormAgent::result(&driver.run.data).expect("agent reports a result"));
 }
 
 #[test]
@@ -94,10 +94,13 @@ fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
     let mut driver = filled(Level::Allow);
     driver.wake();
     assert_eq!(driver.state(), "error");
-    let told = FormAgent::result(&driver.run.data).expect("a report");
-    let (_, end) = told.split_once("page-1.png\n\n").expect("an end");
+    let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
+    let (_, end) = told.split_once("page-1.png\n\n").expect("run has ended");
     assert_snapshot!(end);
-    assert_eq!(FormAgent::report(&driver.run.data).expect("a report")["sent"]["ok"], json!(null));
+    assert_eq!(
+        FormAgent::report(&driver.run.data).expect("agent reports a result")["sent"]["ok"],
+        json!(null)
+    );
     // A host that was turned away by another site has pressed nothing.
     let mut driver = filled(Level::Allow);
     driver.fault(FaultClass::Forbidden, false);
@@ -118,14 +121,14 @@ fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
     driver.cancel(Scope::Run);
     assert_eq!(driver.ended(), Some(Disposition::Cancelled));
     assert_eq!(driver.run.data.sent, None);
-    let told = FormAgent::result(&driver.run.data).expect("a report");
+    let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
     assert!(told.contains("`Send` was not pressed: a person stopped it."), "{told}");
 }
 
 #[test]
 fn what_was_not_sent_is_told_with_what_to_do_next() {
     let end = |driver: &Driver<FormAgent>| {
-        let told = FormAgent::result(&driver.run.data).expect("a report");
+        let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
         told.rsplit_once("\n\n").map(|(_, end)| alloc::string::String::from(end))
     };
     // Nothing was to be sent.
@@ -177,7 +180,7 @@ fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
     let unfit = "the field takes 5 characters at most";
     assert_eq!(notes, [Some("a dialog said \"Hello\""), Some(unfit)]);
     driver.report(super::controls(vec![]));
-    let told = FormAgent::result(&driver.run.data).expect("a report");
+    let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
     assert!(told.contains("filled: a dialog said \"Hello\""), "{told}");
     assert!(told.contains("no text could be used: the field takes 5"), "{told}");
 }

@@ -16,8 +16,8 @@ use pointsman_kernel::{
 };
 
 use super::{
-    clerk::Clerk,
-    desk::{Desk, assert_ruled, call, chart, ok, parallel, said},
+    governed::{GovernedRun, assert_ruled, call, chart, ok, parallel, said},
+    tool_caller::ToolCaller,
 };
 
 pub(super) fn rule(tool: &str, arguments: &[(&str, &str)], level: Level) -> Grant {
@@ -32,16 +32,19 @@ pub(super) fn may(otherwise: Level, rules: Vec<Grant>) -> Permissions {
 /// Returns what the permissions say to a call in a run's first round.
 pub(super) fn judged(permissions: &Permissions, tool: &str, arguments: &str) -> Level {
     let chart = chart("");
-    let mut desk = Desk::with(&chart, permissions.clone());
-    let verdicts = desk.turn("", &[(tool, arguments)]);
+    let mut governed = GovernedRun::with(&chart, permissions.clone());
+    let verdicts = governed.turn("", &[(tool, arguments)]);
     let level = verdicts.first().map_or(Allow, |verdict| verdict.level);
     for verdict in &verdicts {
         assert!(!verdict.reason.is_empty() && !verdict.advice.is_empty());
     }
     let state = if level == Refuse { "thinking" } else { "acting" };
-    assert_eq!((verdicts.len() <= 1, desk.state()), (true, state));
-    assert_eq!((desk.working().is_some(), desk.asking().is_some()), (level != Ask, level == Ask));
-    desk.replays();
+    assert_eq!((verdicts.len() <= 1, governed.state()), (true, state));
+    assert_eq!(
+        (governed.working().is_some(), governed.asking().is_some()),
+        (level != Ask, level == Ask)
+    );
+    governed.replays();
     level
 }
 
@@ -211,9 +214,9 @@ fn a_rule_holds_until_its_time_and_no_longer() {
     let permissions = may(Refuse, vec![Grant { until, ..rule("read", &[], Allow) }]);
     let chart = chart("");
     for (now, level) in [(0, Allow), (999, Allow), (1_000, Refuse), (1_001, Refuse)] {
-        let mut desk = Desk::with(&chart, permissions.clone());
-        desk.now = now;
-        let verdicts = desk.turn("", &[("read", r#"{"path":"a"}"#)]);
+        let mut governed = GovernedRun::with(&chart, permissions.clone());
+        governed.now = now;
+        let verdicts = governed.turn("", &[("read", r#"{"path":"a"}"#)]);
         assert_eq!(verdicts.first().map_or(Allow, |verdict| verdict.level), level, "at {now} ms");
     }
 }
@@ -222,8 +225,8 @@ fn a_rule_holds_until_its_time_and_no_longer() {
 fn where_nobody_is_there_asking_is_refusing() {
     let unattended = Permissions { attended: false, ..Permissions::ask_all() };
     let chart = chart("");
-    let mut desk = Desk::with(&chart, unattended.clone());
-    let verdicts = desk.turn("", &[("read", r#"{"path":"a"}"#)]);
+    let mut governed = GovernedRun::with(&chart, unattended.clone());
+    let verdicts = governed.turn("", &[("read", r#"{"path":"a"}"#)]);
     assert_ruled(&verdicts, Refuse, Rule::Unattended, &[]);
     let rules = vec![rule("read", &[], Allow), rule("edit", &[], Ask)];
     let permissions = Permissions { rules, ..unattended };
@@ -241,10 +244,10 @@ fn the_default_refuses_everything() {
 #[test]
 fn a_yes_is_to_one_call_and_to_no_other() {
     let chart = chart("");
-    let mut desk = Desk::with(&chart, Permissions::ask_all());
+    let mut governed = GovernedRun::with(&chart, Permissions::ask_all());
     let asked = [("edit", r#"{"path":"a","text":"x"}"#)];
-    assert_ruled(&desk.turn("", &asked), Ask, Rule::Permission, &[]);
-    let (effect, digest) = desk.asking().unwrap();
+    assert_ruled(&governed.turn("", &asked), Ask, Rule::Permission, &[]);
+    let (effect, digest) = governed.asking().unwrap();
     assert_eq!(digest, identity(&call("any id", asked[0].0, asked[0].1)));
     for other in [
         Digest::default(),
@@ -260,127 +263,133 @@ fn a_yes_is_to_one_call_and_to_no_other() {
             remember: Some(rule("*", &[], Allow)),
             sent: None,
         };
-        let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
+        let mut run: Run<ToolCaller> = serde_json::from_str(&governed.snapshot()).unwrap();
         let mut out = StepOutput::default();
         let seen = Observed { at: At(0), event };
-        let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut out);
+        let took = step(&chart, &mut run, governed.recorder.run().core.next, seen, &mut out);
         assert_eq!(took, Err(Rejected::WrongAnswer(effect)));
-        assert_eq!(serde_json::to_string(&run).unwrap(), desk.snapshot());
+        assert_eq!(serde_json::to_string(&run).unwrap(), governed.snapshot());
     }
     // The right answer starts the call, once; a like one is asked for again.
-    assert!(desk.decide(true, None).is_empty() && desk.working().is_some());
-    assert!(desk.answer(Answer::Tool(ok("done"))).is_empty());
-    assert_ruled(&desk.turn("", &asked), Ask, Rule::Permission, &[]);
-    desk.replays();
+    assert!(governed.decide(true, None).is_empty() && governed.working().is_some());
+    assert!(governed.answer(Answer::Tool(ok("done"))).is_empty());
+    assert_ruled(&governed.turn("", &asked), Ask, Rule::Permission, &[]);
+    governed.replays();
 }
 
 #[test]
 fn an_answer_that_comes_twice_changes_nothing() {
     let chart = chart("");
-    let mut desk = Desk::with(&chart, Permissions::ask_all());
-    desk.turn("", &[("edit", "{}")]);
-    let (effect, call) = desk.asking().unwrap();
-    desk.decide(true, None);
+    let mut governed = GovernedRun::with(&chart, Permissions::ask_all());
+    governed.turn("", &[("edit", "{}")]);
+    let (effect, call) = governed.asking().unwrap();
+    governed.decide(true, None);
     let reason = String::new();
     let (granted, remember, sent) = (false, None, None);
     let event = Event::ApprovalAnswered { effect, call, granted, reason, remember, sent };
-    let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
+    let mut run: Run<ToolCaller> = serde_json::from_str(&governed.snapshot()).unwrap();
     let seen = Observed { at: At(0), event };
     let took =
-        step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut StepOutput::default());
+        step(&chart, &mut run, governed.recorder.run().core.next, seen, &mut StepOutput::default());
     assert!(matches!(took, Ok(StepResult::Ignored(_))), "{took:?}");
-    assert_eq!(serde_json::to_string(&run).unwrap(), desk.snapshot());
+    assert_eq!(serde_json::to_string(&run).unwrap(), governed.snapshot());
 }
 
 #[test]
 fn what_a_person_wants_remembered_holds_for_calls_like_it_until_it_expires() {
     let chart = chart("");
     for (level, granted) in [(Allow, true), (Refuse, false)] {
-        let mut desk = Desk::with(&chart, may(Ask, vec![rule("edit", &[], Ask)]));
+        let mut governed = GovernedRun::with(&chart, may(Ask, vec![rule("edit", &[], Ask)]));
         let edit = |path: &str| format!(r#"{{"path":"{path}"}}"#);
-        desk.turn("", &[("edit", &edit("src/a"))]);
+        governed.turn("", &[("edit", &edit("src/a"))]);
         let until = Some(At(5_000));
         let like = Grant { until, ..rule("edit", &[("path", "src/*")], level) };
-        desk.decide(granted, Some(like));
+        governed.decide(granted, Some(like));
         if granted {
-            desk.answer(Answer::Tool(ok("done")));
+            governed.answer(Answer::Tool(ok("done")));
         } else {
-            assert!(desk.data().forgone[0].1.starts_with("denied"), "{:?}", desk.data());
+            assert!(governed.data().forgone[0].1.starts_with("denied"), "{:?}", governed.data());
         }
-        desk.now = 4_999;
-        let verdicts = desk.turn("", &[("edit", &edit("src/b"))]);
+        governed.now = 4_999;
+        let verdicts = governed.turn("", &[("edit", &edit("src/b"))]);
         if granted {
-            assert!(verdicts.is_empty() && desk.answer(Answer::Tool(ok("done"))).is_empty());
+            assert!(verdicts.is_empty() && governed.answer(Answer::Tool(ok("done"))).is_empty());
         } else {
             assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
         }
         // Another place, and another time.
-        assert_eq!(said(&desk.turn("", &[("edit", &edit("docs/b"))])), [(Ask, Rule::Permission)]);
-        desk.decide(false, None);
-        desk.now = 5_000;
-        assert_eq!(said(&desk.turn("", &[("edit", &edit("src/c"))])), [(Ask, Rule::Permission)]);
-        desk.replays();
+        assert_eq!(
+            said(&governed.turn("", &[("edit", &edit("docs/b"))])),
+            [(Ask, Rule::Permission)]
+        );
+        governed.decide(false, None);
+        governed.now = 5_000;
+        assert_eq!(
+            said(&governed.turn("", &[("edit", &edit("src/c"))])),
+            [(Ask, Rule::Permission)]
+        );
+        governed.replays();
     }
 }
 
 #[test]
 fn a_later_answer_takes_the_place_of_an_earlier_one() {
     let chart = chart("");
-    let mut desk = Desk::with(&chart, Permissions::ask_all());
-    desk.turn("", &[("edit", "{}")]);
-    desk.decide(true, Some(Grant { until: Some(At(10)), ..rule("edit", &[], Allow) }));
-    desk.answer(Answer::Tool(ok("done")));
-    desk.now = 10;
-    desk.turn("", &[("edit", r#"{"n":1}"#)]);
-    desk.decide(true, Some(rule("edit", &[], Refuse)));
-    desk.answer(Answer::Tool(ok("done")));
-    let verdicts = desk.turn("", &[("edit", r#"{"n":2}"#)]);
+    let mut governed = GovernedRun::with(&chart, Permissions::ask_all());
+    governed.turn("", &[("edit", "{}")]);
+    governed.decide(true, Some(Grant { until: Some(At(10)), ..rule("edit", &[], Allow) }));
+    governed.answer(Answer::Tool(ok("done")));
+    governed.now = 10;
+    governed.turn("", &[("edit", r#"{"n":1}"#)]);
+    governed.decide(true, Some(rule("edit", &[], Refuse)));
+    governed.answer(Answer::Tool(ok("done")));
+    let verdicts = governed.turn("", &[("edit", r#"{"n":2}"#)]);
     assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
-    assert_eq!(desk.recorder.run().core.governor.permissions.rules.len(), 1);
+    assert_eq!(governed.recorder.run().core.governor.permissions.rules.len(), 1);
 }
 
 #[test]
 fn an_answer_that_is_remembered_opens_nothing_that_is_refused() {
     let chart = chart("");
     let rules = vec![rule("edit", &[("path", "*.lock")], Refuse), rule("edit", &[], Ask)];
-    let mut desk = Desk::with(&chart, may(Ask, rules));
+    let mut governed = GovernedRun::with(&chart, may(Ask, rules));
     let edit = |path: &str| format!(r#"{{"path":"{path}"}}"#);
-    desk.turn("", &[("edit", &edit("src/a"))]);
-    desk.decide(true, Some(rule("edit", &[("path", "src/*")], Allow)));
-    desk.answer(Answer::Tool(ok("done")));
-    let verdicts = desk.turn("", &[("edit", &edit("src/a.lock"))]);
+    governed.turn("", &[("edit", &edit("src/a"))]);
+    governed.decide(true, Some(rule("edit", &[("path", "src/*")], Allow)));
+    governed.answer(Answer::Tool(ok("done")));
+    let verdicts = governed.turn("", &[("edit", &edit("src/a.lock"))]);
     assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
-    assert!(desk.turn("", &[("edit", &edit("src/b"))]).is_empty());
-    desk.replays();
+    assert!(governed.turn("", &[("edit", &edit("src/b"))]).is_empty());
+    governed.replays();
 }
 
 #[test]
 fn a_refused_call_in_a_fan_out_is_an_items_result() {
     let chart = parallel("");
-    let mut desk = Desk::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
-    let verdicts = desk.turn("", &[("read", "{}"), ("edit", "{}"), ("search", "{}")]);
+    let mut governed = GovernedRun::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
+    let verdicts = governed.turn("", &[("read", "{}"), ("edit", "{}"), ("search", "{}")]);
     assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
-    assert_eq!(desk.state(), "acting");
-    desk.answer(Answer::Tool(ok("one")));
-    assert_eq!(desk.state(), "acting");
-    desk.answer(Answer::Tool(ok("two")));
-    let data = desk.data();
-    assert_eq!((desk.state(), data.settled, data.forgone.len()), ("thinking", 2, 1));
+    assert_eq!(governed.state(), "acting");
+    governed.answer(Answer::Tool(ok("one")));
+    assert_eq!(governed.state(), "acting");
+    governed.answer(Answer::Tool(ok("two")));
+    let data = governed.data();
+    assert_eq!((governed.state(), data.settled, data.forgone.len()), ("thinking", 2, 1));
     assert_eq!(data.forgone[0].0, 1);
     assert!(data.forgone[0].1.starts_with("denied"), "{data:?}");
-    desk.replays();
+    governed.replays();
 }
 
 #[test]
 fn a_refused_call_alone_leaves_its_state_as_denied() {
     let chart = chart("");
-    let mut desk = Desk::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
-    desk.turn("", &[("edit", "{}")]);
-    let hops = &desk.recorder.out().hops;
+    let mut governed = GovernedRun::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
+    governed.turn("", &[("edit", "{}")]);
+    let hops = &governed.recorder.out().hops;
     let acting = chart.states().iter().find(|state| state.name() == "acting").unwrap();
     let by = pointsman_kernel::effect::Cause::Outcome(acting.kernel_outcomes().denied.unwrap());
     assert_eq!(hops.last().map(|hop| hop.by), Some(by));
-    assert_eq!(desk.working().map(|effect| effect.seq), Some(pointsman_kernel::id::Seq(2)));
+    assert_eq!(governed.working().map(|effect| effect.seq), Some(pointsman_kernel::id::Seq(2)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use proptest::prelude::*;
 
-use super::desk::{Desk, changed, chart, no, ok};
+use super::governed::{GovernedRun, changed, chart, no, ok};
 
 /// Every rule, at thresholds that short runs reach.
 const RULES: &str = "identical_call = 4\nidentical_query = 3\nsame_error = 4\nfailing_tool = 5\n\
@@ -46,12 +46,12 @@ fn acts(longest: usize) -> impl Strategy<Value = Vec<Act>> {
 
 /// How a run is told, where it should not count.
 #[derive(Clone, Copy, Debug, Default)]
-struct Telling {
+struct Wording {
     /// Draws the order of keys, the ids, and what is masked in results.
     seed: u64,
 }
 
-impl Telling {
+impl Wording {
     fn draw(&mut self, below: u64) -> u64 {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.seed >> 33) % below
@@ -94,29 +94,29 @@ impl Telling {
     }
 }
 
-fn play(desk: &mut Desk<'_>, act: Act, telling: &mut Telling) {
+fn play(governed: &mut GovernedRun<'_>, act: Act, telling: &mut Wording) {
     const TOOLS: [&str; 7] = ["edit", "fetch", "read", "search", "shell", "tap", "wait"];
     match act {
         Act::Call(tool, what, says) => {
             let (arguments, result) = (telling.arguments(what), telling.result(says));
-            desk.round(TOOLS[usize::from(tool)], &arguments, result);
+            governed.round(TOOLS[usize::from(tool)], &arguments, result);
         }
-        Act::Talk(0) => drop(desk.turn("???", &[])),
-        Act::Talk(words) => drop(desk.turn(&format!("words {words}"), &[])),
-        Act::Fault => drop(desk.fault(FaultClass::Unavailable)),
-        Act::Person => desk.person(),
-        Act::Phase => drop(desk.turn("next phase", &[])),
+        Act::Talk(0) => drop(governed.turn("???", &[])),
+        Act::Talk(words) => drop(governed.turn(&format!("words {words}"), &[])),
+        Act::Fault => drop(governed.fault(FaultClass::Unavailable)),
+        Act::Person => governed.person(),
+        Act::Phase => drop(governed.turn("next phase", &[])),
     }
 }
 
 /// Plays a whole run and returns everything that was ruled.
-fn ruled(acts: &[Act], mut telling: Telling) -> Vec<(Seq, Verdict)> {
+fn ruled(acts: &[Act], mut telling: Wording) -> Vec<(Seq, Verdict)> {
     let chart = chart(RULES);
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     for act in acts {
-        play(&mut desk, *act, &mut telling);
+        play(&mut governed, *act, &mut telling);
     }
-    desk.ruled
+    governed.ruled
 }
 
 proptest! {
@@ -129,8 +129,8 @@ proptest! {
     #[test]
     fn verdicts_are_the_same_on_replay_and_after_a_restart(acts in acts(16), at in 0..60_usize) {
         let chart = chart(RULES);
-        let (mut whole, mut broken) = (Desk::new(&chart), Desk::new(&chart));
-        let mut tellings = [Telling::default(); 2];
+        let (mut whole, mut broken) = (GovernedRun::new(&chart), GovernedRun::new(&chart));
+        let mut tellings = [Wording::default(); 2];
         for (place, act) in acts.iter().enumerate() {
             play(&mut whole, *act, &mut tellings[0]);
             if place == at {
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn the_order_of_keys_ids_and_what_is_masked_never_count(acts in acts(16), seed in any::<u64>()) {
-        prop_assert_eq!(ruled(&acts, Telling::default()), ruled(&acts, Telling { seed }));
+        prop_assert_eq!(ruled(&acts, Wording::default()), ruled(&acts, Wording { seed }));
     }
 
     #[test]
@@ -160,15 +160,15 @@ proptest! {
         written.extend(serde_json::from_str::<serde_json::Value>(&arguments).map(|_| arguments).ok());
         written.push(quoted);
         let chart = chart(RULES);
-        let mut desk = Desk::new(&chart);
+        let mut governed = GovernedRun::new(&chart);
         for arguments in &written {
             for tool in ["read", "search", "edit", "unheard of"] {
-                desk.round(tool, arguments, ok(&output));
-                desk.round(tool, arguments, no(&output));
-                desk.turn(&output, &[]);
+                governed.round(tool, arguments, ok(&output));
+                governed.round(tool, arguments, no(&output));
+                governed.turn(&output, &[]);
             }
         }
-        desk.replays();
+        governed.replays();
     }
 }
 
@@ -180,7 +180,7 @@ fn random_runs_reach_every_rule() {
     let mut rules: Vec<String> = Vec::new();
     for _ in 0..200 {
         let acts = acts(16).new_tree(&mut runner).unwrap().current();
-        rules.extend(ruled(&acts, Telling::default()).iter().map(|it| format!("{:?}", it.1.rule)));
+        rules.extend(ruled(&acts, Wording::default()).iter().map(|it| format!("{:?}", it.1.rule)));
     }
     rules.sort();
     rules.dedup();
@@ -190,26 +190,27 @@ fn random_runs_reach_every_rule() {
 #[test]
 fn the_memory_is_bounded() {
     let chart = chart(RULES);
-    let mut desk = Desk::new(&chart);
-    let size =
-        |desk: &Desk<'_>| serde_json::to_vec(&desk.recorder.run().core.governor).unwrap().len();
+    let mut governed = GovernedRun::new(&chart);
+    let size = |governed: &GovernedRun<'_>| {
+        serde_json::to_vec(&governed.recorder.run().core.governor).unwrap().len()
+    };
     let mut sizes = Vec::new();
     for round in 0..10_000_u64 {
         let arguments = format!(r#"{{"path":"{}","n":{round}}}"#, round % 90);
         let tool = ["read", "edit", "shell", "search"][usize::try_from(round % 4).unwrap()];
         let result = if round % 5 == 0 { no(&format!("error {round}")) } else { ok("fine") };
-        desk.round(tool, &arguments, result);
+        governed.round(tool, &arguments, result);
         if round % 3 == 0 {
             // A loop now and then, so that there is something to be warned of.
             for _ in 0..4 {
-                desk.round("read", &format!(r#"{{"path":"loop {round}"}}"#), ok("x"));
+                governed.round("read", &format!(r#"{{"path":"loop {round}"}}"#), ok("x"));
             }
-            desk.turn(&format!("words {round}"), &[]);
+            governed.turn(&format!("words {round}"), &[]);
         }
-        desk.lines.clear();
-        desk.ruled.clear();
+        governed.lines.clear();
+        governed.ruled.clear();
         if round % 1_000 == 999 {
-            sizes.push(size(&desk));
+            sizes.push(size(&governed));
         }
     }
     assert!(sizes.iter().all(|size| *size < 16 * 1024), "{sizes:?}");
@@ -243,17 +244,17 @@ fn hostile_calls_and_results() {
         deep("[{\"", "\"}]"),
     ];
     let chart = chart(RULES);
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     for arguments in &arguments {
         for output in &outputs {
             for tool in ["read", "search", "😀"] {
-                desk.turn("", &[(tool, arguments)]);
-                if desk.state() == "acting" {
-                    desk.answer(Answer::Tool(no(output)));
+                governed.turn("", &[(tool, arguments)]);
+                if governed.state() == "acting" {
+                    governed.answer(Answer::Tool(no(output)));
                 }
             }
         }
-        desk.turn(arguments, &[]);
-        desk.lines.clear();
+        governed.turn(arguments, &[]);
+        governed.lines.clear();
     }
 }

@@ -3,70 +3,70 @@
 
 use pointsman_kernel::governor::{Level::Halt, Level::Warn, Rule};
 
-use super::desk::{Desk, assert_ruled, changed, chart, no, ok, parallel, said};
+use super::governed::{GovernedRun, assert_ruled, changed, chart, no, ok, parallel, said};
 
 #[test]
 fn the_same_call_in_a_row() {
     for limit in 2..=4 {
         let chart = chart(&format!("identical_call = {limit}"));
-        let mut desk = Desk::new(&chart);
+        let mut governed = GovernedRun::new(&chart);
         for _ in 1..limit {
-            desk.quiet("read", r#"{"path":"a"}"#, ok("same"));
+            governed.quiet("read", r#"{"path":"a"}"#, ok("same"));
         }
-        let verdicts = desk.turn("", &[("read", r#"{"path":"a"}"#)]);
+        let verdicts = governed.turn("", &[("read", r#"{"path":"a"}"#)]);
         let entries: Vec<u64> = (1..=limit).map(|round| 2 * round).collect();
         assert_ruled(&verdicts, Halt, Rule::IdenticalCall, &entries);
-        assert_eq!((desk.state(), desk.data().advised), ("thinking", 1));
-        desk.replays();
+        assert_eq!((governed.state(), governed.data().advised), ("thinking", 1));
+        governed.replays();
     }
 }
 
 #[test]
 fn what_comes_after_a_halt_is_counted_afresh() {
     let chart = chart("identical_call = 2");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("read", r#"{"path":"a"}"#, ok("same"));
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("read", r#"{"path":"a"}"#, ok("same"));
     assert_ruled(
-        &desk.round("read", r#"{"path":"a"}"#, ok("same")),
+        &governed.round("read", r#"{"path":"a"}"#, ok("same")),
         Halt,
         Rule::IdenticalCall,
         &[2, 4],
     );
-    desk.quiet("read", r#"{"path":"a"}"#, ok("same"));
+    governed.quiet("read", r#"{"path":"a"}"#, ok("same"));
 }
 
 #[test]
 fn the_evidence_of_a_call_that_moved_starts_where_it_stood_still() {
     let chart = chart("identical_call = 3");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("read", r#"{"path":"a"}"#, ok("one"));
-    desk.quiet("read", r#"{"path":"a"}"#, ok("two"));
-    desk.quiet("read", r#"{"path":"a"}"#, ok("two"));
-    let verdicts = desk.round("read", r#"{"path":"a"}"#, ok("two"));
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("read", r#"{"path":"a"}"#, ok("one"));
+    governed.quiet("read", r#"{"path":"a"}"#, ok("two"));
+    governed.quiet("read", r#"{"path":"a"}"#, ok("two"));
+    let verdicts = governed.round("read", r#"{"path":"a"}"#, ok("two"));
     assert_ruled(&verdicts, Halt, Rule::IdenticalCall, &[4, 6, 8]);
 }
 
 #[test]
 fn the_same_query_in_a_row() {
     let chart = chart("identical_query = 2");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("search", r#"{"q":"The Parser"}"#, ok("nothing"));
-    desk.quiet("read", r#"{"path":"a"}"#, ok("a file"));
-    desk.quiet("search", r#"{"q":"the lexer"}"#, ok("nothing"));
-    let verdicts = desk.round("search", r#"{"q":" the  LEXER "}"#, ok("nothing"));
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("search", r#"{"q":"The Parser"}"#, ok("nothing"));
+    governed.quiet("read", r#"{"path":"a"}"#, ok("a file"));
+    governed.quiet("search", r#"{"q":"the lexer"}"#, ok("nothing"));
+    let verdicts = governed.round("search", r#"{"q":" the  LEXER "}"#, ok("nothing"));
     assert_ruled(&verdicts, Halt, Rule::IdenticalQuery, &[6, 8]);
-    desk.replays();
+    governed.replays();
 }
 
 #[test]
 fn another_page_another_tool_or_a_change_between_is_another_query() {
     let chart = chart("identical_query = 2");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("search", r#"{"q":"parser","page":1}"#, ok("one"));
-    desk.quiet("search", r#"{"q":"parser","page":2}"#, ok("two"));
-    desk.quiet("edit", r#"{"path":"a","text":"parser"}"#, changed("done"));
-    desk.quiet("search", r#"{"page":2,"q":"Parser"}"#, ok("three"));
-    let verdicts = desk.turn("", &[("search", r#"{"q":"PARSER","page":2}"#)]);
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("search", r#"{"q":"parser","page":1}"#, ok("one"));
+    governed.quiet("search", r#"{"q":"parser","page":2}"#, ok("two"));
+    governed.quiet("edit", r#"{"path":"a","text":"parser"}"#, changed("done"));
+    governed.quiet("search", r#"{"page":2,"q":"Parser"}"#, ok("three"));
+    let verdicts = governed.turn("", &[("search", r#"{"q":"PARSER","page":2}"#)]);
     assert_ruled(&verdicts, Halt, Rule::IdenticalQuery, &[8, 10]);
 }
 
@@ -74,30 +74,30 @@ fn another_page_another_tool_or_a_change_between_is_another_query() {
 fn the_same_error_from_the_same_target() {
     for limit in 2..=3 {
         let chart = chart(&format!("same_error = {limit}"));
-        let mut desk = Desk::new(&chart);
+        let mut governed = GovernedRun::new(&chart);
         let arguments = |round| format!(r#"{{"path":"a","line":{round}}}"#);
         for round in 1..limit {
-            desk.quiet("read", &arguments(round), no("denied at 10:00:00"));
+            governed.quiet("read", &arguments(round), no("denied at 10:00:00"));
             // Another error, another target and a success elsewhere are not counted.
-            desk.quiet("read", r#"{"path":"b"}"#, no(&format!("other {round}")));
-            desk.quiet("shell", &format!(r#"{{"command":"ls {round}"}}"#), ok("files"));
+            governed.quiet("read", r#"{"path":"b"}"#, no(&format!("other {round}")));
+            governed.quiet("shell", &format!(r#"{{"command":"ls {round}"}}"#), ok("files"));
         }
-        let verdicts = desk.round("read", &arguments(limit), no("denied at 11:11:11"));
+        let verdicts = governed.round("read", &arguments(limit), no("denied at 11:11:11"));
         let entries: Vec<u64> = (0..limit).map(|round| 6 * round + 3).collect();
         assert_ruled(&verdicts, Halt, Rule::SameError, &entries);
-        assert_eq!(desk.state(), "thinking");
-        desk.replays();
+        assert_eq!(governed.state(), "thinking");
+        governed.replays();
     }
 }
 
 #[test]
 fn a_success_at_the_target_ends_a_row_of_errors() {
     let chart = chart("same_error = 2");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("read", r#"{"path":"a","line":1}"#, no("denied"));
-    desk.quiet("read", r#"{"path":"a","line":2}"#, ok("fine"));
-    desk.quiet("read", r#"{"path":"a","line":3}"#, no("denied"));
-    let verdicts = desk.round("read", r#"{"path":"a","line":4}"#, no("denied"));
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("read", r#"{"path":"a","line":1}"#, no("denied"));
+    governed.quiet("read", r#"{"path":"a","line":2}"#, ok("fine"));
+    governed.quiet("read", r#"{"path":"a","line":3}"#, no("denied"));
+    let verdicts = governed.round("read", r#"{"path":"a","line":4}"#, no("denied"));
     assert_ruled(&verdicts, Halt, Rule::SameError, &[7, 9]);
 }
 
@@ -105,56 +105,56 @@ fn a_success_at_the_target_ends_a_row_of_errors() {
 fn the_same_tool_failing_whatever_it_is_given() {
     for limit in [2, 4] {
         let chart = chart(&format!("failing_tool = {limit}"));
-        let mut desk = Desk::new(&chart);
+        let mut governed = GovernedRun::new(&chart);
         let arguments = |round| format!(r#"{{"q":"{round}"}}"#);
-        desk.quiet("search", r#"{"q":"before"}"#, no("401"));
-        desk.quiet("search", r#"{"q":"well"}"#, ok("found"));
+        governed.quiet("search", r#"{"q":"before"}"#, no("401"));
+        governed.quiet("search", r#"{"q":"well"}"#, ok("found"));
         for round in 1..limit {
-            desk.quiet("search", &arguments(round), no("401 no token"));
-            desk.quiet("read", &format!(r#"{{"path":"{round}"}}"#), ok("a file"));
+            governed.quiet("search", &arguments(round), no("401 no token"));
+            governed.quiet("read", &format!(r#"{{"path":"{round}"}}"#), ok("a file"));
         }
-        let verdicts = desk.round("search", &arguments(limit), no("401 no token"));
+        let verdicts = governed.round("search", &arguments(limit), no("401 no token"));
         let entries: Vec<u64> = (0..limit).map(|round| 4 * round + 7).collect();
         assert_ruled(&verdicts, Halt, Rule::FailingTool, &entries);
-        desk.replays();
+        governed.replays();
     }
 }
 
 #[test]
 fn two_results_in_turn() {
     let chart = chart("oscillation = 4");
-    let mut desk = Desk::new(&chart);
-    desk.quiet("read", r#"{"path":"first"}"#, ok("x"));
+    let mut governed = GovernedRun::new(&chart);
+    governed.quiet("read", r#"{"path":"first"}"#, ok("x"));
     for text in ["one", "two", "one"] {
-        desk.quiet("edit", &format!(r#"{{"path":"a","text":"{text}"}}"#), changed("done"));
+        governed.quiet("edit", &format!(r#"{{"path":"a","text":"{text}"}}"#), changed("done"));
     }
     let redo = r#"{"path":"a","text":"two"}"#;
     assert_ruled(
-        &desk.round("edit", redo, changed("done")),
+        &governed.round("edit", redo, changed("done")),
         Halt,
         Rule::Oscillation,
         &[5, 7, 9, 11],
     );
     // Settling for one of the two is what was advised.
-    desk.quiet("edit", r#"{"path":"a","text":"one"}"#, changed("done"));
-    desk.replays();
+    governed.quiet("edit", r#"{"path":"a","text":"one"}"#, changed("done"));
+    governed.replays();
 }
 
 /// Changes files in words that never repeat, and returns in which round it is halted.
 fn halted(rounds: &[(&str, &str)]) -> Option<usize> {
     let chart = chart("oscillation = 4");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     let mut held = std::collections::BTreeMap::from([("f", "A"), ("g", "C")]);
     let halted = rounds.iter().zip(1..).find_map(|((path, content), at)| {
         let before = held.insert(*path, *content).unwrap_or("none");
         let output = format!("done\n[content {before} -> {content}]");
         let arguments = format!(r#"{{"path":"{path}","words":"{at}"}}"#);
-        let verdicts = desk.round("edit", &arguments, changed(&output));
+        let verdicts = governed.round("edit", &arguments, changed(&output));
         // What is looked at in between changes nothing.
-        desk.round("read", &format!(r#"{{"path":"{path}","at":{at}}}"#), ok(content));
+        governed.round("read", &format!(r#"{{"path":"{path}","at":{at}}}"#), ok(content));
         verdicts.iter().any(|it| it.rule == Rule::Oscillation).then_some(at)
     });
-    desk.replays();
+    governed.replays();
     halted
 }
 
@@ -185,10 +185,10 @@ fn healthy_changes_of_contents() {
 #[test]
 fn a_wider_window_needs_more_turns() {
     let chart = chart("oscillation = 6");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     let rounds = (1..=6).map(|round| {
         let path = if round % 2 == 0 { r#"{"path":"a"}"# } else { r#"{"path":"b"}"# };
-        desk.round("read", path, ok("x")).iter().any(|it| it.rule == Rule::Oscillation)
+        governed.round("read", path, ok("x")).iter().any(|it| it.rule == Rule::Oscillation)
     });
     assert_eq!(rounds.collect::<Vec<_>>(), [false, false, false, false, false, true]);
 }
@@ -196,63 +196,63 @@ fn a_wider_window_needs_more_turns() {
 #[test]
 fn many_results_without_anything_new_are_told_and_halt_nothing() {
     let chart = chart("no_progress = 3");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     for _ in 1..=2 {
         for path in ["a", "b"] {
-            desk.quiet("read", &format!(r#"{{"path":"{path}"}}"#), ok("x"));
+            governed.quiet("read", &format!(r#"{{"path":"{path}"}}"#), ok("x"));
         }
     }
-    let verdicts = desk.round("read", r#"{"path":"a"}"#, ok("x"));
+    let verdicts = governed.round("read", r#"{"path":"a"}"#, ok("x"));
     assert_ruled(&verdicts, Warn, Rule::NoProgress, &[7, 9, 11]);
-    desk.replays();
+    governed.replays();
 }
 
 #[test]
 fn ten_old_results_in_a_row_are_too_many() {
     let chart = chart("no_progress = 10");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     let path = |at| format!(r#"{{"path":"{at}"}}"#);
     for at in 0..10 {
-        desk.quiet("read", &path(at), ok("x"));
+        governed.quiet("read", &path(at), ok("x"));
     }
-    let told = |desk: &mut Desk<'_>, at| {
-        let verdicts = desk.round("read", &path(at), ok("x"));
+    let told = |governed: &mut GovernedRun<'_>, at| {
+        let verdicts = governed.round("read", &path(at), ok("x"));
         verdicts.into_iter().filter(|it| it.rule == Rule::NoProgress).collect::<Vec<_>>()
     };
     for at in 0..9 {
-        assert!(told(&mut desk, at).is_empty());
+        assert!(told(&mut governed, at).is_empty());
     }
-    assert_ruled(&told(&mut desk, 9), Warn, Rule::NoProgress, &[35, 37, 39, 41]);
-    desk.replays();
+    assert_ruled(&told(&mut governed, 9), Warn, Rule::NoProgress, &[35, 37, 39, 41]);
+    governed.replays();
 }
 
 #[test]
 fn something_new_starts_the_count_of_old_results_anew() {
     let chart = chart("no_progress = 2");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     for path in ["a", "a", "b", "b", "c", "c"] {
-        desk.quiet("read", &format!(r#"{{"path":"{path}"}}"#), ok("x"));
+        governed.quiet("read", &format!(r#"{{"path":"{path}"}}"#), ok("x"));
     }
 }
 
 #[test]
 fn a_fan_out_counts_each_call_and_a_halt_leaves_the_state() {
     let chart = parallel("identical_call = 3");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     let same = ("read", r#"{"path":"a"}"#);
-    let verdicts = desk.turn("", &[same, same, same]);
+    let verdicts = governed.turn("", &[same, same, same]);
     assert_ruled(&verdicts, Halt, Rule::IdenticalCall, &[2]);
-    assert_eq!(desk.state(), "thinking");
-    desk.replays();
+    assert_eq!(governed.state(), "thinking");
+    governed.replays();
 }
 
 #[test]
 fn a_governor_that_is_off_says_nothing_but_what_is_permitted() {
     let chart = chart("enable = false\nidentical_call = 2\nsame_error = 2\nunparsable = 1");
-    let mut desk = Desk::new(&chart);
+    let mut governed = GovernedRun::new(&chart);
     for _ in 0..20 {
-        desk.quiet("read", r#"{"path":"a"}"#, no("denied"));
-        assert_eq!(said(&desk.turn("???", &[])), []);
+        governed.quiet("read", r#"{"path":"a"}"#, no("denied"));
+        assert_eq!(said(&governed.turn("???", &[])), []);
     }
-    desk.replays();
+    governed.replays();
 }

@@ -10,8 +10,8 @@ use pointsman_kernel::{
 };
 
 use crate::{
-    rig::{Rig, begun, chart, check},
-    toy::Toy,
+    scripted::{ScriptedRun, begun, chart, check},
+    scripted_agent::ScriptedAgent,
 };
 
 const WORK: &str = r#"
@@ -189,17 +189,17 @@ fn an_ended_run_takes_nothing_more() {
 #[test]
 fn a_run_is_bound_to_its_chart() {
     let (mine, other) = (chart(WORK), chart(&WORK.replace("100ms", "101ms")));
-    let mut rig = Rig::new(&mine);
+    let mut scripted = ScriptedRun::new(&mine);
     let event = begun(other.digest(), &[]);
     let differs = Rejected::ChartDiffers { wants: other.digest(), has: mine.digest() };
-    assert_eq!(rig.apply(event), format!("rejected: {differs}"));
-    assert!(rig.lines.is_empty());
+    assert_eq!(scripted.apply(event), format!("rejected: {differs}"));
+    assert!(scripted.lines.is_empty());
 }
 
 #[test]
 fn entries_have_no_gaps() {
     let chart = chart(WORK);
-    let mut run = Run::<Toy>::new(&chart);
+    let mut run = Run::<ScriptedAgent>::new(&chart);
     let mut out = StepOutput::default();
     for got in [0, 2, 9] {
         let seen = Observed { at: At(0), event: Event::Woke };

@@ -1,6 +1,6 @@
 //! Asking: a call that waits for a person, and what goes on meanwhile.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const CALL: &str = r#"
 [budget]
@@ -205,7 +205,7 @@ fn an_approval_is_no_answer_and_an_answer_no_approval() {
 fn a_label_says_what_is_seen() {
     use pointsman_kernel::view::view;
 
-    use crate::rig::{Rig, chart};
+    use crate::scripted::{ScriptedRun, chart};
 
     let chart = chart(
         r#"
@@ -226,11 +226,11 @@ fn a_label_says_what_is_seen() {
         while_asking = "call"
         "#,
     );
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     let mut seen = Vec::new();
     for line in ["begin may=ask", "answer 1.0 fault", "wake", "answer 3.0 more", "grant 4.0"] {
-        rig.play(line);
-        seen.push(view(&chart, &rig.recorder.run().core).seen_as);
+        scripted.play(line);
+        seen.push(view(&chart, &scripted.recorder.run().core).seen_as);
     }
     assert_eq!(seen, ["call", "waiting", "call", "asking", "call"].map(Box::from));
 }

@@ -1,6 +1,6 @@
 //! Attempts: waiting times, hints, faults, timeouts.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const TRIED: &str = r#"
 [state.work]

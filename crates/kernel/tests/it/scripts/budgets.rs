@@ -1,6 +1,6 @@
 //! Budgets that edges spend: N permits exactly N, closing, reopening.
 
-use crate::rig::{Rig, chart, check};
+use crate::scripted::{ScriptedRun, chart, check};
 
 const LOOP: &str = r#"
 [budget]
@@ -50,14 +50,14 @@ fn spending_a_closed_budget_ends_the_run() {
 #[test]
 fn the_agent_is_told_of_each_edge_that_cannot_be_paid() {
     let chart = chart(LOOP);
-    let mut rig = Rig::new(&chart);
+    let mut scripted = ScriptedRun::new(&chart);
     let told =
         ["begin", "answer 1.0 b", "answer 2.0 b", "answer 3.0 b", "answer 4.0 b"].map(|line| {
-            rig.play(line);
-            rig.recorder.run().data.used_up
+            scripted.play(line);
+            scripted.recorder.run().data.used_up
         });
     assert_eq!(told, [(0, 0), (0, 0), (0, 0), (1, 2), (2, 2)], "nothing is under way, and yet");
-    rig.replays();
+    scripted.replays();
 }
 
 #[test]

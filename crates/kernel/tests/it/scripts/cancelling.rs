@@ -1,6 +1,6 @@
 //! Cancelling, in every kind of state: what is under way is stopped and forgone.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const ANY: &str = r#"
 [any]

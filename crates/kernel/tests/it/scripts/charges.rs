@@ -1,6 +1,6 @@
 //! Budgets that the kernel charges: each kind, up to its limit and one beyond.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 /// A loop around one job, with one charged budget.
 fn chart(job: &str, budget: &str) -> String {

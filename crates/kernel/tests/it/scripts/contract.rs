@@ -1,6 +1,6 @@
 //! Agents that break their declaration: never a panic, always an end in good order.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const WORK: &str = r#"
 [state.work]

@@ -1,6 +1,6 @@
 //! Fan-outs: places, request order, the join, items beyond the limit.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const FAN: &str = r#"
 [state.each]

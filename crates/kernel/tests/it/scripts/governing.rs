@@ -1,6 +1,6 @@
 //! The governor's verdicts: tools of the state, permissions, repetition.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const CALLS: &str = r#"
 [budget]

@@ -1,6 +1,6 @@
 //! Interruptions: what was under way when nobody drove the run any more.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const CALL: &str = r#"
 [budget]

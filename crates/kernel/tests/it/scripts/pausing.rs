@@ -1,6 +1,6 @@
 //! Pausing: starts are held, answers settle, resuming emits what was held.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const TWO: &str = r#"
 [budget]

@@ -1,6 +1,6 @@
 //! The time budget: when it runs, when it stands still, what it interrupts.
 
-use crate::rig::check;
+use crate::scripted::check;
 
 const TIMED: &str = r#"
 [budget]

@@ -32,7 +32,7 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::acp::{Furnished, Limits, NotFurnished, Service};
+use crate::acp::{AcpLimits, Service, SessionSetup, SetupError};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -74,7 +74,7 @@ impl Desk {
     }
 
     pub(crate) fn script(&self, script: &str) {
-        std::fs::write(self.folder.0.join("script.toml"), script).expect("it can be written");
+        std::fs::write(self.folder.0.join("script.toml"), script).expect("the file is written");
     }
 
     pub(crate) fn work(&self) -> PathBuf {
@@ -103,7 +103,8 @@ impl Desk {
         session.block_on(async {
             let (ours, theirs) = Channel::duplex();
             let all = async { tokio::join!(service.serve(theirs), edited(ours, answers, test)) };
-            let (served, edited) = tokio::time::timeout(SOON, all).await.expect("it ends soon");
+            let (served, edited) =
+                tokio::time::timeout(SOON, all).await.expect("the event comes before the timeout");
             // An editor may be gone before the last update is sent to it.
             if let Err(error) = served {
                 let told = format!("{error:?}");
@@ -116,20 +117,20 @@ impl Desk {
     fn service(&self, session: Arc<Session>, chart: &str) -> Service {
         let (index, root) = (self.folder.0.join("index.db"), self.folder.0.clone());
         let config = self.config.clone();
-        let furnish = move |folder: &Path| {
+        let set_up = move |folder: &Path| {
             if folder.join("locked").exists() {
                 let hint = Some("unlock it".into());
-                return Err(NotFurnished { why: "the folder is locked".into(), hint });
+                return Err(SetupError { why: "the folder is locked".into(), hint });
             }
             let script = format!("script:{}", root.join("script.toml").display());
-            let spec: Spec = script.parse().expect("a model");
+            let spec: Spec = script.parse().expect("the text names a model");
             let tools = tool::ToolSettings::over(folder, index.clone());
             let engine = EngineConfig::new(model::ModelSettings::new(spec), tools);
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-            Ok(Furnished { engine, permissions, config: config.clone().into(), chart: None })
+            Ok(SessionSetup { engine, permissions, config: config.clone().into(), chart: None })
         };
-        Service::new(session, furnish, chart, Limits::default())
+        Service::new(session, set_up, chart, AcpLimits::default())
     }
 }
 
@@ -155,7 +156,8 @@ async fn edited(
                 let id = &request.tool_call.tool_call_id.0;
                 let title = request.tool_call.fields.title.unwrap_or_default();
                 asked.add(&format!("? {id} {title}\n"));
-                let answer = answers.lock().expect("nobody panics").pop_front();
+                let answer =
+                    answers.lock().expect("no thread panicked while it held the lock").pop_front();
                 let outcome = match answer {
                     Some("dismiss") => RequestPermissionOutcome::Cancelled,
                     Some(answer) => {
@@ -198,7 +200,7 @@ struct Seen {
 
 impl Seen {
     fn add(&self, text: &str) {
-        self.text.lock().expect("nobody panics").push_str(text);
+        self.text.lock().expect("no thread panicked while it held the lock").push_str(text);
         self.more.notify_one();
     }
 }
@@ -231,14 +233,22 @@ impl Editor {
 
     /// Waits until something was shown.
     pub(crate) async fn until(&self, wanted: &str) {
-        while !self.seen.text.lock().expect("nobody panics").contains(wanted) {
+        while !self
+            .seen
+            .text
+            .lock()
+            .expect("no thread panicked while it held the lock")
+            .contains(wanted)
+        {
             self.seen.more.notified().await;
         }
     }
 
     /// Returns what was shown since the last time, without what differs from run to run.
     pub(crate) fn shown(&self) -> String {
-        std::mem::take(&mut *self.seen.text.lock().expect("nobody panics"))
+        std::mem::take(
+            &mut *self.seen.text.lock().expect("no thread panicked while it held the lock"),
+        )
     }
 }
 

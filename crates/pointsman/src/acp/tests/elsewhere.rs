@@ -28,16 +28,16 @@ fn a_question_that_is_answered_elsewhere_is_taken_back() {
     for granted in [true, false] {
         let desk = Desk::new(&format!("elsewhere-{granted}"), WRITES);
         desk.edit(chat::CHART, &[], async |editor| {
-            let id = editor.begin(&desk.work()).await.expect("it begins");
-            let run: RunId = id.0.parse().expect("it is the run's");
+            let id = editor.begin(&desk.work()).await.expect("the run begins");
+            let run: RunId = id.0.parse().expect("the text is a run id");
             let journal = desk.folder.journal();
             let (stopped, ()) = tokio::join!(editor.prompt(&id, "write"), async {
                 editor.until("? call-").await;
                 let answered = tokio::task::spawn_blocking(move || answer(&journal, &run, granted));
-                answered.await.expect("nobody panics");
+                answered.await.expect("the thread did not panic");
                 editor.until("taken back call-").await;
             });
-            assert_eq!(stopped.expect("an end"), StopReason::EndTurn);
+            assert_eq!(stopped.expect("the turn ends"), StopReason::EndTurn);
             let shown = editor.shown();
             assert!(shown.contains("\"done.\""), "{shown}");
         });

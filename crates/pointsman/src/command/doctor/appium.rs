@@ -93,7 +93,7 @@ mod tests {
         assert!(server(url, foreign, false).hint.unwrap_or_default().contains("base path"));
         let busy = ServerStatus { version: None, ready: false };
         assert!(server(url, Ok(busy), false).status == Status::Warn);
-        let hint = adb(Err("`adb` is not there".into())).hint.unwrap_or_default();
+        let hint = adb(Err("`adb` is not installed".into())).hint.unwrap_or_default();
         assert!(hint.contains("apt-get install adb"));
     }
 }

@@ -42,14 +42,14 @@ mod tests {
     #[test]
     fn a_trial_leaves_nothing_behind_and_tells_where_it_failed() {
         let folder = std::env::temp_dir().join(format!("pointsman-probe-{}", process::id()));
-        fs::create_dir_all(&folder).expect("it is made");
+        fs::create_dir_all(&folder).expect("the folder is created");
         for file in ["a.db", "new/deep/a.db"] {
             assert!(writable(&folder.join(file)).is_ok());
         }
-        assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 0);
-        fs::write(folder.join("file"), "").expect("it is written");
+        assert_eq!(fs::read_dir(&folder).expect("the folder is readable").count(), 0);
+        fs::write(folder.join("file"), "").expect("the file is written");
         let (place, _) = writable(&folder.join("file/a.db")).expect_err("a file is no folder");
         assert_eq!(place, folder.join("file"));
-        fs::remove_dir_all(&folder).expect("it is removed");
+        fs::remove_dir_all(&folder).expect("the folder is removed");
     }
 }

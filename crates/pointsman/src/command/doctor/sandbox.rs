@@ -5,7 +5,7 @@ use std::time::Duration;
 use pointsman_runtime::{config::Config, tool::WorkspaceTools};
 
 use super::{Check, Doctor};
-use crate::{agents, place, report::Error, words};
+use crate::{agents, format, paths, report::Error};
 
 /// How long a toolchain has to say its version: some start slowly.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 impl Doctor {
     /// Tries the sandbox, and in it every toolchain that is in `PATH`.
     pub(super) fn sandbox(&self, config: &Config, checks: &mut Vec<Check>) {
-        let opened = place::cache().and_then(|cache| {
+        let opened = paths::cache().and_then(|cache| {
             let mut tools = agents::equipped(config.tools(self.drive.dir(), &cache));
             tools.index = ":memory:".into();
             WorkspaceTools::open(tools).map_err(Error::Tools)
@@ -47,7 +47,7 @@ impl Doctor {
             }
             checks.push(match tried.answer {
                 Ok(version) => {
-                    Check::ok("toolchain", format!("{program}: {}", words::line(&version, 100)))
+                    Check::ok("toolchain", format!("{program}: {}", format::line(&version, 100)))
                 }
                 Err(why) => {
                     let path = tried.path.display();
@@ -57,7 +57,7 @@ impl Doctor {
                         "toolchain",
                         format!(
                             "{program} ({path}) does not run in the sandbox: {}",
-                            words::line(&why, 200)
+                            format::line(&why, 200)
                         ),
                         format!(
                             "if agents need it, add [sandbox] read_only = [\"{folder}\"] to your own pointsman.toml, with any other folders it needs"

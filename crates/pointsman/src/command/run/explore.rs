@@ -83,7 +83,7 @@ enum Asked {
 
 /// An exploration that is to be run.
 #[derive(Debug)]
-pub(crate) struct Trip {
+pub(crate) struct ExplorationPlan {
     /// What the agent is told.
     pub(crate) config: Value,
     /// The same for people, as lines of a name and a text.
@@ -116,7 +116,7 @@ impl ExploreArgs {
         asks: bool,
         seed: u64,
         url: Option<&str>,
-    ) -> Result<Trip, ExploreError> {
+    ) -> Result<ExplorationPlan, ExploreError> {
         let (package, place, device) = match &self.app_graph {
             Some(file) => {
                 let file = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
@@ -164,7 +164,7 @@ impl ExploreArgs {
             device: place,
             ..ExploreConfig::default()
         };
-        Ok(Trip { config: json!(config), told })
+        Ok(ExplorationPlan { config: json!(config), told })
     }
 
     /// Returns the package, where it is explored, and the same for people.

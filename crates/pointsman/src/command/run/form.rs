@@ -12,7 +12,7 @@ use pointsman_runtime::config::{self, Config, FormConfig};
 use pointsman_webdriver::{browser, profile, settings};
 use serde_json::{Value, json};
 
-use crate::{report::Error, tell::note};
+use crate::{notify::note, report::Error};
 
 /// Options of `form`.
 #[derive(Args, Clone, Debug, Default)]
@@ -47,7 +47,7 @@ enum Submit {
 
 /// A form that is to be filled.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct FormPlan {
     /// What the agent is told: names of what the profile holds, and no value.
     pub(crate) config: Value,
     /// The chart's text.
@@ -87,7 +87,7 @@ impl FormArgs {
         goal: Option<&str>,
         writes: bool,
         looks: bool,
-    ) -> Result<Plan, Error> {
+    ) -> Result<FormPlan, Error> {
         let page = self.url.as_deref().ok_or(Error::NoUrl)?;
         let url = browser::address(page).map_err(Error::Page)?;
         let (file, profile) = self.profile(config)?;
@@ -124,7 +124,7 @@ impl FormArgs {
             Some(_) => (grants(submit), Vec::new()),
             None => (Vec::new(), grants(submit)),
         };
-        Ok(Plan { config: settled, chart, typed, usual, told })
+        Ok(FormPlan { config: settled, chart, typed, usual, told })
     }
 
     fn profile(&self, config: &FormConfig) -> Result<(PathBuf, Profile), Error> {

@@ -45,7 +45,7 @@ fn did(rig: &Rig, more: &[&str]) -> Did {
     rig.site.forget();
     let ran = rig.fill("boundary", more);
     let history = rig.last()["state_history"].clone();
-    let way = history.as_array().expect("a list").iter();
+    let way = history.as_array().expect("the value is a list").iter();
     let way = way.map(|hop| json!([hop["to"], hop["reason"]])).collect();
     let clicks = rig.notes("click").into_iter().filter(|note| {
         ["next", "send", "delete", "other"].contains(&note["field"].as_str().unwrap_or_default())
@@ -66,7 +66,8 @@ fn reports(rig: &Rig) -> Vec<Value> {
     let (code, exported, err) = rig.home.pointsman(&["export", "last"]);
     assert_eq!(code, 0, "{err}");
     let plain = exported.replace(&rig.site.host(), "SITE");
-    let lines = plain.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
+    let lines =
+        plain.lines().map(|line| serde_json::from_str(line).expect("the text is valid JSON"));
     let mut found = Vec::new();
     lines.for_each(|line: Value| collect(&line, &mut found));
     found

@@ -13,7 +13,7 @@ const ANSWERS: &str = r#"
 /// Returns the processes below one, each before those that it started.
 fn below(id: u32) -> Vec<(u32, String)> {
     let mut parents = BTreeMap::new();
-    for entry in fs::read_dir("/proc").expect("it is there").flatten() {
+    for entry in fs::read_dir("/proc").expect("the folder is readable").flatten() {
         let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
         let Some((head, tail)) = stat.rsplit_once(") ") else { continue };
         let Some((child, name)) = head.split_once(" (") else { continue };
@@ -178,7 +178,7 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
     // Which field it was at is the moment's.
-    for words in ["the browser is gone", "start the run anew", "failed in `error`"] {
+    for words in ["the browser is gone", "start a new run", "failed in `error`"] {
         assert!(rig.told(&resumed).contains(words), "{}", rig.told(&resumed));
     }
     assert_eq!(rig.state(), "error");

@@ -41,7 +41,7 @@ fn a_form_that_is_to_be_sent_is_told_of_and_not_left_for_later() {
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn whoever_leaves_the_question_cancels_or_says_no() {
     let (rig, terminal, shown) = asked("asked-cancel");
-    assert!(shown.contains("Ctrl-C cancels the run, Ctrl-D says no"), "{shown}");
+    assert!(shown.contains("Ctrl-C cancels the run, Ctrl-D answers no"), "{shown}");
     terminal.keys(CTRL_C);
     let (code, shown) = terminal.ends();
     assert_eq!(code, 6, "{shown}");

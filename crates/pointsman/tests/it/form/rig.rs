@@ -55,7 +55,8 @@ impl Rig {
         home.write("profile.toml", profile);
         // What is said of a profile that others can read must not depend on our umask.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        fs::set_permissions(home.path("profile.toml"), open).expect("it is ours");
+        fs::set_permissions(home.path("profile.toml"), open)
+            .expect("the owner may set permissions");
         let elsewhere = Site::start(|request| answer(request, "")).expect("it listens");
         let there = elsewhere.url("");
         let changes = Arc::new(AtomicBool::new(false));
@@ -97,7 +98,8 @@ impl Rig {
     /// Starts any command of the program.
     pub(super) fn command(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Running {
         let files = [self.home.path("out"), self.home.path("err")];
-        let [out, err] = files.each_ref().map(|file| File::create(file).expect("it is made"));
+        let [out, err] =
+            files.each_ref().map(|file| File::create(file).expect("the file is created"));
         let child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(arguments)
             .current_dir(self.home.path(""))
@@ -109,7 +111,7 @@ impl Rig {
             .stdout(out)
             .stderr(err)
             .spawn()
-            .expect("it starts");
+            .expect("the program starts");
         Running { child, files, since: Instant::now() }
     }
 
@@ -145,7 +147,7 @@ impl Rig {
     pub(super) fn last(&self) -> Value {
         let (code, out, err) = self.home.pointsman(&["show", "last", "--json"]);
         assert_eq!(code, 0, "{err}");
-        serde_json::from_str(&out).expect("it is JSON")
+        serde_json::from_str(&out).expect("the text is valid JSON")
     }
 }
 
@@ -164,7 +166,7 @@ impl Running {
     /// Waits until something is so, while it runs.
     pub(super) fn until(&mut self, what: &str, is_so: impl Fn() -> bool) {
         while !is_so() {
-            let ended = self.child.try_wait().expect("it can be asked");
+            let ended = self.child.try_wait().expect("the process can be polled");
             assert!(ended.is_none() && self.since.elapsed() < LIMIT, "{what}: {}", self.words());
             thread::sleep(BETWEEN_LOOKS);
         }
@@ -173,7 +175,7 @@ impl Running {
     /// Waits for its end.
     pub(super) fn end(mut self) -> Ran {
         loop {
-            if let Some(status) = self.child.try_wait().expect("it can be asked") {
+            if let Some(status) = self.child.try_wait().expect("the process can be polled") {
                 let [out, err] = self.files.each_ref().map(|file| read(file));
                 return Ran { code: status.code(), out, err };
             }
@@ -184,7 +186,7 @@ impl Running {
 
     /// Kills it as nothing can be killed more.
     pub(super) fn kill(mut self) {
-        self.child.kill().expect("it can be killed");
+        self.child.kill().expect("the process can be killed");
         drop(self.child.wait());
     }
 
@@ -202,7 +204,7 @@ impl Drop for Running {
 }
 
 fn read(file: &Path) -> String {
-    String::from_utf8_lossy(&fs::read(file).expect("it is there")).into_owned()
+    String::from_utf8_lossy(&fs::read(file).expect("the file is readable")).into_owned()
 }
 
 /// Replaces what pages and pictures are known by: the site's address is a part of the

@@ -104,6 +104,6 @@ fn a_page_that_is_not_there_is_told() {
 
 /// Returns an address that nobody listens on.
 fn closed() -> std::net::SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    listener.local_addr().expect("it has an address")
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+    listener.local_addr().expect("a bound socket has an address")
 }

@@ -85,7 +85,7 @@ fn a_line_that_was_typed_before_a_run_asks_is_no_answer() {
     let terminal = Terminal::start(&home, &run);
     terminal.shows("asks script");
     terminal.keys("y\r");
-    terminal.shows("it came too soon: type it again");
+    terminal.shows("too soon: read the question, then type the answer again");
     terminal.asks();
     assert!(!home.path("a.txt").exists(), "nobody said yes");
     terminal.keys("yes, do it\r");
@@ -125,13 +125,25 @@ fn what_is_longer_than_the_screen_is_shown_before_yes_counts() {
     terminal.shows("not all of it was shown");
     terminal.keys("\r");
     terminal.shows("+ line 50");
-    assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there").lines().count(), 3);
+    assert_eq!(
+        fs::read_to_string(home.path("a.txt"))
+            .expect("the file exists and is UTF-8")
+            .lines()
+            .count(),
+        3
+    );
     terminal.keys("w\r");
     terminal.shows("+ line 89");
     terminal.asks();
     terminal.keys("y\r");
     terminal.shows("✓ write a.txt");
-    assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there").lines().count(), 90);
+    assert_eq!(
+        fs::read_to_string(home.path("a.txt"))
+            .expect("the file exists and is UTF-8")
+            .lines()
+            .count(),
+        90
+    );
 }
 
 #[test]

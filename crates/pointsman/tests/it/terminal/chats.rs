@@ -64,7 +64,7 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     terminal.shows("asks script");
     terminal.keys(CTRL_C);
     terminal.shows("turn cancelled");
-    terminal.shows("The conversation goes on");
+    terminal.shows("The conversation continues");
     terminal.prompts();
     terminal.keys("Are you there?\r");
     terminal.shows("Here I am.");
@@ -182,7 +182,7 @@ fn what_is_typed_is_for_the_user_alone() {
     terminal.shows("One.");
     terminal.prompts();
     let mode = |name: &str| {
-        let about = std::fs::metadata(home.path(name)).expect("it is there");
+        let about = std::fs::metadata(home.path(name)).expect("the file exists");
         about.permissions().mode() & 0o777
     };
     assert_eq!(mode("state/pointsman"), 0o700);
@@ -212,7 +212,7 @@ fn the_newest_other_conversation_is_gone_on_with() {
     terminal.shows("One.");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("begins another conversation");
+    terminal.shows("starts another conversation");
     terminal.prompts();
     terminal.keys("hello again\r");
     terminal.shows("Two.");
@@ -247,7 +247,7 @@ fn commands_of_the_prompt_do_what_they_say() {
     terminal.shows("there is no plan");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("begins another conversation");
+    terminal.shows("starts another conversation");
     terminal.prompts();
     terminal.keys("hello again\r");
     terminal.shows("Two.");

@@ -30,7 +30,7 @@ fn a_request_to_end_is_heard_where_no_conversation_is_held() {
     terminal.shows("One.");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("begins another conversation");
+    terminal.shows("starts another conversation");
     terminal.prompts();
     terminal.signal("TERM");
     assert_eq!(terminal.ends().0, 0);
@@ -132,7 +132,7 @@ fn an_error_is_told_once_in_a_conversation() {
         "[[turn]]\nfault = { class = 'forbidden', message = 'the key is wrong', repeatable = false }\n",
     );
     let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
-    terminal.shows("Say it again to try once more");
+    terminal.shows("Send it again to retry");
     let shown = terminal.prompts();
     assert_eq!(shown.matches("the key is wrong").count(), 1, "{shown}");
     terminal.keys(CTRL_D);

@@ -38,7 +38,10 @@ fn yes_is_for_one_call() {
         screen.contents().matches("May this call run?").count() == 2
     });
     assert!(shown.contains("Again."), "{shown}");
-    assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there"), "one");
+    assert_eq!(
+        fs::read_to_string(home.path("a.txt")).expect("the file exists and is UTF-8"),
+        "one"
+    );
     terminal.asks();
     terminal.keys("y\r");
     terminal.shows("That is all.");

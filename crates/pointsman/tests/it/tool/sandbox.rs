@@ -73,11 +73,12 @@ fn no_secret_beside_a_toolchain_is_seen() {
                 &format!("{folder}/{program}"),
                 &format!("#!/bin/sh\necho {program} runs\n"),
             );
-            fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("it is set");
+            fs::set_permissions(file, fs::Permissions::from_mode(0o755))
+                .expect("the owner may set permissions");
             path = format!("{path}:{}", home.path(folder).display());
         }
-        fs::create_dir(home.path("work")).expect("it is made");
-        let root = home.path("").canonicalize().expect("it is there");
+        fs::create_dir(home.path("work")).expect("the folder is created");
+        let root = home.path("").canonicalize().expect("the path exists");
         let look = format!(
             "cargo-seen > ran; node-seen >> ran; python-seen >> ran; env > variables; \
              for file in {}; do cat {}/$file; done > found 2>&1; \
@@ -90,8 +91,9 @@ fn no_secret_beside_a_toolchain_is_seen() {
         let shown =
             home.from("work", &[("PATH", &path)], &["run", "../look.toml", "--allow", "shell"]);
         assert_eq!(shown.code, Some(0), "{kind}: {}", shown.err);
-        let read =
-            |name: &str| fs::read_to_string(home.path("work").join(name)).expect("it is there");
+        let read = |name: &str| {
+            fs::read_to_string(home.path("work").join(name)).expect("the file exists and is UTF-8")
+        };
         assert!(!read("found").contains("PLANTED-SECRET"), "{kind}: {}", read("found"));
         assert_eq!(read("ran"), "cargo-seen runs\nnode-seen runs\npython-seen runs\n", "{kind}");
         let caches = root.join("cache/pointsman").display().to_string();
@@ -125,13 +127,13 @@ fn doctor_says_which_toolchains_work_by_trying_them() {
     let (rustup, cargo) = (usual("RUSTUP_HOME", ".rustup"), usual("CARGO_HOME", ".cargo"));
     for (kind, settings) in kinds() {
         let home = Home::new(&format!("doctor-{kind}"));
-        fs::create_dir(home.path("work")).expect("it is made");
+        fs::create_dir(home.path("work")).expect("the folder is created");
         home.settings(&format!("[sandbox]\n{settings}"));
         let checks = |variables: &[(&str, &str)]| -> Vec<(String, String)> {
             let shown = home.from("work", variables, &["doctor", "--json"]);
-            let told: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+            let told: Value = serde_json::from_str(&shown.out).expect("the text is valid JSON");
             let text = |check: &Value, key: &str| check[key].as_str().unwrap_or("").to_owned();
-            let checks = told["checks"].as_array().expect("a list").iter();
+            let checks = told["checks"].as_array().expect("the value is a list").iter();
             let tried = checks.filter(|check| check["name"] == "toolchain");
             tried.map(|check| (text(check, "status"), text(check, "detail"))).collect()
         };
@@ -141,7 +143,8 @@ fn doctor_says_which_toolchains_work_by_trying_them() {
         // A program that cannot run is reported as such, with the reason.
         home.write("bin/go", "#!/bin/sh\necho broken >&2\nexit 3\n");
         let go = home.path("bin/go");
-        fs::set_permissions(go, fs::Permissions::from_mode(0o755)).expect("it is set");
+        fs::set_permissions(go, fs::Permissions::from_mode(0o755))
+            .expect("the owner may set permissions");
         let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
         let tried = checks(&[("PATH", &path)]);
         let fails = |it: &(String, String)| {
@@ -158,7 +161,7 @@ fn doctor_says_which_toolchains_work_by_trying_them() {
 fn a_full_disk_is_told_with_the_way_out() {
     let home = Home::new("full-disk");
     let (whole, small) = (home.path(""), home.path("small"));
-    fs::create_dir_all(&small).expect("it is made");
+    fs::create_dir_all(&small).expect("the folder is created");
     let output = Command::new("bwrap")
         .args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
         .arg("--bind")
@@ -174,7 +177,7 @@ fn a_full_disk_is_told_with_the_way_out() {
         .stdin(Stdio::null())
         .output()
         .expect("bubblewrap starts");
-    let told = String::from_utf8(output.stderr).expect("it is text");
+    let told = String::from_utf8(output.stderr).expect("the output is UTF-8");
     assert_eq!(output.status.code(), Some(10), "{told}");
     full(&told);
 }
@@ -188,21 +191,21 @@ const WRITES: &str = "[[turn]]\ntext = 'I write it.'\n[[turn.calls]]\ntool = 'wr
 fn edited(home: &Home, requests: &[(&str, Value)]) -> (Value, String) {
     let model = format!("script:{}", home.path("script.toml").display());
     let mut child = acp::start(home, &["--model", &model, "--commit"]);
-    let mut stdin = child.stdin.take().expect("it listens");
-    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let mut answers = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
     let (mut result, mut shown) = (Value::Null, String::new());
     let first = ("initialize", json!({ "protocolVersion": 1 }));
     for (id, (method, params)) in [&first].into_iter().chain(requests).enumerate() {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(stdin, "{message}").expect("it hears");
+        writeln!(stdin, "{message}").expect("the process reads its stdin");
         loop {
-            let line = answers.next().expect("it answers").expect("it is text");
+            let line = answers.next().expect("it answers").expect("the output is UTF-8");
             let said: Value = serde_json::from_str(&line).expect("it is a message");
             if said["method"] == "session/request_permission" {
                 let outcome = json!({ "outcome": "selected", "optionId": "allow_once" });
                 let result = json!({ "outcome": outcome });
                 let answer = json!({ "jsonrpc": "2.0", "id": said["id"], "result": result });
-                writeln!(stdin, "{answer}").expect("it hears");
+                writeln!(stdin, "{answer}").expect("the process reads its stdin");
             } else if said["id"] == json!(id) {
                 result = said["result"].clone();
                 assert!(result.is_object(), "{line}");
@@ -213,7 +216,7 @@ fn edited(home: &Home, requests: &[(&str, Value)]) -> (Value, String) {
         }
     }
     drop(stdin);
-    assert!(child.wait().expect("it ends").success());
+    assert!(child.wait().expect("the process ends").success());
     (result, shown)
 }
 

@@ -41,12 +41,12 @@ fn both_transports_are_read_with_what_other_programs_keep_there() {
 #[test]
 fn what_is_wrong_is_named_with_its_place_and_key() {
     let cases = [
-        ("{", ".mcp.json:1:1: this is no JSON: EOF while parsing an object"),
-        ("[]", ".mcp.json:1:1: this should be an object, and is a list"),
+        ("{", ".mcp.json:1:1: not valid JSON: EOF while parsing an object"),
+        ("[]", ".mcp.json:1:1: expected an object, found a list"),
         ("{}", ".mcp.json:1:1: it has no `mcpServers` object"),
         (
             "{\"mcpServers\":\n  {\"é\": {\"command\": 3}}}",
-            ".mcp.json:2:21: `mcpServers.é.command`: this should be a text, and is a number",
+            ".mcp.json:2:21: `mcpServers.é.command`: expected a text, found a number",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "args": ["y", null]}}}"#,

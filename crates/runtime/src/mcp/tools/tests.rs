@@ -219,7 +219,7 @@ fn arguments_that_do_not_fit_are_told_in_words() {
     assert_eq!(&*add.spec.about, "Adds");
     let check = |arguments: Value| add.check(arguments.as_object().unwrap());
     assert_eq!(check(json!({"a": 1, "b": 2.5})), Ok(()));
-    let said = "the arguments do not fit: \"b\" is a required property; \
+    let said = "invalid arguments: \"b\" is a required property; \
                 at /a: value is not of type \"number\"";
     assert_eq!(check(json!({"a": "x"})), Err(said.into()));
 }

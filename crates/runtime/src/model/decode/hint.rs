@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn hints_are_found() {
         let hint = |text: &str, message: &str| {
-            found(Node::read(text.as_bytes()).expect("it is JSON"), message)
+            found(Node::read(text.as_bytes()).expect("the text is valid JSON"), message)
         };
         let delay = r#"{"details": [{"@type": "x"}, {"retryDelay": "7s"}]}"#;
         assert_eq!(hint(delay, "retry in 9s"), Some(7_000));

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Node<'_> {
-        Node::read(text.as_bytes()).expect("it is JSON")
+        Node::read(text.as_bytes()).expect("the text is valid JSON")
     }
 
     #[test]

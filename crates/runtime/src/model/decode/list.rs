@@ -66,7 +66,7 @@ mod tests {
         let mut elements = Elements::default();
         let pushed = text.bytes().filter_map(|byte| elements.push(byte).expect("it is a list"));
         let found: Vec<Vec<u8>> = pushed.collect();
-        let text = |bytes| String::from_utf8(bytes).expect("it is text");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
         (found.into_iter().map(text).collect(), elements.closed())
     }
 

@@ -125,7 +125,9 @@ mod tests {
         let mut found: Vec<Frame> =
             bytes.iter().filter_map(|byte| frames.push(*byte).expect("it is short")).collect();
         found.extend(frames.rest());
-        let text = |frame: Frame| (frame.name, String::from_utf8(frame.data).expect("it is text"));
+        let text = |frame: Frame| {
+            (frame.name, String::from_utf8(frame.data).expect("the output is UTF-8"))
+        };
         found.into_iter().map(text).collect()
     }
 

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> ToolCall {
-        let arguments = RawValue::from_string("{}".into()).expect("it is JSON");
+        let arguments = RawValue::from_string("{}".into()).expect("the text is valid JSON");
         ToolCall { id: id.into(), tool: "look".into(), arguments }
     }
 

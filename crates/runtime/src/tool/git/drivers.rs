@@ -145,7 +145,7 @@ mod tests {
     fn a_driver_that_cannot_be_named_on_the_command_line_is_refused() {
         for listed in [&b"filter.a=b.clean\nx\0"[..], b"filter.\xff.clean\nx\0"] {
             let why = Drivers::read(listed).expect_err("it is refused");
-            assert!(why.contains("cannot be turned off"), "{why}");
+            assert!(why.contains("cannot be disabled"), "{why}");
         }
         let many: Vec<String> = (0..=MOST).map(|it| format!("filter.x{it}.clean\nx\0")).collect();
         assert!(

@@ -72,15 +72,16 @@ impl Home {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("pointsman-home-{}-{name}-{number}", std::process::id());
         let path = env::temp_dir().join(name);
-        fs::create_dir_all(&path).expect("it is made");
-        let home = Self(path.canonicalize().expect("it is there"));
+        fs::create_dir_all(&path).expect("the folder is created");
+        let home = Self(path.canonicalize().expect("the path exists"));
         for file in SECRETS.iter().chain(NEEDED) {
             let file = home.0.join(file);
-            fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
-            fs::write(file, "").expect("it is written");
+            fs::create_dir_all(file.parent().expect("the path has a parent folder"))
+                .expect("the folder is created");
+            fs::write(file, "").expect("the file is written");
         }
         let own = home.0.join(".rustup/toolchains/own");
-        symlink(home.0.join("elsewhere/rust"), own).expect("it is made");
+        symlink(home.0.join("elsewhere/rust"), own).expect("the link is created");
         home
     }
 
@@ -149,8 +150,8 @@ fn whatever_tools_write_goes_to_the_private_folder() {
 fn variables_of_the_person_say_where_toolchains_are() {
     let home = Home::new("variables");
     let elsewhere = home.0.join("moved");
-    fs::rename(home.0.join(".rustup"), &elsewhere).expect("it is moved");
-    symlink(home.0.join(".cargo"), home.0.join("linked")).expect("it is made");
+    fs::rename(home.0.join(".rustup"), &elsewhere).expect("the file is renamed");
+    symlink(home.0.join(".cargo"), home.0.join("linked")).expect("the link is created");
     let path = home.0.join("linked/bin");
     let found = home.found(&[("RUSTUP_HOME", elsewhere.clone()), ("PATH", path)], false);
     assert_eq!(value(&found, "RUSTUP_HOME"), elsewhere.to_str());
@@ -162,8 +163,8 @@ fn variables_of_the_person_say_where_toolchains_are() {
 #[test]
 fn a_home_without_toolchains_shows_nothing() {
     let home = Home::new("none");
-    fs::remove_dir_all(&home.0).expect("it is removed");
-    fs::create_dir(&home.0).expect("it is made");
+    fs::remove_dir_all(&home.0).expect("the folder is removed");
+    fs::create_dir(&home.0).expect("the folder is created");
     let found = home.found(&[], false);
     assert!(found.read_only.is_empty(), "{:?}", found.read_only);
     assert_eq!(value(&found, "CARGO_HOME"), None);
@@ -174,14 +175,14 @@ fn a_link_in_the_private_folder_is_not_followed() {
     let home = Home::new("private");
     let (cache, outside) = (home.0.join("private"), home.0.join("outside"));
     for folder in [&cache, &outside] {
-        fs::create_dir(folder).expect("it is made");
+        fs::create_dir(folder).expect("the folder is created");
     }
     // A command has put a link where ours should be.
-    symlink(&outside, cache.join("cargo")).expect("it is made");
+    symlink(&outside, cache.join("cargo")).expect("the link is created");
     linked(&cache, "cargo/registry/index", &home.0).expect_err("it is refused");
-    assert_eq!(fs::read_dir(&outside).expect("it is there").count(), 0);
+    assert_eq!(fs::read_dir(&outside).expect("the folder is readable").count(), 0);
     linked(&cache, "own/registry/index", &home.0).expect("it is made");
     linked(&cache, "own/registry/index", &outside).expect("it is there already");
-    let target = fs::read_link(cache.join("own/registry/index")).expect("a link");
+    let target = fs::read_link(cache.join("own/registry/index")).expect("the path is a link");
     assert_eq!(target, home.0);
 }

@@ -111,7 +111,7 @@ fn an_error_in_a_stream_is_final() {
     let delta = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
     let decoded = decoded(AnthropicMessages, &typed(&[START, error, text, delta, STOP]));
     assert_eq!((decoded.complete, decoded.text.as_str()), (false, ""));
-    let error = decoded.error.expect("it failed");
+    let error = decoded.error.expect("the reply has an error");
     assert_eq!((error.class, error.retryable), (ErrorClass::Overloaded, true));
     assert_eq!(error.code.as_deref(), Some("overloaded_error"));
 }

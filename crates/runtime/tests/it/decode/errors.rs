@@ -10,7 +10,7 @@ use super::{
 fn error(protocol: Protocol, body: &str, status: u16) -> DecodeError {
     let decoded = answered(protocol, body, status);
     assert!(!decoded.complete, "{body}");
-    decoded.error.expect("it failed")
+    decoded.error.expect("the reply has an error")
 }
 
 /// Checks what class the bodies of refusals are of; each says `m`.
@@ -164,7 +164,7 @@ fn sentences_tell_classes_too() {
 fn a_number_is_a_status_only_where_it_can_be_one() {
     for (code, status) in [("\"1302\"", None), ("299", None), ("600", None), ("429", Some(429))] {
         let body = events(&[&format!(r#"{{"error":{{"code":{code},"message":"m"}}}}"#)]);
-        let error = decoded(OpenAiChat, &body).error.expect("it failed");
+        let error = decoded(OpenAiChat, &body).error.expect("the reply has an error");
         assert_eq!((error.status, error.code.as_deref()), (status, Some(code.trim_matches('"'))));
     }
 }
@@ -178,7 +178,7 @@ fn the_time_to_wait_is_found() {
     let mut decoder = Decoder::new(OpenAiChat);
     decoder.push(sentence.as_bytes());
     let head = Head { status: Some(429), retry_after_ms: Some(2_000) };
-    let error = decoder.finish(&head).error.expect("it failed");
+    let error = decoder.finish(&head).error.expect("the reply has an error");
     assert_eq!(error.retry_after_ms, Some(2_000));
 }
 
@@ -200,14 +200,14 @@ fn a_body_that_is_not_json_is_quoted() {
 fn an_answer_of_another_kind_is_malformed() {
     for body in ["<html></html>", "{\"ok\":true}", "{]", "[1]", "upstream reset"] {
         for protocol in Protocol::ALL {
-            let error = decoded(protocol, body).error.expect("it failed");
+            let error = decoded(protocol, body).error.expect("the reply has an error");
             assert_eq!(error.class, ErrorClass::Malformed, "{protocol} {body}");
         }
     }
     let invalid: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n";
     let mut decoder = Decoder::new(OpenAiChat);
     decoder.push(invalid);
-    let error = decoder.finish(&Head::default()).error.expect("it failed");
+    let error = decoder.finish(&Head::default()).error.expect("the reply has an error");
     assert_eq!(error.class, ErrorClass::Malformed);
 }
 

@@ -83,7 +83,7 @@ fn what_follows_the_end_still_counts() {
 fn a_blocked_prompt_is_an_error() {
     let body =
         r#"{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":2}}"#;
-    let error = decoded(GeminiGenerate, body).error.expect("it failed");
+    let error = decoded(GeminiGenerate, body).error.expect("the reply has an error");
     assert_eq!((error.class, error.retryable), (ErrorClass::ContentFilter, false));
     assert_eq!(error.code.as_deref(), Some("SAFETY"));
 }

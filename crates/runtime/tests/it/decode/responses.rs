@@ -106,7 +106,7 @@ fn failures_are_failures_in_every_shape() {
         let decoded = decoded(OpenAiResponses, &body);
         assert!(!decoded.complete, "{body}");
         assert_eq!(decoded.stop.as_deref(), stop, "{body}");
-        assert_eq!(decoded.error.expect("it failed").class, class, "{body}");
+        assert_eq!(decoded.error.expect("the reply has an error").class, class, "{body}");
     }
 }
 

@@ -17,7 +17,7 @@ async fn each_run_and_each_chart_is_read_once() {
     let copy = Arc::new(crate::program(&other));
     let mut reads = Vec::new();
     for runs in [2, 12] {
-        while store.runs().expect("they are listed").len() < runs {
+        while store.runs().expect("the runs are readable").len() < runs {
             for program in [(Arc::clone(&shipped), source), (Arc::clone(&copy), other.as_str())] {
                 let begun = begun(&program.0, Permissions::allow_all());
                 let context = context(&store, &World::new(0));
@@ -45,16 +45,16 @@ async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
         ids.push(driver.id().clone());
     }
     let damage = "UPDATE entry SET line = replace(line, 'main.rs', 'moin.rs') WHERE run = ?1";
-    let changed = folder.raw().execute(damage, [ids[1].as_str()]).expect("it is changed");
+    let changed = folder.raw().execute(damage, [ids[1].as_str()]).expect("the SQL runs");
     assert!(changed > 0);
     let stats =
         Stats::over(&pointsman_agents::all(), &*store, None).await.expect("the others are read");
     assert_eq!(stats.runs, 2);
     let [(run, why)] = &*stats.unreadable else { panic!("{:?}", stats.unreadable) };
-    assert!(**run == *ids[1].as_str() && why.contains("is not the one that was written"), "{why}");
+    assert!(**run == *ids[1].as_str() && why.contains("differs from the one written"), "{why}");
     // A chart that cannot be read is told for each of its runs.
     let damage = "UPDATE artifact SET body = zeroblob(3) WHERE digest = (SELECT source FROM run)";
-    assert_eq!(folder.raw().execute(damage, []).expect("it is changed"), 1);
+    assert_eq!(folder.raw().execute(damage, []).expect("the SQL runs"), 1);
     let stats =
         Stats::over(&pointsman_agents::all(), &*store, None).await.expect("the list is read");
     assert_eq!((stats.runs, stats.unreadable.len()), (0, 3));

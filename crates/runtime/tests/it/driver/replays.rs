@@ -62,7 +62,7 @@ async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
     let id = run(&folder).await;
     let store = folder.store();
     let child = new_run_id();
-    store.fork(&id, Seq(3), child.clone(), 1).await.expect("it is forked");
+    store.fork(&id, Seq(3), child.clone(), 1).await.expect("the run is forked");
     let replayed = replay(&pointsman_agents::all(), &store, &child, None)
         .await
         .unwrap_or_else(|error| panic!("{error}"));
@@ -82,8 +82,16 @@ async fn a_changed_column_is_named_with_its_entry() {
         ("UPDATE entry SET wake = NULL WHERE seq = 1", 1, "`entry.wake` has nothing"),
         ("UPDATE entry SET prompts = 7 WHERE seq = 2", 2, "`entry.prompts` has `7`"),
         ("UPDATE entry SET prompts = 0 WHERE seq = 3", 3, "`entry.prompts` has `0`"),
-        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 4", 4, "do not have their seal"),
-        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 5", 5, "do not have their seal"),
+        (
+            "UPDATE entry SET tip = zeroblob(16) WHERE seq = 4",
+            4,
+            "the checksum of its columns is wrong",
+        ),
+        (
+            "UPDATE entry SET tip = zeroblob(16) WHERE seq = 5",
+            5,
+            "the checksum of its columns is wrong",
+        ),
     ];
     for (change, seq, words) in cases {
         let folder = TempFolder::new("replayed-column");
@@ -137,7 +145,7 @@ async fn a_prompt_that_another_build_rendered_is_told_apart() {
     let select = "SELECT idx, effect_seq, effect_index, parts FROM prompt WHERE seq = 3";
     let (idx, effect_seq, effect_index, mut parts): Row = raw
         .query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-        .expect("it is there");
+        .expect("the query returns a row");
     assert!(parts.len() > 96, "a system part, messages and tools");
     parts[32..].rotate_left(32);
     let mut intact = Vec::new();
@@ -150,7 +158,7 @@ async fn a_prompt_that_another_build_rendered_is_told_apart() {
     intact.extend(&parts);
     let seal = &Digest::of(&intact).0[..16];
     let update = "UPDATE prompt SET parts = ?1, seal = ?2 WHERE seq = 3";
-    assert_eq!(raw.execute(update, rusqlite::params![parts, seal]).expect("it is changed"), 1);
+    assert_eq!(raw.execute(update, rusqlite::params![parts, seal]).expect("the SQL runs"), 1);
     drop(raw);
     let damage = StoreDamage::Rendered { index: 0, part: "message 1".into() };
     assert_eq!(replayed(&folder, &id, None).await, Some((Some(Seq(3)), damage)));

@@ -26,7 +26,7 @@ async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     let begun = begun(&program.0, Permissions::allow_all());
     let mut driver = begin_with(context, program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
-    let lines = store.lines(driver.id(), Seq(0)).await.expect("readable");
+    let lines = store.lines(driver.id(), Seq(0)).await.expect("the journal lines are readable");
     drop(driver);
     (world.started.load(Ordering::SeqCst), lines.len())
 }

@@ -25,8 +25,9 @@ type Rule = fn(&str, &Value) -> (u16, &'static str, Value);
 
 impl Peer {
     async fn start(rule: Rule) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+        let url =
+            format!("http://{}/mcp", listener.local_addr().expect("a bound socket has an address"));
         let heads = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&heads);
         tokio::spawn(async move {
@@ -38,7 +39,7 @@ impl Peer {
     }
 
     fn heads(&self) -> Vec<String> {
-        self.heads.lock().expect("no panic").clone()
+        self.heads.lock().expect("no thread panicked while it held the lock").clone()
     }
 }
 
@@ -67,7 +68,10 @@ async fn serve(stream: TcpStream, rule: Rule, heads: Arc<Mutex<Vec<String>>>) {
             answer.insert("jsonrpc".into(), "2.0".into());
         }
         let method = request["method"].as_str().unwrap_or_default();
-        heads.lock().expect("no panic").push(format!("{method}\n{head}"));
+        heads
+            .lock()
+            .expect("no thread panicked while it held the lock")
+            .push(format!("{method}\n{head}"));
         let body = if answer.is_null() { String::new() } else { answer.to_string() };
         let mut reply = format!("HTTP/1.1 {status} X\r\n{more}");
         write!(
@@ -75,7 +79,7 @@ async fn serve(stream: TcpStream, rule: Rule, heads: Arc<Mutex<Vec<String>>>) {
             "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         )
-        .expect("a text takes text");
+        .expect("a string accepts any text");
         if stream.write_all(reply.as_bytes()).await.is_err() {
             return;
         }

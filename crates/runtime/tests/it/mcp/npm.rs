@@ -25,7 +25,7 @@ fn everything(name: &str) -> Project {
 
 /// Returns the process of the only server, found by the folder that it runs in.
 fn server_of(project: &Project) -> u32 {
-    let folder = project.path().canonicalize().expect("a folder");
+    let folder = project.path().canonicalize().expect("the path exists");
     let mut found = fs::read_dir("/proc").expect("/proc").filter_map(|entry| {
         let entry = entry.ok()?;
         let pid = entry.file_name().to_str()?.parse().ok()?;
@@ -56,7 +56,7 @@ async fn everything_over_stdio_lists_and_answers() {
     let (ok, sum) = ask(&servers, "get-sum", json!({ "a": 2, "b": 40 })).await;
     assert!(ok && sum.contains("42"), "{sum}");
     let (ok, why) = ask(&servers, "get-sum", json!({ "a": "two" })).await;
-    assert!(!ok && why.starts_with("the arguments do not fit: "), "{why}");
+    assert!(!ok && why.starts_with("invalid arguments: "), "{why}");
     let (ok, why) = ask(&servers, "no-such-tool", json!({})).await;
     assert!(!ok && why.contains("there is no tool"), "{why}");
     let (ok, image) = ask(&servers, "get-tiny-image", json!({})).await;
@@ -71,7 +71,7 @@ async fn everything_over_stdio_lists_and_answers() {
 async fn everything_is_believed_when_a_person_says_so() {
     let project = everything("npm-hints");
     let config = project.config();
-    let key = config.key("everything").expect("it is listed").to_owned();
+    let key = config.key("everything").expect("the server is listed").to_owned();
     let config = config.believing(&[key]);
     let connected = Servers::connect(&config, &["everything".into()], &McpLimits::default()).await;
     let decls = connected.servers.decls();
@@ -143,8 +143,8 @@ async fn filesystem_reads_and_its_refusal_is_a_result() {
         }),
     );
     let allowed = project.path().join("allowed");
-    fs::create_dir(&allowed).expect("a folder");
-    fs::write(allowed.join("note.txt"), "kept here").expect("a file");
+    fs::create_dir(&allowed).expect("the folder is created");
+    fs::write(allowed.join("note.txt"), "kept here").expect("the file is written");
     let connected = project.connect(&["files"], &McpLimits::default()).await;
     assert_eq!(connected.refused.len(), 1, "everything was not approved");
     let servers = connected.servers;
@@ -158,7 +158,10 @@ async fn filesystem_reads_and_its_refusal_is_a_result() {
     let write = json!({ "path": allowed.join("new.txt").to_str(), "content": "made" });
     let written = call(&servers, "mcp.files.write_file", write).await;
     assert!(said(&written).0, "{written:?}");
-    assert_eq!(fs::read_to_string(allowed.join("new.txt")).expect("it was written"), "made");
+    assert_eq!(
+        fs::read_to_string(allowed.join("new.txt")).expect("the file exists and is UTF-8"),
+        "made"
+    );
     servers.close().await;
 }
 
@@ -170,7 +173,7 @@ impl Listening {
         let mut command = Command::new(program("everything"));
         command.arg("streamableHttp").env("PORT", port.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self(command.spawn().expect("it starts"));
+        let server = Self(command.spawn().expect("the program starts"));
         for _ in 0..1_000 {
             if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
                 return server;
@@ -183,16 +186,16 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.0.kill().expect("it can be killed");
-        self.0.wait().expect("it ends");
+        self.0.kill().expect("the process can be killed");
+        self.0.wait().expect("the process ends");
     }
 }
 
 #[tokio::test]
 #[ignore = "needs npm MCP servers: cargo xtask test --only mcp"]
 async fn everything_over_http_answers_and_is_found_again_after_a_restart() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let port = listener.local_addr().expect("an address").port();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
     drop(listener);
     let url = format!("http://127.0.0.1:{port}/mcp");
     let project = Project::new("npm-http", json!({ "everything": { "type": "http", "url": url } }));

@@ -67,7 +67,7 @@ async fn a_listed_server_is_not_started_until_it_is_approved() {
     assert_eq!(why, &format!("not approved, so not started; {would}"));
     let hint = hint.as_deref().unwrap_or_default();
     let config = project.config();
-    let line = format!("`approve = [\"{}\"]`", config.key("sh").expect("it is listed"));
+    let line = format!("`approve = [\"{}\"]`", config.key("sh").expect("the server is listed"));
     assert!(hint.contains("`--mcp sh`") && hint.ends_with(&line), "{hint}");
     assert!(!project.path().join("pid").exists(), "it was started");
 }
@@ -77,13 +77,13 @@ fn an_approval_is_bound_to_the_file_and_to_what_it_says() {
     let entry = json!({ "command": "sh", "args": ["server.sh"], "env": { "A": "b" } });
     let project = |name, entry: &Value| Project::new(name, json!({ "sh": entry, "x": entry }));
     let (here, elsewhere) = (project("key-here", &entry), project("key-elsewhere", &entry));
-    let key = here.config().key("sh").expect("it is listed").to_owned();
+    let key = here.config().key("sh").expect("the server is listed").to_owned();
     let approved = |project: &Project, key: &str| project.config().approved(&[key.to_owned()]);
     assert_eq!(approved(&here, &key), ["sh"]);
     assert!(approved(&here, "sh").is_empty(), "a name alone approves nothing");
     assert!(approved(&elsewhere, &key).is_empty(), "another file has another server");
     let list = here.path().join(".mcp.json");
-    let write = |text: &str| fs::write(&list, text).expect("it is written");
+    let write = |text: &str| fs::write(&list, text).expect("the file is written");
     write(
         r#"{"mcpServers": {"sh": {"env": {"A": "b"}, "args":
         ["server.sh"],   "command": "sh"}}}"#,
@@ -99,13 +99,14 @@ async fn a_server_inherits_no_file_that_this_program_opens() {
     let sh = json!({ "command": "sh", "args": ["server.sh"] });
     let project = project_of("inherits", json!({ "sh": sh }), &script);
     let store = project.folder.store();
-    let ours = fs::File::create(project.path().join("ours")).expect("it is made");
-    let left = fs::File::create(project.path().join("left-open")).expect("it is made");
+    let ours = fs::File::create(project.path().join("ours")).expect("the file is created");
+    let left = fs::File::create(project.path().join("left-open")).expect("the file is created");
     // So that it is known what is seen where one is inherited.
     rustix::io::fcntl_setfd(&left, rustix::io::FdFlags::empty()).expect("it is set");
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     drop(left);
-    let open = fs::read_to_string(project.path().join("open")).expect("it was written");
+    let open =
+        fs::read_to_string(project.path().join("open")).expect("the file exists and is UTF-8");
     assert!(open.contains("left-open"), "{open}");
     assert!(!open.contains("journal.db") && !open.contains("/ours"), "{open}");
     drop((servers, store, ours));
@@ -128,7 +129,7 @@ async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
     let refused = call(&servers, "mcp.sh.works", json!([])).await;
     assert_eq!(said(&refused), (false, "the arguments must be a JSON object"));
     let gone = call(&servers, "mcp.sh.gone", json!({})).await;
-    assert_eq!(said(&gone), (false, "there is no tool `mcp.sh.gone` here"));
+    assert_eq!(said(&gone), (false, "there is no tool `mcp.sh.gone`"));
     assert!(!mutated(&gone));
 }
 
@@ -140,7 +141,7 @@ async fn a_tool_that_says_no_has_answered() {
     assert_eq!(said(&failed), (false, "no such file"));
     assert!(mutated(&failed), "an unknown tool may have changed things");
     let refused = call(&servers, "mcp.sh.refuses", json!({})).await;
-    assert_eq!(said(&refused), (false, "the server refuses the call: not today"));
+    assert_eq!(said(&refused), (false, "the server rejected the call: not today"));
 }
 
 #[tokio::test]
@@ -159,7 +160,7 @@ async fn a_call_that_takes_too_long_is_a_fault_and_the_server_is_told() {
     let limits = McpLimits { call: Duration::from_millis(300), ..McpLimits::default() };
     let servers = project.servers(&["sh"], &limits).await;
     let slow = call(&servers, "mcp.sh.hangs", json!({})).await;
-    let message = "`mcp.sh.hangs` gave no answer in 0.3 s; it was told to stop";
+    let message = "`mcp.sh.hangs` did not answer within 0.3 s and was cancelled";
     assert_eq!(fault(&slow), (FaultClass::Timeout, false, message));
     until("the server is told", || project.path().join("cancelled").exists()).await;
 }
@@ -183,7 +184,7 @@ async fn a_server_that_dies_is_a_fault_and_the_next_call_starts_it_again() {
     let done = call(&servers, "mcp.sh.dies", json!({})).await;
     let (class, repeatable, message) = fault(&done);
     assert_eq!((class, repeatable), (FaultClass::Unavailable, false), "{message}");
-    assert!(message.starts_with("the MCP server `sh` is lost: "), "{message}");
+    assert!(message.starts_with("lost the connection to the MCP server `sh`: "), "{message}");
     assert!(message.ends_with("its last words were:\nout of luck"), "{message}");
     assert_eq!(said(&call(&servers, "mcp.sh.works", json!({})).await), (true, "done"));
     assert_ne!(project.number("pid"), first);
@@ -204,7 +205,7 @@ async fn a_server_that_does_not_come_back_is_a_fault_each_time() {
         let done = call(&servers, "mcp.sh.works", json!({})).await;
         let (class, repeatable, message) = fault(&done);
         assert_eq!((class, repeatable), (FaultClass::Unavailable, true));
-        assert!(message.starts_with("the MCP server `sh` is not there: it cannot be"), "{message}");
+        assert!(message.starts_with("the MCP server `sh` is not available: the"), "{message}");
     }
 }
 

@@ -28,10 +28,10 @@ const SERVED: [(&str, &str); 4] = [
 
 fn model(spec: &str, path: &str) -> Model {
     let url = env::var("POINTSMAN_AIMOCK_URL").expect("POINTSMAN_AIMOCK_URL names the mock");
-    let mut settings = ModelSettings::new(spec.parse().expect("it is a model"));
+    let mut settings = ModelSettings::new(spec.parse().expect("the text names a model"));
     settings.base_url = Some(format!("{}{path}", url.trim_end_matches('/')));
     settings.key = Some(ApiKey::new(KEY));
-    Model::new(settings).expect("it can be set up")
+    Model::new(settings).expect("the model settings are valid")
 }
 
 async fn asked(spec: &str, path: &str, text: &str) -> Completion {

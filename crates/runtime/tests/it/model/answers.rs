@@ -115,7 +115,7 @@ async fn text_arrives_whole_however_it_was_cut() {
             let mut settings = at(spec, &server.url);
             settings.prices = Some(Prices { input: 1_000_000, output: 2_500_000 });
             let (sender, mut shown) = mpsc::unbounded_channel();
-            let model = Model::new(settings).expect("it can be set up");
+            let model = Model::new(settings).expect("the model settings are valid");
             let done = model.ask(question("hello"), ProgressSink::to(sender)).await;
             assert_eq!(reply(&done).text, "Hello there.", "{protocol} by {size}");
             // 7 tokens at 1 and 3 at 2.5 are 14.5 millionths, rounded up.
@@ -160,7 +160,8 @@ async fn a_plain_body_is_read_like_a_stream() {
     let server = serve(vec![Served::whole(200, &body.to_string())]).await;
     let done = super::ask(at("ollama:qwen3:8b", &server.url)).await;
     assert_eq!(reply(&done).text, "Hi.");
-    let (head, sent) = server.seen.lock().expect("nobody panicked").remove(0);
+    let (head, sent) =
+        server.seen.lock().expect("no thread panicked while it held the lock").remove(0);
     assert!(head.starts_with("post /v1/chat/completions "), "{head}");
     assert!(sent.contains(r#""model":"qwen3:8b""#), "{sent}");
 }
@@ -173,7 +174,7 @@ async fn a_schema_is_answered_by_text_also_where_a_tool_carries_it() {
     let mut asked = question("hello");
     asked.prompt.schema = Some(json!({ "type": "object", "properties": {} }));
     let (sender, mut shown) = mpsc::unbounded_channel();
-    let model = Model::new(at("anthropic:m", &server.url)).expect("it can be set up");
+    let model = Model::new(at("anthropic:m", &server.url)).expect("the model settings are valid");
     let done = model.ask(asked, ProgressSink::to(sender)).await;
     assert_eq!(reply(&done).text, r#"{"action":"finish","final":"x"}"#);
     assert!(reply(&done).calls.is_empty());

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json, value::RawValue};
 
 fn call(id: &str, tool: &str, arguments: &str) -> ToolCall {
-    let arguments = RawValue::from_string(arguments.into()).expect("it is JSON");
+    let arguments = RawValue::from_string(arguments.into()).expect("the text is valid JSON");
     ToolCall { id: id.into(), tool: tool.into(), arguments }
 }
 
@@ -76,7 +76,7 @@ fn rich() -> ModelRequest {
 }
 
 fn written(spec: &str, proposals: Proposals) -> String {
-    let spec: pointsman_runtime::model::Spec = spec.parse().expect("it is a model");
+    let spec: pointsman_runtime::model::Spec = spec.parse().expect("the text names a model");
     let protocol = spec.provider().protocol().expect("it is reached over the wire");
     let mut settings = ModelSettings::new(spec);
     settings.proposals = proposals;
@@ -84,7 +84,7 @@ fn written(spec: &str, proposals: Proposals) -> String {
     settings.temperature = Some(0.5);
     settings.seed = Some(7);
     let encoded = encode(protocol, &rich(), &settings);
-    serde_json::to_string_pretty(&encoded.body).expect("it is JSON")
+    serde_json::to_string_pretty(&encoded.body).expect("the value serialises")
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn the_form_follows_from_what_there_is() {
         if !tools {
             question.prompt.tools.clear();
         }
-        let mut settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
+        let mut settings = ModelSettings::new("openai:m".parse().expect("the text names a model"));
         settings.proposals = proposals;
         let body = encode(Protocol::OpenAiChat, &question, &settings).body;
         (body.get("response_format").is_some(), body.get("tools").is_some())
@@ -131,7 +131,7 @@ fn a_schema_that_is_no_object_is_asked_for_in_words() {
     let mut question = rich();
     question.prompt.schema = Some(json!({ "type": "array" }));
     for protocol in Protocol::ALL {
-        let settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
+        let settings = ModelSettings::new("openai:m".parse().expect("the text names a model"));
         let body = encode(protocol, &question, &settings).body.to_string();
         assert!(body.contains("Reply with JSON that fits this schema"), "{body}");
         assert!(!body.contains("json_schema") && !body.contains("tool_choice"), "{body}");
@@ -142,7 +142,7 @@ fn a_schema_that_is_no_object_is_asked_for_in_words() {
 fn an_empty_prompt_is_still_a_question() {
     let question = ModelRequest { prompt: Prompt::default(), tools: vec![], key: String::new() };
     for protocol in Protocol::ALL {
-        let settings = ModelSettings::new("openai:m".parse().expect("it is a model"));
+        let settings = ModelSettings::new("openai:m".parse().expect("the text names a model"));
         let body = encode(protocol, &question, &settings).body.to_string();
         assert!(body.contains("Go on."), "{body}");
         assert!(!body.contains("\"\""), "no text is empty: {body}");
@@ -173,7 +173,7 @@ proptest! {
     ) {
         let mut question = rich();
         question.prompt.messages = messages;
-        let mut settings = ModelSettings::new("anthropic:m".parse().expect("it is a model"));
+        let mut settings = ModelSettings::new("anthropic:m".parse().expect("the text names a model"));
         settings.proposals = if native { Proposals::Tools } else { Proposals::Schema };
         let body = encode(Protocol::AnthropicMessages, &question, &settings).body;
         let messages = body["messages"].as_array().expect("it has messages");

@@ -11,7 +11,7 @@ use super::{calls, fault, kind, question, reply};
 /// Writes a script of this test alone.
 fn script(name: &str, text: &str) -> PathBuf {
     let path = env::temp_dir().join(format!("pointsman-script-{}-{name}", std::process::id()));
-    fs::write(&path, text).expect("it can be written");
+    fs::write(&path, text).expect("the file is written");
     path
 }
 
@@ -64,7 +64,7 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         let over = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
         assert_eq!((over.class, over.repeatable), (FaultClass::Gone, false));
         assert!(over.message.contains("all 3 turns were taken"), "{}", over.message);
-        fs::remove_file(path).expect("it is there");
+        fs::remove_file(path).expect("the file existed and is removed");
     }
 }
 
@@ -105,10 +105,11 @@ fn a_wrong_script_is_refused_with_file_and_line() {
             }
             other => panic!("{text}: {other:?}"),
         }
-        fs::remove_file(path).expect("it is there");
+        fs::remove_file(path).expect("the file existed and is removed");
     }
-    let missing =
-        Model::new(ModelSettings::new("script:/nowhere.toml".parse().expect("it is a model")));
+    let missing = Model::new(ModelSettings::new(
+        "script:/nowhere.toml".parse().expect("the text names a model"),
+    ));
     assert!(matches!(missing, Err(ModelError::File { .. })));
 }
 

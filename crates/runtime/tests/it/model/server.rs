@@ -71,8 +71,8 @@ impl Drop for Server {
 
 /// Serves these answers, one per connection; the last one again and again.
 pub(crate) async fn serve(answers: Vec<Served>) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let url = format!("http://{}", listener.local_addr().expect("it has an address"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+    let url = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (gone, left) = mpsc::unbounded_channel();
     let noted = Arc::clone(&seen);
@@ -94,7 +94,7 @@ async fn answer_one(
     gone: &mpsc::UnboundedSender<()>,
 ) -> Option<()> {
     let request = request(&mut stream).await?;
-    noted.lock().expect("nobody panicked").push(request);
+    noted.lock().expect("no thread panicked while it held the lock").push(request);
     let mut head = format!("HTTP/1.1 {} X\r\ntransfer-encoding: chunked\r\n", answer.status);
     for (name, value) in &answer.headers {
         head.extend([*name, ": ", value, "\r\n"]);

@@ -29,7 +29,7 @@ fn models_are_named_by_provider_and_name() {
         let spec: Spec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(spec.to_string(), text);
     }
-    let spec: Spec = "ollama:qwen3:8b".parse().expect("it is a model");
+    let spec: Spec = "ollama:qwen3:8b".parse().expect("the text names a model");
     assert_eq!((spec.provider(), spec.name()), (Provider::Ollama, "qwen3:8b"));
 }
 
@@ -121,7 +121,7 @@ async fn ollamas_host_may_lack_its_scheme_and_its_port() {
     ] {
         let settings = from("ollama:m", None, &[("OLLAMA_HOST", &host)]).expect("it is a host");
         drop(super::ask(settings).await);
-        let seen = server.seen.lock().expect("nobody panicked").pop();
+        let seen = server.seen.lock().expect("no thread panicked while it held the lock").pop();
         let (head, _) = seen.unwrap_or_else(|| panic!("{host} was not asked"));
         assert!(head.starts_with("post /v1/chat/completions "), "{host}: {head}");
     }
@@ -133,7 +133,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
         let error = Model::new(settings).expect_err("it cannot work");
         format!("{error}; {}", error.hint())
     };
-    let error = refused(ModelSettings::new("openai:m".parse().expect("it is a model")));
+    let error = refused(ModelSettings::new("openai:m".parse().expect("the text names a model")));
     assert_eq!(error, "`openai` needs a key; set OPENAI_API_KEY");
     let error = from("openai-compatible:m", None, &[]).expect_err("it has no base URL");
     assert_eq!(error.hint(), "give a base URL, or set OPENAI_BASE_URL");
@@ -152,7 +152,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     let mut settings = at("openai:m", "http://127.0.0.1:1");
     settings.record = Some("a".into());
     settings.replay = Some("b".into());
-    assert!(refused(settings).contains("recorded and replayed at once"));
+    assert!(refused(settings).contains("exclude each other"));
     let mut settings = ModelSettings::new(Spec::quote());
     settings.record = Some("a".into());
     assert!(refused(settings).contains("`quote` are neither recorded nor replayed"));

@@ -15,7 +15,7 @@ use super::{
     at, fault, kind, question,
     server::{Served, Then, serve},
 };
-use crate::session::Desk;
+use crate::session::TestSession;
 
 /// Returns a file of this test alone.
 fn file(name: &str) -> PathBuf {
@@ -25,7 +25,7 @@ fn file(name: &str) -> PathBuf {
 }
 
 async fn all(settings: ModelSettings, times: usize) -> Vec<serde_json::Value> {
-    let model = Model::new(settings).expect("it can be set up");
+    let model = Model::new(settings).expect("the model settings are valid");
     let mut answers = Vec::new();
     for _ in 0..times {
         let done = model.ask(question("hello"), ProgressSink::nobody()).await;
@@ -52,14 +52,14 @@ async fn what_was_recorded_comes_again_in_order() {
         settings.key = Some(ApiKey::new(KEY));
         settings.record = Some(path.clone());
         let live = all(settings, 3).await;
-        let kept = fs::read_to_string(&path).expect("it was written");
+        let kept = fs::read_to_string(&path).expect("the file exists and is UTF-8");
         assert_eq!(kept.lines().count(), 3);
         assert!(!kept.contains(KEY) && !kept.contains("private"), "{kept}");
 
         // Another address, and no key: neither is part of the question.
         let mut settings = at(spec, "http://127.0.0.1:1");
         settings.replay = Some(path.clone());
-        let model = Model::new(settings.clone()).expect("it can be set up");
+        let model = Model::new(settings.clone()).expect("the model settings are valid");
         assert_eq!(model.name(), format!("{spec} (replayed)"));
         assert_eq!(all(settings, 3).await, live, "{protocol}");
 
@@ -71,7 +71,7 @@ async fn what_was_recorded_comes_again_in_order() {
         }
         let over = model.ask(question("hello"), ProgressSink::nobody()).await;
         assert!(fault(&over).message.contains("no further answer"), "{}", fault(&over).message);
-        fs::remove_file(&path).expect("it is there");
+        fs::remove_file(&path).expect("the file existed and is removed");
     }
 }
 
@@ -85,7 +85,7 @@ async fn a_tape_holds_bytes_that_are_no_text() {
     settings.record = None;
     settings.replay = Some(path.clone());
     assert_eq!(all(settings, 1).await, live);
-    fs::remove_file(&path).expect("it is there");
+    fs::remove_file(&path).expect("the file existed and is removed");
 }
 
 /// A whole run with a busy provider and a decision that cannot be read: the second attempts
@@ -111,16 +111,21 @@ async fn a_whole_run_comes_again_from_its_tape() {
     again.replay = Some(path.clone());
     for (name, model) in [("tape-live", live), ("tape-again", again)] {
         let run = move || {
-            let desk = Desk::new(name);
-            fs::write(desk.work().join("a.md"), "A red signal means stop.").expect("written");
+            let desk = TestSession::new(name);
+            fs::write(desk.work().join("a.md"), "A red signal means stop.")
+                .expect("the file is written");
             desk.research(model, "What is a red signal?")
         };
-        let outcome = tokio::task::spawn_blocking(run).await.expect("it does not panic");
+        let outcome = tokio::task::spawn_blocking(run).await.expect("the task did not panic");
         assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{name}");
         assert!(outcome.result.is_some_and(|told| told.starts_with("Stop.")), "{name}");
     }
-    assert_eq!(server.seen.lock().expect("nobody panicked").len(), 4, "all of it is on the tape");
-    fs::remove_file(&path).expect("it is there");
+    assert_eq!(
+        server.seen.lock().expect("no thread panicked while it held the lock").len(),
+        4,
+        "all of it is on the tape"
+    );
+    fs::remove_file(&path).expect("the file existed and is removed");
 }
 
 #[test]
@@ -139,7 +144,7 @@ fn a_broken_tape_is_refused_with_its_line() {
         (good.replace("openai-chat", "telegraph"), 1),
     ];
     for (tape, expected) in cases {
-        fs::write(&path, &tape).expect("it can be written");
+        fs::write(&path, &tape).expect("the file is written");
         let mut settings = at("ollama:m", "http://127.0.0.1:1");
         settings.replay = Some(path.clone());
         match Model::new(settings) {
@@ -147,7 +152,7 @@ fn a_broken_tape_is_refused_with_its_line() {
             other => panic!("{other:?}"),
         }
     }
-    fs::remove_file(&path).expect("it is there");
+    fs::remove_file(&path).expect("the file existed and is removed");
 }
 
 #[tokio::test]
@@ -168,10 +173,10 @@ async fn an_answer_that_cannot_be_kept_is_told() {
 #[tokio::test]
 async fn replaying_needs_no_key() {
     let path = file("keyless");
-    fs::write(&path, "").expect("it can be written");
-    let mut settings = ModelSettings::new("anthropic:m".parse().expect("it is a model"));
+    fs::write(&path, "").expect("the file is written");
+    let mut settings = ModelSettings::new("anthropic:m".parse().expect("the text names a model"));
     settings.replay = Some(path.clone());
     let done = all(settings, 1).await;
     assert!(done[0].to_string().contains("has no answer"));
-    fs::remove_file(&path).expect("it is there");
+    fs::remove_file(&path).expect("the file existed and is removed");
 }

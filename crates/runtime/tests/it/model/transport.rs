@@ -91,8 +91,8 @@ async fn silence_has_a_limit() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_is_left() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let url = format!("http://{}", listener.local_addr().expect("it has an address"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+    let url = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
     let mut settings = at("ollama:m", &url);
     settings.idle_timeout = Duration::from_millis(50);
     settings.connect_timeout = Duration::from_millis(50);
@@ -123,7 +123,7 @@ async fn a_redirection_is_not_followed_and_takes_no_key_along() {
         assert!(fault.message.contains(&other.url), "{}", fault.message);
         assert!(!fault.message.contains("token"), "{}", fault.message);
     }
-    assert!(other.seen.lock().expect("nobody panicked").is_empty());
+    assert!(other.seen.lock().expect("no thread panicked while it held the lock").is_empty());
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn dropping_the_question_closes_the_connection() {
     let answer = Served { status: 200, headers: vec![], chunks, then: Then::Hang };
     let mut server = serve(vec![answer]).await;
     let (sender, mut shown) = mpsc::unbounded_channel();
-    let model = Model::new(at("ollama:m", &server.url)).expect("it can be set up");
+    let model = Model::new(at("ollama:m", &server.url)).expect("the model settings are valid");
     let asking = tokio::spawn(model.ask(question("hello"), ProgressSink::to(sender)));
     assert_eq!(shown.recv().await.as_deref(), Some("a"));
     asking.abort();
@@ -175,7 +175,8 @@ async fn each_provider_gets_its_key_its_path_and_nothing_else() {
         let mut settings = at(spec, &server.url);
         settings.key = Some(ApiKey::new(KEY));
         drop(ask(settings).await);
-        let (head, body) = server.seen.lock().expect("nobody panicked").remove(0);
+        let (head, body) =
+            server.seen.lock().expect("no thread panicked while it held the lock").remove(0);
         assert!(head.starts_with(path), "{spec}: {head}");
         assert!(head.contains(&format!("{header}{KEY}")), "{spec}: {head}");
         assert_eq!(head.contains("idempotency-key: run-1-effect-2"), has_key, "{spec}: {head}");
@@ -199,7 +200,8 @@ async fn an_address_may_carry_its_version_or_its_whole_path() {
     for (spec, path, expected) in cases {
         let server = serve(vec![Served::whole(500, "")]).await;
         drop(ask(at(spec, &format!("{}{path}", server.url))).await);
-        let (head, _) = server.seen.lock().expect("nobody panicked").remove(0);
+        let (head, _) =
+            server.seen.lock().expect("no thread panicked while it held the lock").remove(0);
         assert!(head.starts_with(expected), "{spec} {path}: {head}");
     }
 }
@@ -216,7 +218,7 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
         settings.key = Some(ApiKey::new(KEY));
         let shown = format!("{settings:?}");
         assert!(!shown.contains(KEY), "{shown}");
-        let model = Model::new(settings).expect("it can be set up");
+        let model = Model::new(settings).expect("the model settings are valid");
         assert!(!format!("{model:?}").contains(KEY), "{model:?}");
         let (sender, mut watched) = mpsc::unbounded_channel();
         let done = model.ask(question("hello"), ProgressSink::to(sender)).await;
@@ -243,8 +245,8 @@ fn a_client_for_https_can_be_built() {
 
 #[tokio::test]
 async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let place = listener.local_addr().expect("it has an address");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+    let place = listener.local_addr().expect("a bound socket has an address");
     let server = tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             // The greeting is read first: a close with something unread would reset the rest.

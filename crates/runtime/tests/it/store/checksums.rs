@@ -12,7 +12,7 @@ async fn after(name: &str, damage: &str) -> (String, Option<String>) {
     let mut script = Script::begin("one", &store, 5).await;
     script.until(&store, 5).await;
     let other = Script::begin("two", &store, 6).await;
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     let lines = match store.reader().lines(&script.run, Seq(0)) {
         Ok(lines) => {
             assert_eq!(lines, script.lines, "{damage}");
@@ -25,7 +25,10 @@ async fn after(name: &str, damage: &str) -> (String, Option<String>) {
     };
     // What is whole can be read whatever has become of its neighbour.
     if !damage.contains("book") {
-        assert_eq!(store.reader().lines(&other.run, Seq(0)).expect("readable"), other.lines);
+        assert_eq!(
+            store.reader().lines(&other.run, Seq(0)).expect("the journal lines are readable"),
+            other.lines
+        );
     }
     (lines, store.runs().err().map(|error| error.to_string()))
 }
@@ -87,9 +90,9 @@ async fn a_changed_or_missing_entry_is_named() {
                  tip, line, artifact FROM entry WHERE seq = 5 AND run = 'one'";
     assert_eq!(after("added", added).await, ("whole".into(), None));
     let (_, runs) = after("lost", "DELETE FROM run WHERE id = 'one'").await;
-    assert!(runs.is_some_and(|told| told.contains("1 run found, and 2 written")));
+    assert!(runs.is_some_and(|told| told.contains("1 run found, but 2 written")));
     let (_, runs) = after("book", "UPDATE book SET runs = 3").await;
-    assert!(runs.is_some_and(|told| told.contains("does not have its seal")));
+    assert!(runs.is_some_and(|told| told.contains("the checksum of its")));
 }
 
 #[tokio::test]
@@ -130,11 +133,14 @@ async fn going_on_from_an_entry_checks_the_link_to_it() {
     let mut script = Script::begin("one", &store, 5).await;
     script.until(&store, 5).await;
     let damage = "UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 3";
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     let error =
         store.reader().lines(&script.run, Seq(3)).expect_err("entry 4 follows another line");
     assert!(error.to_string().contains("at entry 3 of run one"), "{error}");
-    assert_eq!(store.reader().lines(&script.run, Seq(4)).expect("readable"), script.lines[4..]);
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(4)).expect("the journal lines are readable"),
+        script.lines[4..]
+    );
 }
 
 #[tokio::test]
@@ -154,12 +160,20 @@ async fn a_snapshot_that_does_not_fit_is_none() {
         let mut third = script.next("a");
         third.snapshot = Some("{\"a\":1}".into());
         let link = pointsman_kernel::id::Digest::of(third.line.as_bytes());
-        store.write(third).await.expect("it is written");
+        store.write(third).await.expect("the entry is written");
         script.until(&store, 4).await;
-        let kept = store.reader().snapshot(&script.run).expect("readable").expect("there is one");
+        let kept = store
+            .reader()
+            .snapshot(&script.run)
+            .expect("the snapshot is readable")
+            .expect("there is one");
         assert_eq!((kept.seq, kept.link), (Seq(3), link));
-        folder.raw().execute_batch(damage).expect("it is done");
-        assert_eq!(store.reader().snapshot(&script.run).expect("readable"), None, "{damage}");
+        folder.raw().execute_batch(damage).expect("the SQL runs");
+        assert_eq!(
+            store.reader().snapshot(&script.run).expect("the snapshot is readable"),
+            None,
+            "{damage}"
+        );
     }
 }
 
@@ -169,7 +183,7 @@ async fn a_run_that_cannot_be_found_is_damage_and_not_absence() {
     let store = folder.store();
     let script = Script::begin("one", &store, 5).await;
     Script::begin("two", &store, 5).await;
-    folder.raw().execute_batch("DELETE FROM run WHERE id = 'one'").expect("it is done");
+    folder.raw().execute_batch("DELETE FROM run WHERE id = 'one'").expect("the SQL runs");
     let error = store.reader().run(&script.run).expect_err("it is lost");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
     assert_eq!(names(&TempFolder::new("empty").store()), Vec::<String>::new());

@@ -25,7 +25,7 @@ fn place() -> Option<PathBuf> {
 
 /// Starts this program again with one test, after a few words to the shell.
 fn start(test: &str, words: &str, place: &Path) -> Command {
-    start_at(&env::current_exe().expect("it has a path"), test, words, place)
+    start_at(&env::current_exe().expect("the test binary has a path"), test, words, place)
 }
 
 /// Starts a copy of this program with one test.
@@ -57,7 +57,7 @@ fn said(text: &str, word: &str) -> u64 {
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_writes_until_it_fails() {
     let Some(journal) = place() else { return };
-    let store = SqliteStore::open(&journal).expect("it opens");
+    let store = SqliteStore::open(&journal).expect("the journal opens");
     let mut script = Script::begin("one", &store, 1).await;
     let error = loop {
         let next = script.next(&"words ".repeat(80));
@@ -77,13 +77,16 @@ async fn child_writes_until_it_fails() {
 #[test]
 fn an_error_of_the_disk_breaks_the_store_and_loses_nothing() {
     let folder = TempFolder::new("too-large");
-    fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
+    fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
     // No file may grow past 400 blocks, and to try is an error instead of a signal.
     let mut child =
         start("child_writes_until_it_fails", "trap '' XFSZ; ulimit -f 400;", &folder.journal());
-    let written = said(&check(&child.output().expect("it starts")), "wrote");
+    let written = said(&check(&child.output().expect("the program starts")), "wrote");
     let store = folder.store();
-    let lines = store.reader().lines(&"one".parse().expect("an id"), Seq(0)).expect("it is whole");
+    let lines = store
+        .reader()
+        .lines(&"one".parse().expect("the text is a run id"), Seq(0))
+        .expect("the journal lines are readable");
     assert!(lines.len() as u64 >= written, "{} of {written} lines", lines.len());
 }
 
@@ -92,11 +95,14 @@ async fn child_opens_what_it_may_not_write() {
     let Some(place) = place() else { return };
     // What is there can be read.
     for existing in ["file/journal.db", "folder/journal.db"] {
-        let store = SqliteStore::open(&place.join(existing)).expect("it can be read");
+        let store = SqliteStore::open(&place.join(existing)).expect("the journal opens");
         assert_eq!(names(&store), ["one"]);
         let mut script = Script::new("one");
         script.next("it begins");
-        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        assert_eq!(
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+            script.lines
+        );
         let refused = [
             store.write(script.next("second")).await.map(drop),
             store.send(&script.run, "hello").await.map(drop),
@@ -123,13 +129,16 @@ async fn child_opens_what_it_may_not_write() {
 async fn a_file_or_folder_that_may_not_be_written_is_told() {
     let folder = TempFolder::new("read-only");
     for name in ["file", "folder", "log"] {
-        let store = SqliteStore::open(&folder.0.join(name).join("journal.db")).expect("it opens");
+        let store =
+            SqliteStore::open(&folder.0.join(name).join("journal.db")).expect("the journal opens");
         Script::begin("one", &store, 1).await;
     }
-    fs::write(folder.0.join("log/journal.db-wal"), "what was not written back").expect("written");
+    fs::write(folder.0.join("log/journal.db-wal"), "what was not written back")
+        .expect("the file is written");
     let allow = |path: &str, mode: u32| {
         let path = folder.0.join(path);
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+            .expect("the owner may set permissions");
     };
     for (path, mode) in [
         ("file", 0o777),
@@ -143,7 +152,8 @@ async fn a_file_or_folder_that_may_not_be_written_is_told() {
     }
     // Where this program lies, others may not be able to go.
     let program = folder.0.join("program");
-    fs::copy(env::current_exe().expect("it has a path"), &program).expect("it is copied");
+    fs::copy(env::current_exe().expect("the test binary has a path"), &program)
+        .expect("the file is copied");
     for path in ["", "program"] {
         allow(path, 0o755);
     }
@@ -152,7 +162,7 @@ async fn a_file_or_folder_that_may_not_be_written_is_told() {
         // Nothing is forbidden to root, so somebody else must try.
         child.uid(65_534).gid(65_534);
     }
-    let output = child.output().expect("it starts");
+    let output = child.output().expect("the program starts");
     allow("folder", 0o755);
     allow("log", 0o755);
     check(&output);
@@ -162,11 +172,15 @@ async fn a_file_or_folder_that_may_not_be_written_is_told() {
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_writes_until_it_is_killed() {
     let Some(journal) = place() else { return };
-    let store = SqliteStore::open(&journal).expect("it opens");
+    let store = SqliteStore::open(&journal).expect("the journal opens");
     let mut script = Script::begin("one", &store, 1).await;
-    let lease = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
+    let lease = store
+        .claim(&script.run)
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
     for _ in 1..30 {
-        store.append(&lease, script.next("more").into()).await.expect("it is written");
+        store.append(&lease, script.next("more").into()).await.expect("the entry is appended");
     }
     println!("wrote {} lines", script.lines.len());
     // The parent looks around, closes our input, and we die without a word.
@@ -178,32 +192,41 @@ async fn child_writes_until_it_is_killed() {
 #[tokio::test]
 async fn what_a_killed_process_wrote_is_there_and_its_lease_is_gone() {
     let folder = TempFolder::new("killed");
-    fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
+    fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
     let mut child = start("child_writes_until_it_is_killed", "", &folder.journal())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        .expect("the program starts");
+    let output = BufReader::new(child.stdout.take().expect("the stream is piped"));
     let written = output.lines().map_while(Result::ok).find(|line| line.contains("wrote 30 lines"));
     assert!(written.is_some(), "it ended too soon");
     let store = folder.store();
-    let run = "one".parse().expect("an id");
-    assert!(store.claim(&run).await.expect("it can be asked").is_none(), "the child has it");
+    let run = "one".parse().expect("the text is a run id");
+    assert!(
+        store.claim(&run).await.expect("the store answers the claim").is_none(),
+        "the child has it"
+    );
     drop(child.stdin.take());
-    assert!(!child.wait().expect("it ends").success(), "it was killed");
+    assert!(!child.wait().expect("the process ends").success(), "it was killed");
     drop(store);
     let store = folder.store();
     assert_eq!(names(&store), ["one"]);
-    assert_eq!(store.reader().lines(&run, Seq(0)).expect("it is whole").len(), 30);
-    assert!(store.claim(&run).await.expect("it can be asked").is_some(), "nobody has it");
+    assert_eq!(
+        store.reader().lines(&run, Seq(0)).expect("the journal lines are readable").len(),
+        30
+    );
+    assert!(
+        store.claim(&run).await.expect("the store answers the claim").is_some(),
+        "nobody has it"
+    );
 }
 
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_has_a_run_and_loses_it() {
     let Some(journal) = place() else { return };
-    let store = SqliteStore::open(&journal).expect("it opens");
+    let store = SqliteStore::open(&journal).expect("the journal opens");
     let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
     println!("has the run");
     // The parent takes it over and tells us to go on as if nothing had happened.
@@ -221,16 +244,16 @@ async fn child_has_a_run_and_loses_it() {
 #[tokio::test]
 async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() {
     let folder = TempFolder::new("taken-over");
-    fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
+    fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
     let store = folder.store();
-    let mut changes = store.changes().await.expect("it is watched");
+    let mut changes = store.changes().await.expect("the store announces changes");
     let mut child = start("child_has_a_run_and_loses_it", "", &folder.journal())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let mut input = child.stdin.take().expect("it is piped");
-    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("the stream is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
     let mut hears =
         |word: &str| output.by_ref().map_while(Result::ok).any(|line| line.contains(word));
     assert!(hears("has the run"));
@@ -243,33 +266,43 @@ async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() 
         while !wanted(&changes.next().await) {}
     };
     tokio::time::timeout(limit, created).await.expect("the child's run is announced");
-    assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
+    assert!(store.claim(&script.run).await.expect("the store answers the claim").is_none());
 
     // As good as an owner whose lock was lost: another file is locked from now on.
     fs::remove_file(folder.0.join("deep/journal.db.holds/one")).expect("the child has it");
-    let lease = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
+    let lease = store
+        .claim(&script.run)
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
     assert_eq!(lease.epoch(), 2);
     let ours = script.next("written by the parent");
     store.append(&lease, ours.into()).await.expect("it is ours");
     input.write_all(b"go on\n").expect("the child reads");
     assert!(hears("was fenced"));
-    tokio::time::timeout(limit, changes.message_for(&script.run)).await.expect("it is announced");
+    tokio::time::timeout(limit, changes.message_for(&script.run))
+        .await
+        .expect("the event comes before the timeout");
     drop(input);
-    assert!(child.wait().expect("it ends").success());
+    assert!(child.wait().expect("the process ends").success());
     // The child gave up what it had; that is not our lease.
-    assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
-    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
-    assert_eq!(store.reader().messages(&script.run).expect("readable").len(), 1);
+    assert!(store.claim(&script.run).await.expect("the store answers the claim").is_none());
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+        script.lines
+    );
+    assert_eq!(store.reader().messages(&script.run).expect("the messages are readable").len(), 1);
 }
 
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_drains_the_queue() {
     let Some(journal) = place() else { return };
-    let store = SqliteStore::open(&journal).expect("it opens");
+    let store = SqliteStore::open(&journal).expect("the journal opens");
     let mut drained = 0;
     loop {
-        let leases = store.claim_ready(3, &Worker::default()).await.expect("it can be asked");
+        let leases =
+            store.claim_ready(3, &Worker::default()).await.expect("the store answers the claim");
         if leases.is_empty() {
             break;
         }
@@ -294,20 +327,21 @@ async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
     for run in 0..RUNS {
         let first = Script::new(&format!("r{run}")).next("it begins");
         let new_run = NewRun { queue: Some(QueueOptions::default()), ..new_run(run) };
-        drop(store.create(first.into(), new_run).await.expect("it is created"));
+        drop(store.create(first.into(), new_run).await.expect("the run is created"));
     }
     let children = [(); 2].map(|()| {
         let mut child = start("child_drains_the_queue", "", &folder.journal());
-        child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     });
     let drained = children.map(|child| {
-        let output = child.wait_with_output().expect("it ends");
+        let output = child.wait_with_output().expect("the process ends");
         said(&check(&output), "drained")
     });
     // A run that one has for a moment is passed over by the other, and was its last.
-    let left = store.claim_ready(99, &Worker::default()).await.expect("it can be asked");
+    let left =
+        store.claim_ready(99, &Worker::default()).await.expect("the store answers the claim");
     assert_eq!(drained.iter().sum::<u64>() + left.len() as u64, RUNS, "{drained:?}");
-    let ended = store.reader().runs().expect("readable");
+    let ended = store.reader().runs().expect("the runs are readable");
     let ended = ended.iter().filter(|row| row.ended.is_some()).count();
     assert_eq!(ended as u64, drained.iter().sum::<u64>());
 }
@@ -317,7 +351,7 @@ async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
 fn child_opens_an_older_format() {
     let Some(journal) = place() else { return };
     println!("opens it");
-    drop(SqliteStore::open(&journal).expect("it opens"));
+    drop(SqliteStore::open(&journal).expect("the journal opens"));
 }
 
 #[tokio::test]
@@ -329,23 +363,23 @@ async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
         Script::begin(&format!("r{run}"), &store, 1).await;
     }
     drop(store);
-    folder.raw().execute_batch(super::faults::LEASELESS).expect("it is done");
-    let older = fs::read(folder.journal()).expect("readable");
+    folder.raw().execute_batch(super::faults::LEASELESS).expect("the SQL runs");
+    let older = fs::read(folder.journal()).expect("the file is readable");
     let mut formats = [0; 2];
     for round in 0..24 {
-        fs::remove_dir_all(folder.0.join("deep")).expect("it is there");
-        fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
-        fs::write(folder.journal(), &older).expect("written");
+        fs::remove_dir_all(folder.0.join("deep")).expect("the folder is removed");
+        fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
+        fs::write(folder.journal(), &older).expect("the file is written");
         let mut child = start("child_opens_an_older_format", "", &folder.journal())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("it starts");
-        let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+            .expect("the program starts");
+        let mut output = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
         let mut lines = output.by_ref().map_while(Result::ok);
         assert!(lines.any(|line| line.contains("opens it")));
         std::thread::sleep(std::time::Duration::from_micros(400 * round));
         child.kill().expect("it may have ended");
-        child.wait().expect("it ends");
+        child.wait().expect("the process ends");
         let format = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
         let format: u8 = format.expect("it has one");
         formats[usize::from(format) - 1] += 1_u64;

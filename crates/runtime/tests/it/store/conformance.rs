@@ -48,7 +48,9 @@ impl Bench for Sqlite {
         let (inline_commit, poll) = (self.inline_commit, Duration::from_millis(5));
         let ahead_ms = Arc::clone(&self.ahead_ms);
         let options = SqliteOptions { inline_commit, poll, ahead_ms, ..SqliteOptions::default() };
-        Arc::new(SqliteStore::open_with(&self.folder.journal(), &options).expect("it opens"))
+        Arc::new(
+            SqliteStore::open_with(&self.folder.journal(), &options).expect("the journal opens"),
+        )
     }
 
     /// Removes the file that the owner has locked: the next owner locks another.

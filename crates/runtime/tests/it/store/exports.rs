@@ -9,12 +9,12 @@ async fn exported(name: &str) -> (Script, Vec<u8>) {
     let folder = TempFolder::new(name);
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
-    store.write(script.next(&"long ".repeat(250))).await.expect("it is written");
+    store.write(script.next(&"long ".repeat(250))).await.expect("the entry is written");
     script.until(&store, 4).await;
     script.end(&store).await;
-    store.fork(&script.run, Seq(4), id("child"), 8).await.expect("it forks");
+    store.fork(&script.run, Seq(4), id("child"), 8).await.expect("the run is forked");
     let mut bytes = Vec::new();
-    export(&store, &id("child"), &mut bytes).await.expect("it is exported");
+    export(&store, &id("child"), &mut bytes).await.expect("the run is exported");
     script.lines.truncate(4);
     (script, bytes)
 }
@@ -56,11 +56,11 @@ async fn every_flip_and_every_cut_is_refused() {
 #[tokio::test]
 async fn the_first_fault_is_named() {
     let (_, bytes) = exported("export-names").await;
-    let text = String::from_utf8(bytes).expect("it is text");
+    let text = String::from_utf8(bytes).expect("the output is UTF-8");
     let lines: Vec<&str> = text.lines().collect();
     let told = |lines: &[&str]| {
         let text = lines.join("\n") + "\n";
-        import::read(text.as_bytes()).expect_err("it is refused").to_string()
+        import::read(text.as_bytes()).expect_err("the import is refused").to_string()
     };
     let changed = lines[3].replace("goes", "gose");
     let with = |at: usize, line| {

@@ -10,7 +10,7 @@ use pointsman_runtime::store::{
 use super::{Plain as _, Script, TempFolder, names, new_run};
 
 fn open(folder: &TempFolder, options: &SqliteOptions) -> SqliteStore {
-    SqliteStore::open_with(&folder.journal(), options).expect("it opens")
+    SqliteStore::open_with(&folder.journal(), options).expect("the journal opens")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -46,20 +46,26 @@ async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room(
         .collect();
     let mut scripts = Vec::new();
     for task in tasks {
-        scripts.push(task.await.expect("it does not panic"));
+        scripts.push(task.await.expect("the task did not panic"));
     }
     for script in &scripts {
-        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        assert_eq!(
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+            script.lines
+        );
     }
     store
         .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
         .await
-        .expect("it prunes");
+        .expect("the store prunes");
     let mut next = scripts.remove(0);
     next.until(&*store, next.seq.0 + 1).await;
     drop(store);
     let store = folder.store();
-    assert_eq!(store.reader().lines(&next.run, Seq(0)).expect("readable"), next.lines);
+    assert_eq!(
+        store.reader().lines(&next.run, Seq(0)).expect("the journal lines are readable"),
+        next.lines
+    );
     assert_eq!(names(&store).len(), 16);
 }
 
@@ -90,7 +96,10 @@ async fn after_a_failed_flush_nothing_more_is_written() {
         drop(store);
         // Opened again, the store knows what is there.
         let store = folder.store();
-        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), written.lines);
+        assert_eq!(
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+            written.lines
+        );
         let again = store.write(third).await;
         assert_eq!(again.is_ok(), !kept, "{again:?}");
     }
@@ -106,7 +115,10 @@ async fn a_full_disk_at_the_flush_breaks_nothing() {
     let error = store.write(second.clone()).await.expect_err("the disk is full");
     assert!(error.to_string().contains("nothing was written at entry 2 of run one"), "{error}");
     store.write(second).await.expect("there is room again");
-    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    assert_eq!(
+        store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+        script.lines
+    );
 }
 
 #[tokio::test]
@@ -116,13 +128,13 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
     let store = open(&folder, &SqliteOptions { busy, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
-    other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+    other.execute_batch("BEGIN IMMEDIATE").expect("the SQL runs");
     let second = script.next("second");
     let error = store.write(second.clone()).await.expect_err("the lock is taken");
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");
     assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on").len(), 1);
-    other.execute_batch("ROLLBACK").expect("it lets go");
-    store.write(second).await.expect("it is written");
+    other.execute_batch("ROLLBACK").expect("the SQL runs");
+    store.write(second).await.expect("the entry is written");
 }
 
 #[tokio::test]
@@ -131,10 +143,10 @@ async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
     let store = open(&folder, &SqliteOptions { inline_commit: true, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
-    other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+    other.execute_batch("BEGIN IMMEDIATE").expect("the SQL runs");
     let second = store.write(script.next("second"));
     // On the same thread: were that blocked, nobody would ever let go.
-    let lets_go = async { other.execute_batch("ROLLBACK").expect("it lets go") };
+    let lets_go = async { other.execute_batch("ROLLBACK").expect("the SQL runs") };
     let (written, ()) = tokio::join!(second, lets_go);
     written.expect("it is written");
 }
@@ -159,17 +171,22 @@ fn many_can_open_a_new_journal_at_once() {
 fn other_files_are_left_alone() {
     let folder = TempFolder::new("foreign");
     let text = folder.0.join("notes.txt");
-    fs::write(&text, "not a database, and longer than a header would be".repeat(10)).expect("x");
+    fs::write(&text, "not a database, and longer than a header would be".repeat(10))
+        .expect("the file is written");
     let theirs = folder.0.join("other.db");
-    let other = rusqlite::Connection::open(&theirs).expect("it opens");
-    other.execute_batch("CREATE TABLE theirs (a)").expect("it is made");
+    let other = rusqlite::Connection::open(&theirs).expect("the database opens");
+    other.execute_batch("CREATE TABLE theirs (a)").expect("the SQL runs");
     drop(other);
     for path in [text, theirs] {
-        let before = fs::read(&path).expect("readable");
-        let error = SqliteStore::open(&path).expect_err("it is refused");
+        let before = fs::read(&path).expect("the file is readable");
+        let error = SqliteStore::open(&path).expect_err("the store refuses the file");
         assert!(matches!(error, StoreError::NotOurs { .. }), "{error}");
         assert!(error.hint().is_some());
-        assert!(fs::read(&path).expect("readable") == before, "{} was changed", path.display());
+        assert!(
+            fs::read(&path).expect("the file is readable") == before,
+            "{} was changed",
+            path.display()
+        );
     }
 }
 
@@ -178,16 +195,18 @@ fn other_formats_and_tables_are_refused() {
     for (damage, told) in [
         ("PRAGMA user_version = 3", "store format 3"),
         ("PRAGMA user_version = 0", "are not those of format 2"),
-        ("PRAGMA application_id = 7", "not a journal of this program"),
+        ("PRAGMA application_id = 7", "not a Pointsman journal"),
         ("CREATE INDEX more ON run (goal)", "are not those of format 2"),
         ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 2"),
         ("DROP TABLE letter", "are not those of format 2"),
-        ("DELETE FROM book", "does not have its seal"),
+        ("DELETE FROM book", "the checksum of its"),
     ] {
         let folder = TempFolder::new("formats");
         drop(folder.store());
-        folder.raw().execute_batch(damage).expect("it is done");
-        let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
+        folder.raw().execute_batch(damage).expect("the SQL runs");
+        let error = SqliteStore::open(&folder.journal())
+            .expect_err("the store refuses the file")
+            .to_string();
         assert!(error.contains(told), "{damage}: {error}");
     }
 }
@@ -201,7 +220,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     let folder = TempFolder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
     // As the format before left it.
-    folder.raw().execute_batch(LEASELESS).expect("it is done");
+    folder.raw().execute_batch(LEASELESS).expect("the SQL runs");
     let format = || -> i64 {
         let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
         number.expect("it has one")
@@ -214,12 +233,16 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     assert_eq!(format(), 2);
     for store in stores {
         script.until(&store, script.seq.0 + 1).await;
-        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
+        assert_eq!(
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
+            script.lines
+        );
     }
     // What is no journal of that format is left as it is.
-    folder.raw().execute_batch(LEASELESS).expect("it is done");
-    folder.raw().execute_batch("DROP TABLE letter").expect("it is done");
-    let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
+    folder.raw().execute_batch(LEASELESS).expect("the SQL runs");
+    folder.raw().execute_batch("DROP TABLE letter").expect("the SQL runs");
+    let error =
+        SqliteStore::open(&folder.journal()).expect_err("the store refuses the file").to_string();
     assert!(error.contains("are not those of format 1"), "{error}");
     assert_eq!(format(), 1);
 }
@@ -228,7 +251,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
 fn a_place_that_cannot_be_written_is_told() {
     let folder = TempFolder::new("places");
     let file = folder.0.join("file");
-    fs::write(&file, "").expect("written");
+    fs::write(&file, "").expect("the file is written");
     let error = SqliteStore::open(&file.join("journal.db")).expect_err("a file is no folder");
     assert!(matches!(error, StoreError::Folder { .. }), "{error}");
     let error = SqliteStore::open(&folder.0).expect_err("a folder is no file");
@@ -243,21 +266,30 @@ async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
     let store = folder.store();
     let mut script = Script::begin("one", &store, 1).await;
     drop(store);
-    let older = fs::read(folder.journal()).expect("readable");
+    let older = fs::read(folder.journal()).expect("the file is readable");
     let store = folder.store();
     script.until(&store, 3).await;
     drop(store);
     for bytes in [&older[..], &[]] {
-        fs::write(folder.journal(), bytes).expect("written");
+        fs::write(folder.journal(), bytes).expect("the file is written");
         let error = SqliteStore::open(&folder.journal()).expect_err("it is behind");
         assert!(error.to_string().contains("it had entry 3 of run one"), "{error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("journal.db.mark")));
     }
     // Whoever wants what is left can have it.
-    fs::write(folder.journal(), &older).expect("written");
-    fs::remove_file(folder.0.join("deep/journal.db.mark")).expect("it is there");
-    assert_eq!(folder.store().reader().lines(&script.run, Seq(0)).expect("readable").len(), 1);
+    fs::write(folder.journal(), &older).expect("the file is written");
+    fs::remove_file(folder.0.join("deep/journal.db.mark"))
+        .expect("the file existed and is removed");
+    assert_eq!(
+        folder
+            .store()
+            .reader()
+            .lines(&script.run, Seq(0))
+            .expect("the journal lines are readable")
+            .len(),
+        1
+    );
     // And a journal that was removed is begun anew.
-    fs::remove_file(folder.journal()).expect("it is there");
+    fs::remove_file(folder.journal()).expect("the file existed and is removed");
     assert!(names(&folder.store()).is_empty());
 }

@@ -17,7 +17,7 @@ struct Files(Vec<(&'static str, Vec<u8>)>);
 impl Files {
     fn take(folder: &TempFolder, names: &[&'static str]) -> Self {
         let read = |name: &&'static str| {
-            (*name, fs::read(folder.0.join("deep").join(name)).expect("readable"))
+            (*name, fs::read(folder.0.join("deep").join(name)).expect("the file is readable"))
         };
         Self(names.iter().map(read).collect())
     }
@@ -103,9 +103,9 @@ impl Trial {
 
     fn look(&self, files: &Files) -> Result<Look, StoreError> {
         drop(fs::remove_dir_all(&self.folder.0));
-        fs::create_dir_all(&self.folder.0).expect("it can be made");
+        fs::create_dir_all(&self.folder.0).expect("the folder is created");
         for (name, bytes) in &files.0 {
-            fs::write(self.folder.0.join(name), bytes).expect("written");
+            fs::write(self.folder.0.join(name), bytes).expect("the file is written");
         }
         look(&self.folder.0.join("journal.db"))
     }
@@ -152,7 +152,7 @@ impl Trial {
     fn flips(&mut self, files: &mut Files, at: usize, count: u64, mut seed: u64) {
         let mut draw = move |below: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-            usize::try_from(seed >> 33).expect("it fits") % below
+            usize::try_from(seed >> 33).expect("the number fits in a usize") % below
         };
         let bytes = files.0[at].1.clone();
         let used: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] != 0).collect();
@@ -188,15 +188,15 @@ async fn three_runs(store: &SqliteStore) {
         let mut script = Script::begin(name, store, 100 + at as u64).await;
         script.until(store, 6).await;
         let long = script.next(&format!("{name} says more. ").repeat(200));
-        store.write(long).await.expect("it is written");
+        store.write(long).await.expect("the entry is written");
         let mut asking = script.next("asks a model");
         let effect = EffectId { seq: asking.seq, index: 0 };
         let parts = vec!["the same for all".into(), format!("for {name}")];
         asking.prompts = vec![NewPrompt { effect, parts }];
         asking.snapshot = Some(format!("a snapshot of {name}").into());
-        store.write(asking).await.expect("it is written");
-        store.put_blob(&script.run, &content(name)).await.expect("it is kept");
-        store.send(&script.run, "a letter").await.expect("it is posted");
+        store.write(asking).await.expect("the entry is written");
+        store.put_blob(&script.run, &content(name)).await.expect("the content is stored");
+        store.send(&script.run, "a letter").await.expect("the message is sent");
         if at == 1 {
             script.end(store).await;
         }

@@ -7,7 +7,8 @@ use super::{Plain as _, Script, TempFolder, names};
 
 /// Lists the newest runs, and says whether damage was met.
 fn newest(store: &SqliteStore, limit: usize) -> (Vec<String>, bool) {
-    let listed = store.reader().list(&Filter::default(), &Page::first(limit)).expect("readable");
+    let listed =
+        store.reader().list(&Filter::default(), &Page::first(limit)).expect("the runs are listed");
     let names = listed.runs.iter().map(|row| row.id.to_string()).collect();
     (names, !listed.damaged.is_empty())
 }
@@ -25,7 +26,7 @@ async fn a_page_is_read_without_the_runs_before_it() {
     let folder = TempFolder::new("page");
     let store = three(&folder).await;
     let damage = "UPDATE run SET goal = 'lose it' WHERE id = 'b'";
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     assert_eq!(newest(&store, 2), (vec!["a".into(), "c".into()], false));
     assert_eq!(newest(&store, 3), (vec!["a".into(), "c".into()], true));
     assert!(store.runs().is_err());
@@ -59,7 +60,7 @@ async fn an_order_that_is_wrong_is_not_followed_and_is_made_anew() {
 async fn a_run_whose_row_is_gone_is_missed_by_whoever_lists() {
     let folder = TempFolder::new("row-gone");
     let store = three(&folder).await;
-    folder.raw().execute_batch("DELETE FROM run WHERE id = 'c'").expect("it is done");
+    folder.raw().execute_batch("DELETE FROM run WHERE id = 'c'").expect("the SQL runs");
     for store in [store, folder.store()] {
         assert_eq!(newest(&store, 9), (vec!["a".into(), "b".into()], true));
         let error = store.runs().expect_err("one is missing");
@@ -81,16 +82,20 @@ async fn a_page_of_lines_is_checked_by_its_own_seal() {
     for after in 0..=9 {
         for limit in 0..=10 {
             let wants = &script.lines[after..(after + limit).min(9)];
-            assert_eq!(read(after, limit).expect("readable"), wants, "{limit} after {after}");
+            assert_eq!(
+                read(after, limit).expect("the file is readable"),
+                wants,
+                "{limit} after {after}"
+            );
         }
     }
     let damage = "UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 5";
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     assert_eq!(read(0, 4).expect("the damage is after it"), script.lines[..4]);
     assert_eq!(read(5, 4).expect_err("entry 6 follows another").run(), Some(&script.run));
     assert_eq!(read(6, 3).expect("the damage is before it"), script.lines[6..]);
     for (after, limit) in [(0, 5), (3, 3), (4, 1)] {
-        let error = read(after, limit).expect_err("it is damaged").to_string();
+        let error = read(after, limit).expect_err("the damage is reported").to_string();
         assert!(error.contains("at entry 5 of run one"), "{error}");
     }
 }

@@ -23,16 +23,16 @@ const TICK: Duration = Duration::from_millis(25);
 fn take_away(way: &str, path: &Path) {
     let aside = path.with_extension("aside");
     match way {
-        "delete" => fs::remove_file(path).expect("it is removed"),
-        "move away" => fs::rename(path, aside).expect("it is moved"),
+        "delete" => fs::remove_file(path).expect("the file existed and is removed"),
+        "move away" => fs::rename(path, aside).expect("the file is renamed"),
         "rename another over it" => {
-            fs::write(&aside, b"").expect("it is written");
-            fs::rename(aside, path).expect("it is moved");
+            fs::write(&aside, b"").expect("the file is written");
+            fs::rename(aside, path).expect("the file is renamed");
         }
         // The same bytes, and still not the file that is open.
         _ => {
-            fs::copy(path, &aside).expect("it is copied");
-            fs::rename(aside, path).expect("it is moved");
+            fs::copy(path, &aside).expect("the file is copied");
+            fs::rename(aside, path).expect("the file is renamed");
         }
     }
 }
@@ -77,12 +77,12 @@ async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
     for up in [1, 2] {
         let folder = TempFolder::new("moved");
         let journal = folder.0.join("higher/deep/journal.db");
-        let store = SqliteStore::open(&journal).expect("it opens");
+        let store = SqliteStore::open(&journal).expect("the journal opens");
         let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
         tokio::time::sleep(TICK).await;
-        store.append(&lease, script.next("settled").into()).await.expect("it is written");
+        store.append(&lease, script.next("settled").into()).await.expect("the entry is appended");
         let moved = journal.ancestors().nth(up).expect("a folder");
-        fs::rename(moved, folder.0.join("aside")).expect("it is moved");
+        fs::rename(moved, folder.0.join("aside")).expect("the file is renamed");
         // Where folders above its own are moved, that is seen in the next tick.
         if up > 1 {
             tokio::time::sleep(TICK).await;
@@ -95,8 +95,9 @@ async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
         // It is whole where it is now: what was acknowledged can be read there.
         let there = folder.0.join(if up == 1 { "aside" } else { "aside/deep" });
         drop((store, lease));
-        let store = SqliteStore::open(&there.join("journal.db")).expect("it opens");
-        let lines = store.reader().lines(&script.run, Seq(0)).expect("readable");
+        let store = SqliteStore::open(&there.join("journal.db")).expect("the journal opens");
+        let lines =
+            store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable");
         assert_eq!(lines.get(..2), script.lines.get(..2));
     }
 }
@@ -109,15 +110,15 @@ async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_
     script.until(&store, 3).await;
     drop(store);
     let link = folder.0.join("link.db");
-    std::os::unix::fs::symlink(folder.journal(), &link).expect("it is linked");
-    let store = SqliteStore::open(&link).expect("it opens");
+    std::os::unix::fs::symlink(folder.journal(), &link).expect("the link is created");
+    let store = SqliteStore::open(&link).expect("the journal opens");
     script.until(&store, 6).await;
     // A second name for the same file takes nothing away.
-    fs::hard_link(folder.journal(), folder.0.join("second.db")).expect("it is linked");
+    fs::hard_link(folder.journal(), folder.0.join("second.db")).expect("the link is created");
     script.until(&store, 9).await;
     drop(store);
     let dotted = folder.0.join("deep/../deep/./journal.db");
-    let store = SqliteStore::open(&dotted).expect("it opens");
+    let store = SqliteStore::open(&dotted).expect("the journal opens");
     script.until(&store, 12).await;
     assert_eq!(names(&store), ["one"]);
 }
@@ -148,15 +149,24 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
     let folder = TempFolder::new("modes");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
-    let lock = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
-    let mut open = vec![folder.journal().parent().expect("a folder").to_owned()];
+    let lock = store
+        .claim(&script.run)
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
+    let mut open =
+        vec![folder.journal().parent().expect("the path has a parent folder").to_owned()];
     let mut seen = 0;
     while let Some(path) = open.pop() {
-        let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+        let mode = fs::metadata(&path).expect("the file exists").permissions().mode();
         assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
         seen += 1;
         if path.is_dir() {
-            open.extend(fs::read_dir(&path).expect("readable").map(|it| it.expect("it is").path()));
+            open.extend(
+                fs::read_dir(&path)
+                    .expect("the folder is readable")
+                    .map(|it| it.expect("it is").path()),
+            );
         }
     }
     // The folder, the journal, its log and index, the watermark, the holds and one of them.
@@ -169,12 +179,12 @@ async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
     let folder = TempFolder::new("closed");
     let log = folder.0.join("deep/journal.db-wal");
     let options = SqliteOptions { poll: Duration::from_millis(1), ..SqliteOptions::default() };
-    let open = || SqliteStore::open_with(&folder.journal(), &options).expect("it opens");
+    let open = || SqliteStore::open_with(&folder.journal(), &options).expect("the journal opens");
     let mut script = Script::begin("one", &open(), 1).await;
     script.until(&open(), 40).await;
     for round in 0..60 {
         let store = Arc::new(open());
-        let changes = store.changes().await.expect("it is watched");
+        let changes = store.changes().await.expect("the store announces changes");
         script.until(&*store, script.seq.0 + 1).await;
         // Reads whose futures are dropped go on in the background.
         for _ in 0..4 {

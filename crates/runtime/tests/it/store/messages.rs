@@ -10,38 +10,38 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     let (ours, theirs) = (folder.store(), folder.store());
     let mut script = Script::begin("one", &ours, 5).await;
     Script::begin("two", &ours, 6).await;
-    let first = theirs.send(&script.run, "{\"a\":1}").await.expect("it is posted");
-    let second = theirs.send(&script.run, "second").await.expect("it is posted");
-    theirs.send(&id("two"), "for another").await.expect("it is posted");
-    let messages = ours.reader().messages(&script.run).expect("readable");
+    let first = theirs.send(&script.run, "{\"a\":1}").await.expect("the message is sent");
+    let second = theirs.send(&script.run, "second").await.expect("the message is sent");
+    theirs.send(&id("two"), "for another").await.expect("the message is sent");
+    let messages = ours.reader().messages(&script.run).expect("the messages are readable");
     let bodies: Vec<&str> = messages.iter().map(|message| &*message.body).collect();
     assert_eq!(bodies, ["{\"a\":1}", "second"]);
     assert_eq!((messages[0].id, messages[1].id), (first, second));
 
     let mut taking = script.next("takes a letter");
     taking.message = Some(first);
-    ours.write(taking).await.expect("it is written");
-    assert!(!theirs.has_message(first).expect("readable"));
-    assert!(theirs.has_message(second).expect("readable"));
+    ours.write(taking).await.expect("the entry is written");
+    assert!(!theirs.has_message(first).expect("the mailbox is readable"));
+    assert!(theirs.has_message(second).expect("the mailbox is readable"));
     // Nobody takes a message twice, and an entry that would is not written.
     let untouched = script.clone();
     let mut again = script.next("takes it again");
     again.message = Some(first);
-    let error = ours.write(again).await.expect_err("it is refused");
+    let error = ours.write(again).await.expect_err("the store refuses the entry");
     assert!(matches!(error, StoreError::NoSuchMessage { message } if message == first), "{error}");
-    assert_eq!(ours.reader().run(&script.run).expect("readable").seq, untouched.seq);
+    assert_eq!(ours.reader().run(&script.run).expect("the run is readable").seq, untouched.seq);
 
-    ours.discard(second).await.expect("it is discarded");
+    ours.discard(second).await.expect("the message is discarded");
     let error = ours.discard(second).await.expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchMessage { .. }), "{error}");
     // A number is never given twice: who waits for one must not see another.
-    let third = theirs.send(&script.run, "third").await.expect("it is posted");
+    let third = theirs.send(&script.run, "third").await.expect("the message is sent");
     assert!(third > second);
     let error = theirs.send(&id("nobody"), "hello").await.expect_err("there is no such run");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
 
     for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
-        folder.raw().execute(damage, []).expect("it is done");
+        folder.raw().execute(damage, []).expect("the SQL runs");
         let error = ours.reader().messages(&script.run).expect_err("it is damaged").to_string();
         assert!(error.contains("its messages differ from those written"), "{error}");
     }
@@ -53,13 +53,19 @@ async fn a_damaged_letter_concerns_its_run_alone() {
     let store = folder.store();
     for name in ["one", "two"] {
         Script::begin(name, &store, 5).await;
-        store.send(&id(name), name).await.expect("it is posted");
+        store.send(&id(name), name).await.expect("the message is sent");
     }
-    folder.raw().execute("UPDATE letter SET body = 'twp' WHERE run = 'two'", []).expect("done");
-    assert_eq!(store.reader().messages(&id("one")).expect("it is whole").len(), 1);
+    folder
+        .raw()
+        .execute("UPDATE letter SET body = 'twp' WHERE run = 'two'", [])
+        .expect("the SQL runs");
+    assert_eq!(store.reader().messages(&id("one")).expect("the messages are readable").len(), 1);
     assert!(store.reader().messages(&id("two")).is_err());
     // Of one that is nobody's, nobody knows whose it was.
-    folder.raw().execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", []).expect("done");
+    folder
+        .raw()
+        .execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", [])
+        .expect("the SQL runs");
     assert!(store.reader().messages(&id("one")).is_err());
 }
 
@@ -71,9 +77,9 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     let first = script.next("it begins");
     let messages = vec!["hello".into(), "and farewell".into()];
     let new_run = NewRun { messages, ..new_run(5) };
-    drop(store.create(first.into(), new_run).await.expect("it begins"));
+    drop(store.create(first.into(), new_run).await.expect("the run is created"));
     let bodies = |store: &SqliteStore| -> Vec<String> {
-        let messages = store.reader().messages(&id("one")).expect("readable");
+        let messages = store.reader().messages(&id("one")).expect("the messages are readable");
         messages.iter().map(|message| message.body.to_string()).collect()
     };
     assert_eq!(bodies(&store), ["hello", "and farewell"]);
@@ -81,8 +87,8 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     assert_eq!(bodies(&store), [""; 0]);
     // The count of those that wait is right: a new one is found.
     Script::begin("two", &store, 6).await;
-    store.send(&id("two"), "x").await.expect("it is posted");
-    assert_eq!(store.reader().messages(&id("two")).expect("readable").len(), 1);
+    store.send(&id("two"), "x").await.expect("the message is sent");
+    assert_eq!(store.reader().messages(&id("two")).expect("the messages are readable").len(), 1);
 }
 
 #[tokio::test]
@@ -90,8 +96,12 @@ async fn only_one_has_a_run() {
     let folder = TempFolder::new("leases");
     let (ours, theirs) = (folder.store(), folder.store());
     let run = Script::begin("one", &ours, 5).await.run;
-    let lease = ours.claim(&run).await.expect("it can be asked").expect("it is free");
-    assert!(theirs.claim(&run).await.expect("it can be asked").is_none());
+    let lease = ours
+        .claim(&run)
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
+    assert!(theirs.claim(&run).await.expect("the store answers the claim").is_none());
     let file = folder.0.join("deep/journal.db.holds/one");
     assert!(file.exists());
     drop(lease);
@@ -111,7 +121,7 @@ fn a_run_that_changes_hands_is_never_in_two() {
         for _ in 0..4 {
             scope.spawn(|| {
                 let threads = tokio::runtime::Builder::new_current_thread().build();
-                let threads = threads.expect("it starts");
+                let threads = threads.expect("the runtime starts");
                 for _ in 0..1_000 {
                     let claimed = threads.block_on(store.claim(&run)).expect("it can be asked");
                     if let Some(lease) = claimed {

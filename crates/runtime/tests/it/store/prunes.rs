@@ -25,24 +25,28 @@ async fn only_what_has_ended_and_is_not_wanted_goes() {
             script.end(&store).await;
         }
     }
-    store.send(&id("a"), "never read").await.expect("it is posted");
+    store.send(&id("a"), "never read").await.expect("the message is sent");
     let dry = PruneOptions { before_ms: Some(5), dry_run: true, ..PruneOptions::default() };
-    assert_eq!(went(&store.prune(dry).await.expect("it tells")), ["d", "c", "a"]);
-    let nothing = store.prune(PruneOptions::default()).await.expect("it tells");
+    assert_eq!(went(&store.prune(dry).await.expect("the store prunes")), ["d", "c", "a"]);
+    let nothing = store.prune(PruneOptions::default()).await.expect("the store prunes");
     assert_eq!((names(&store).len(), nothing), (5, PruneReport::default()));
 
-    let held = store.claim(&id("c")).await.expect("it can be asked").expect("it is free");
+    let held = store
+        .claim(&id("c"))
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
     let by_age = PruneOptions { before_ms: Some(4), ..PruneOptions::default() };
-    let pruned = store.prune(by_age).await.expect("it prunes");
+    let pruned = store.prune(by_age).await.expect("the store prunes");
     assert_eq!((went(&pruned), &pruned.held[..]), (vec!["a"], &[id("c")][..]));
     assert_eq!(names(&store), ["e", "d", "c", "b"]);
     let error = store.reader().lines(&id("a"), Seq(0)).expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     drop(held);
     let by_count = PruneOptions { keep: Some(2), ..PruneOptions::default() };
-    assert_eq!(went(&store.prune(by_count).await.expect("it prunes")), ["c"]);
+    assert_eq!(went(&store.prune(by_count).await.expect("the store prunes")), ["c"]);
     let both = PruneOptions { before_ms: Some(100), keep: Some(1), ..PruneOptions::default() };
-    assert_eq!(went(&store.prune(both).await.expect("it prunes")), ["d"]);
+    assert_eq!(went(&store.prune(both).await.expect("the store prunes")), ["d"]);
     assert_eq!(names(&store), ["e", "b"]);
 }
 
@@ -63,12 +67,12 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
             let effect = EffectId { seq: next.seq, index: 0 };
             next.prompts = vec![NewPrompt { effect, parts: vec!["hello".into()] }];
         }
-        store.write(next).await.expect("it is written");
+        store.write(next).await.expect("the entry is written");
     }
     script.end(&store).await;
-    store.fork(&script.run, Seq(3), id("child"), 2).await.expect("it forks");
+    store.fork(&script.run, Seq(3), id("child"), 2).await.expect("the run is forked");
     drop(store);
-    let size = || fs::metadata(folder.journal()).expect("it is there").len();
+    let size = || fs::metadata(folder.journal()).expect("the file exists").len();
     let before = size();
     assert!(before > 400_000, "{before} bytes");
 
@@ -76,16 +80,19 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
     let pruned = store
         .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
         .await
-        .expect("it prunes");
+        .expect("the store prunes");
     assert_eq!((went(&pruned), pruned.artifacts), (vec!["big"], 58));
     assert!(size() < before / 4, "{} of {before} bytes", size());
-    assert_eq!(store.reader().lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
-    assert_eq!(store.reader().prompts(&id("child")).expect("readable").len(), 2);
+    assert_eq!(
+        store.reader().lines(&id("child"), Seq(0)).expect("the journal lines are readable"),
+        script.lines[..3]
+    );
+    assert_eq!(store.reader().prompts(&id("child")).expect("the prompts are readable").len(), 2);
     drop(store);
     let check: String = folder
         .raw()
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .expect("it can be checked");
+        .expect("the query returns a row");
     assert_eq!(check, "ok");
     assert_eq!(names(&folder.store()), ["child"]);
 }
@@ -101,17 +108,22 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
     gone.end(&store).await;
     // Its third entry says that it follows one of the other run.
     let damage = "UPDATE entry SET follows = 4 WHERE run = 'gone' AND seq = 3";
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     let pruned = store
         .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
         .await
-        .expect("it prunes");
+        .expect("the store prunes");
     assert!(went(&pruned).is_empty() && *pruned.damaged == [gone.run.clone()], "{pruned:?}");
-    let removed = store.remove(&gone.run).await.expect("it is removed").expect("it is not held");
+    let removed =
+        store.remove(&gone.run).await.expect("the run is removed").expect("it is not held");
     assert_eq!(removed.runs, [gone.run.clone()]);
-    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
+    assert_eq!(
+        store.reader().lines(&kept.run, Seq(0)).expect("the journal lines are readable"),
+        kept.lines
+    );
     let left = "SELECT count(*) FROM entry WHERE run = 'gone'";
-    let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
+    let left: i64 =
+        folder.raw().query_row(left, [], |row| row.get(0)).expect("the query returns a row");
     assert_eq!(left, 0, "what bears its name is gone");
 }
 
@@ -124,9 +136,9 @@ async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
         Script::begin(name, &store, 2).await.end(&store).await;
     }
     let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
-    assert_eq!(went(&store.prune(all).await.expect("it prunes")), ["other-1-0"]);
+    assert_eq!(went(&store.prune(all).await.expect("the store prunes")), ["other-1-0"]);
     parent.end(&store).await;
-    assert_eq!(store.prune(all).await.expect("it prunes").runs.len(), 3);
+    assert_eq!(store.prune(all).await.expect("the store prunes").runs.len(), 3);
 }
 
 #[tokio::test]
@@ -138,30 +150,46 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     for name in ["open", "open-1-0", "openly", "bad"] {
         let mut script = Script::begin(name, &store, 2).await;
         script.until(&store, 3).await;
-        store.send(&script.run, "never read").await.expect("it is posted");
+        store.send(&script.run, "never read").await.expect("the message is sent");
     }
     let damage = "UPDATE run SET goal = 'lose it', place = NULL WHERE id = 'bad'";
-    folder.raw().execute_batch(damage).expect("it is done");
+    folder.raw().execute_batch(damage).expect("the SQL runs");
     assert!(store.reader().run(&id("bad")).is_err() && store.runs().is_err());
     let newest = Page::first(usize::MAX);
-    let listed = store.reader().list(&Filter::default(), &newest).expect("it is listed");
+    let listed = store.reader().list(&Filter::default(), &newest).expect("the runs are listed");
     let broken: Vec<_> = listed.damaged.iter().map(StoreError::run).collect();
     assert_eq!((listed.runs.len(), broken), (4, vec![Some(&id("bad"))]));
 
-    let held = store.claim(&id("open-1-0")).await.expect("it can be asked").expect("it is free");
+    let held = store
+        .claim(&id("open-1-0"))
+        .await
+        .expect("the store answers the claim")
+        .expect("no other owner holds the run");
     assert_eq!(store.remove(&id("open")).await.expect("it can be asked"), None);
     drop(held);
-    let removed = store.remove(&id("open")).await.expect("it goes").expect("it is free");
+    let removed = store
+        .remove(&id("open"))
+        .await
+        .expect("the run is removed")
+        .expect("no other owner holds the run");
     assert_eq!(removed.runs, [id("open"), id("open-1-0")]);
-    let removed = store.remove(&id("bad")).await.expect("it goes").expect("it is free");
+    let removed = store
+        .remove(&id("bad"))
+        .await
+        .expect("the run is removed")
+        .expect("no other owner holds the run");
     assert!(removed.runs == [id("bad")] && !removed.unswept);
     let error = store.remove(&id("bad")).await.expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     assert_eq!(names(&store), ["openly", "kept"]);
-    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
-    assert_eq!(store.reader().messages(&id("openly")).expect("readable").len(), 1);
+    assert_eq!(
+        store.reader().lines(&kept.run, Seq(0)).expect("the journal lines are readable"),
+        kept.lines
+    );
+    assert_eq!(store.reader().messages(&id("openly")).expect("the messages are readable").len(), 1);
     let left = "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM letter)";
-    let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
+    let left: i64 =
+        folder.raw().query_row(left, [], |row| row.get(0)).expect("the query returns a row");
     assert_eq!(left, 7, "nothing of the others is left behind");
 }
 
@@ -171,19 +199,22 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
     let long = kept.next(&"long enough. ".repeat(200));
-    store.write(long).await.expect("it is written");
+    store.write(long).await.expect("the entry is written");
     Script::begin("gone", &store, 2).await.end(&store).await;
     let change = "UPDATE entry SET artifact = x'00' WHERE run = 'kept' AND seq = 2";
-    folder.raw().execute_batch(change).expect("it is done");
+    folder.raw().execute_batch(change).expect("the SQL runs");
     let pruned = store
         .prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
         .await
-        .expect("it prunes");
+        .expect("the store prunes");
     assert!(went(&pruned) == ["gone"] && pruned.unswept, "{pruned:?}");
     let mend = "UPDATE entry SET artifact = (SELECT digest FROM artifact WHERE size > 2000)
                 WHERE run = 'kept' AND seq = 2";
-    folder.raw().execute_batch(mend).expect("it is done");
-    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("it is all there"), kept.lines);
+    folder.raw().execute_batch(mend).expect("the SQL runs");
+    assert_eq!(
+        store.reader().lines(&kept.run, Seq(0)).expect("the journal lines are readable"),
+        kept.lines
+    );
     assert_eq!(names(&store), ["kept"]);
 }
 
@@ -195,11 +226,11 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
     let prunes = async {
         for at in 0..60 {
             let mut script = Script::begin(&format!("ours{at}"), &ours, at).await;
-            ours.write(script.next(&long)).await.expect("it is written");
+            ours.write(script.next(&long)).await.expect("the entry is written");
             script.end(&ours).await;
             ours.prune(PruneOptions { keep: Some(0), ..PruneOptions::default() })
                 .await
-                .expect("it prunes");
+                .expect("the store prunes");
         }
     };
     let text = long.clone();
@@ -208,16 +239,19 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
         for at in 0..60 {
             // Each entry has the text that is swept, or not, at this very moment.
             let mut script = Script::begin(&format!("theirs{at}"), &theirs, at).await;
-            theirs.write(script.next(&text)).await.expect("it is written");
+            theirs.write(script.next(&text)).await.expect("the entry is written");
             scripts.push(script);
             theirs.remove(&id(&format!("theirs{}", at / 2))).await.ok();
         }
         scripts
     });
     prunes.await;
-    let scripts = writes.await.expect("it does not panic");
-    for row in ours.runs().expect("readable") {
+    let scripts = writes.await.expect("the task did not panic");
+    for row in ours.runs().expect("the runs are readable") {
         let script = scripts.iter().find(|it| it.run == row.id).expect("it is theirs");
-        assert_eq!(ours.reader().lines(&row.id, Seq(0)).expect("it is all there"), script.lines);
+        assert_eq!(
+            ours.reader().lines(&row.id, Seq(0)).expect("the journal lines are readable"),
+            script.lines
+        );
     }
 }

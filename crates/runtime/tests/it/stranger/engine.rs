@@ -29,7 +29,7 @@ async fn engine(store: impl Store, dog: &Dog) -> Engine {
 
 fn start(engine: &Engine) -> StartOptions {
     StartOptions {
-        program: engine.agents().verify(CHART).expect("it is a chart"),
+        program: engine.agents().verify(CHART).expect("the chart is accepted"),
         source: CHART.into(),
         config: json!({}).into(),
         goal: "shear".into(),
@@ -53,7 +53,7 @@ async fn asked(run: &mut RunHandle) -> Question {
             }
         }
     };
-    tokio::time::timeout(LIMIT, asks).await.expect("it asks")
+    tokio::time::timeout(LIMIT, asks).await.expect("the event comes before the timeout")
 }
 
 #[tokio::test]
@@ -63,7 +63,9 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
     let mut run = engine.start(start(&engine)).await?;
     let question = asked(&mut run).await;
     run.commands().decide(question.effect, yes());
-    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    let outcome = tokio::time::timeout(LIMIT, run.wait())
+        .await
+        .expect("the event comes before the timeout")?;
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(outcome.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
     let listed = engine.list(&Filter::default(), &Page::first(99)).await?;
@@ -73,7 +75,9 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
     let mut run = engine.resume(&fork).await?;
     let question = asked(&mut run).await;
     run.commands().decide(question.effect, ApprovalDecision { granted: false, ..yes() });
-    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    let outcome = tokio::time::timeout(LIMIT, run.wait())
+        .await
+        .expect("the event comes before the timeout")?;
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Denied));
     Ok(())
 }
@@ -105,7 +109,9 @@ async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resum
     let again = asked(&mut run).await;
     assert_eq!(again.effect, question.effect);
     run.commands().decide(again.effect, yes());
-    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    let outcome = tokio::time::timeout(LIMIT, run.wait())
+        .await
+        .expect("the event comes before the timeout")?;
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(dog.performed.load(std::sync::atomic::Ordering::Relaxed), performed);
     Ok(())
@@ -121,12 +127,13 @@ async fn a_run_that_nobody_answers_is_waited_for_no_longer_than_it_works() -> Re
     assert_eq!(outcome.status, RunStatus::Asking);
     assert_eq!(outcome.questions.len(), 1);
     // An answer by message counts when the run is resumed.
-    let program = engine.agents().verify(CHART).expect("it is a chart");
-    let question = outcome.questions.first().expect("there is one");
+    let program = engine.agents().verify(CHART).expect("the chart is accepted");
+    let question = outcome.questions.first().expect("the list is not empty");
     let event = pointsman_runtime::session::approval(&*program.start(), question, &yes());
     engine.send(&id, &event).await?;
     let outcome = engine.resume(&id).await?.wait();
-    let outcome = tokio::time::timeout(LIMIT, outcome).await.expect("it ends")?;
+    let outcome =
+        tokio::time::timeout(LIMIT, outcome).await.expect("the event comes before the timeout")?;
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     Ok(())
 }
@@ -144,7 +151,9 @@ async fn two_engines_drive_fifty_runs_on_one_thread() -> Result<(), EngineError>
     for mut run in runs {
         let question = asked(&mut run).await;
         run.commands().decide(question.effect, yes());
-        let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+        let outcome = tokio::time::timeout(LIMIT, run.wait())
+            .await
+            .expect("the event comes before the timeout")?;
         assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     }
     assert_eq!(engines[0].list(&Filter::default(), &Page::first(99)).await?.runs.len(), 25);

@@ -9,11 +9,11 @@ use pointsman_kernel::{
 };
 use serde_json::json;
 
-use super::Desk;
+use super::TestSession;
 
 #[test]
 fn the_specs_and_the_declarations_name_the_same_tools() {
-    let desk = Desk::new("specs");
+    let desk = TestSession::new("specs");
     let specs: Vec<_> = desk.tools.specs().into_iter().map(|spec| spec.name).collect();
     let decls: Vec<_> = desk.tools.decls().into_iter().map(|decl| decl.name).collect();
     assert_eq!(specs, decls);
@@ -24,10 +24,10 @@ fn the_specs_and_the_declarations_name_the_same_tools() {
 
 #[test]
 fn check_knows_the_arguments_that_the_schemas_list() {
-    let desk = Desk::new("shapes");
+    let desk = TestSession::new("shapes");
     for spec in desk.tools.specs() {
         let tool = TOOLS.iter().find(|tool| *tool.name == *spec.name).expect("check knows it");
-        let required = spec.parameters["required"].as_array().expect("a list");
+        let required = spec.parameters["required"].as_array().expect("the value is a list");
         let schema: BTreeMap<&str, (bool, &str)> = spec.parameters["properties"]
             .as_object()
             .expect("a table")
@@ -55,7 +55,7 @@ fn check_knows_the_arguments_that_the_schemas_list() {
 
 #[test]
 fn every_target_is_an_argument() {
-    let desk = Desk::new("targets");
+    let desk = TestSession::new("targets");
     for (spec, decl) in desk.tools.specs().iter().zip(desk.tools.decls()) {
         for target in &decl.targets {
             assert!(spec.parameters["properties"].get(&**target).is_some(), "{decl:?}");
@@ -65,7 +65,7 @@ fn every_target_is_an_argument() {
 
 #[test]
 fn each_tool_says_what_to_do_when_nobody_knows_whether_it_was_done() {
-    for decl in Desk::new("recovery").tools.decls() {
+    for decl in TestSession::new("recovery").tools.decls() {
         let (effect, recovery) = match &*decl.name {
             "write" | "edit" => (ToolEffect::Write, Recovery::Probe),
             "shell" | "git" => (ToolEffect::Command, Recovery::Ask),
@@ -77,11 +77,11 @@ fn each_tool_says_what_to_do_when_nobody_knows_whether_it_was_done() {
 
 #[test]
 fn an_argument_that_does_not_fit_is_named() {
-    let desk = Desk::new("arguments");
+    let desk = TestSession::new("arguments");
     let said = desk.refuses("read", json!({ "path": 5 }));
     assert_eq!(
         said,
-        "the arguments of `read` do not fit: `path`: value is not of type \"string\"\n\
+        "invalid arguments for `read`: `path`: value is not of type \"string\"\n\
          `read` takes `from` (integer, optional), `path` (string, required), `to` (integer, \
          optional)"
     );
@@ -99,7 +99,7 @@ fn an_argument_that_does_not_fit_is_named() {
 
 #[test]
 fn a_wrong_argument_is_not_repeated() {
-    let desk = Desk::new("masked");
+    let desk = TestSession::new("masked");
     let long = "x".repeat(100_000);
     let said = desk.refuses("write", json!({ "path": 1, "content": long, "more": long }));
     assert!(said.len() < 1000, "{}", said.len());
@@ -107,10 +107,10 @@ fn a_wrong_argument_is_not_repeated() {
 
 #[test]
 fn an_unknown_tool_is_told_what_there_is() {
-    let said = Desk::new("unknown").refuses("rm_rf", json!({}));
+    let said = TestSession::new("unknown").refuses("rm_rf", json!({}));
     assert_eq!(
         said,
-        "there is no tool `rm_rf` here; there are context.fts_search, edit, git, http_get, list, propose_plan, \
+        "there is no tool `rm_rf`; known: context.fts_search, edit, git, http_get, list, propose_plan, \
          read, search, shell, write"
     );
 }
@@ -125,7 +125,7 @@ fn a_workspace_that_is_not_there_is_an_error() {
 
 #[test]
 fn a_plan_is_checked_and_approved() {
-    let desk = Desk::new("plan");
+    let desk = TestSession::new("plan");
     let phase = json!({ "description": "Find it", "expected_minutes": 5 });
     let said =
         desk.does("propose_plan", json!({ "phases": [phase, { "description": "Mend it" }] }));

@@ -12,21 +12,21 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::TestSession;
 
 /// A workspace with a secret beside it, and links that lead there.
-fn desk(name: &str) -> Desk {
-    let desk = Desk::new(name);
+fn desk(name: &str) -> TestSession {
+    let desk = TestSession::new(name);
     let outside = desk.folder.0.join("outside");
-    fs::create_dir(&outside).expect("it is made");
-    fs::write(outside.join("secret"), "SECRET\n").expect("it is written");
+    fs::create_dir(&outside).expect("the folder is created");
+    fs::write(outside.join("secret"), "SECRET\n").expect("the file is written");
     desk.put("inside/file", "harmless\n");
     desk.put(".git/config", "[core]\n");
     let link = |target: &str, name: &str| {
-        symlink(target, desk.root.join(name)).expect("it is linked");
+        symlink(target, desk.root.join(name)).expect("the link is created");
     };
     link("../outside", "up");
-    link(outside.to_str().expect("it is text"), "away");
+    link(outside.to_str().expect("the path is UTF-8"), "away");
     link("../outside/secret", "leak");
     link("/proc/self/root", "proc");
     link("inside", "within");
@@ -60,7 +60,7 @@ fn no_path_leads_out() {
         "inside/../../outside/secret",
         "inside/..",
         "/etc/passwd",
-        absolute.to_str().expect("it is text"),
+        absolute.to_str().expect("the path is UTF-8"),
         "up/secret",
         "up",
         "away/secret",
@@ -78,8 +78,8 @@ fn no_path_leads_out() {
             assert!(said.len() < 700, "{tool} {path}: {said}");
         }
     }
-    assert_eq!(fs::read_to_string(&absolute).expect("it is there"), "SECRET\n");
-    assert_eq!(fs::read_dir(outside).expect("it is there").count(), 1);
+    assert_eq!(fs::read_to_string(&absolute).expect("the file exists and is UTF-8"), "SECRET\n");
+    assert_eq!(fs::read_dir(outside).expect("the folder is readable").count(), 1);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_link_inside_leads_to_a_name_and_not_to_a_file() {
 fn an_absolute_path_inside_is_told_its_plain_name() {
     let desk = desk("absolute");
     let path = desk.root.join("inside/./file");
-    for (tool, arguments) in calls(path.to_str().expect("it is text")) {
+    for (tool, arguments) in calls(path.to_str().expect("the path is UTF-8")) {
         let said = desk.refuses(tool, arguments);
         assert!(said.contains("name it from there, as `inside/file"), "{tool}: {said}");
     }
@@ -145,7 +145,7 @@ fn a_pipe_is_not_waited_for() {
     let made = Command::new("mkfifo").arg(desk.root.join("pipe")).status();
     assert!(made.expect("it runs").success());
     let said = desk.refuses("read", json!({ "path": "pipe" }));
-    assert_eq!(said, "`pipe` is no ordinary file, and a file is wanted");
+    assert_eq!(said, "`pipe` is not a regular file, but a file is needed");
     desk.refuses("write", json!({ "path": "pipe", "content": "x" }));
     assert_eq!(desk.does("search", json!({ "query": "harmless" })), "inside/file:1: harmless");
 }

@@ -6,11 +6,11 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Desk, call, wait};
+use super::{TestSession, call, wait};
 
 /// Edits files as a governor watches, and returns in which round it halts.
 fn halted(name: &str, edits: &[Value]) -> Option<usize> {
-    let desk = Desk::new(name);
+    let desk = TestSession::new(name);
     desk.put("a.txt", "colour: red, size: 1\n");
     desk.put("b.txt", "shape: round, size: 1\n");
     let stuck = StuckThresholds { oscillation: Some(4), ..StuckThresholds::default() };
@@ -19,8 +19,10 @@ fn halted(name: &str, edits: &[Value]) -> Option<usize> {
         let tool = if edit.get("content").is_some() { "write" } else { "edit" };
         let edit = call(tool, edit.clone());
         assert_eq!(watch.propose(&edit), None);
-        let result =
-            wait(desk.call(&edit.tool, serde_json::from_str(edit.arguments.get()).expect("JSON")));
+        let result = wait(desk.call(
+            &edit.tool,
+            serde_json::from_str(edit.arguments.get()).expect("the text is valid JSON"),
+        ));
         assert!(result.ok, "{}", result.output);
         let verdict = watch.observe(&edit, &result)?;
         assert_eq!((verdict.level, verdict.rule), (Level::Halt, Rule::Oscillation));

@@ -37,7 +37,7 @@ use crate::store::TempFolder;
 
 /// Returns arguments that fit a schema, one text for each that must be there.
 fn some(spec: &ToolSpec) -> Value {
-    let required = spec.parameters["required"].as_array().expect("a list");
+    let required = spec.parameters["required"].as_array().expect("the value is a list");
     let value = |name: &Value| {
         let name = name.as_str().expect("a name");
         let value = match spec.parameters["properties"][name]["items"]["type"].as_str() {
@@ -140,7 +140,7 @@ impl Tool for Stamp {
             let path = arguments["path"].as_str().unwrap_or_default();
             let path = calling.tools.folder().inside(path).expect("it was checked");
             let file = calling.tools.folder().root().join(path);
-            fs::write(file, Self::word(&arguments)).expect("it is written");
+            fs::write(file, Self::word(&arguments)).expect("the file is written");
             let output = format!("stamped as {}", calling.call.tool);
             Completion::result(ToolResult { ok: true, output, mutated: true })
         })
@@ -209,10 +209,11 @@ text = 'done'
 fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let folder = TempFolder::new("tool-stranger");
     let work = folder.0.join("work");
-    fs::create_dir_all(&work).expect("it is made");
-    fs::write(folder.0.join("script.toml"), SCRIPT).expect("it is written");
-    let model: Spec =
-        format!("script:{}", folder.0.join("script.toml").display()).parse().expect("a model");
+    fs::create_dir_all(&work).expect("the folder is created");
+    fs::write(folder.0.join("script.toml"), SCRIPT).expect("the file is written");
+    let model: Spec = format!("script:{}", folder.0.join("script.toml").display())
+        .parse()
+        .expect("the text names a model");
     let session =
         Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"));
     let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
@@ -239,7 +240,9 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let seen = Arc::clone(&results);
     let observer = move |_: &RunId, notice: &Notice| {
         if let Some(output) = notice.kind().and_then(TimelineKind::output) {
-            seen.lock().expect("nobody panics").push(output.to_string());
+            seen.lock()
+                .expect("no thread panicked while it held the lock")
+                .push(output.to_string());
         }
     };
     let mut person = Yes(executor.tools().toolbox().clone(), Vec::new());
@@ -247,12 +250,15 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(ran.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(person.1, ["stamp a.txt with hello; always hello"], "asked once, in its own words");
-    let results = results.lock().expect("nobody panics").join("\n");
+    let results = results.lock().expect("no thread panicked while it held the lock").join("\n");
     for said in ["`word`: value is not of type", "not stamped", "stamped as stamp"] {
         assert!(results.contains(said), "{said}: {results}");
     }
     assert!(!folder.0.join("a.txt").exists(), "nothing outside the workspace");
-    assert_eq!(fs::read_to_string(work.join("a.txt")).expect("it is there"), "hello");
+    assert_eq!(
+        fs::read_to_string(work.join("a.txt")).expect("the file exists and is UTF-8"),
+        "hello"
+    );
     assert_eq!(stamp.0.load(Ordering::Relaxed), 1, "called once");
 
     // After a crash it is looked for before it is done again.

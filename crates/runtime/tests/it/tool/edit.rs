@@ -4,29 +4,30 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 
-use super::{Desk, wait};
+use super::{TestSession, wait};
 
 const TEXT: &str = "fn main() {\n    let count = 1;\n    print(count);\n}\n";
 
 #[test]
 fn the_one_place_is_replaced() {
-    let desk = Desk::new("edit");
+    let desk = TestSession::new("edit");
     desk.put("a.rs", TEXT);
     let path = desk.root.join("a.rs");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is set");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640))
+        .expect("the owner may set permissions");
     let edit = json!({ "path": "a.rs", "old": "count = 1", "new": "count = 2" });
     let said = wait(desk.call("edit", edit));
     let first = said.output.lines().next();
     assert_eq!(first, Some("replaced 1 place in `a.rs`, at line 2"));
     assert!(said.ok && said.mutated);
     assert_eq!(desk.text("a.rs"), TEXT.replace("count = 1", "count = 2"));
-    let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+    let mode = fs::metadata(&path).expect("the file exists").permissions().mode();
     assert_eq!(mode & 0o7777, 0o640);
 }
 
 #[test]
 fn several_places_need_a_word() {
-    let desk = Desk::new("edit-all");
+    let desk = TestSession::new("edit-all");
     desk.put("a.rs", TEXT);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "count", "new": "n" }));
     assert!(said.starts_with("`old` was found 2 times in `a.rs`, at lines 2, 3:"), "{said}");
@@ -38,7 +39,7 @@ fn several_places_need_a_word() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let desk = Desk::with("edit-odd", |settings| settings.limits.file_bytes = 60);
+    let desk = TestSession::with("edit-odd", |settings| settings.limits.file_bytes = 60);
     desk.put("a.rs", TEXT);
     desk.put("binary", [b'a', 0, b'b']);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "main", "new": "main" }));
@@ -57,7 +58,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn line_ends_and_encodings_are_kept() {
-    let desk = Desk::new("edit-kept");
+    let desk = TestSession::new("edit-kept");
     let wide = |text: &str| -> Vec<u8> {
         let units = text.encode_utf16().flat_map(u16::to_be_bytes);
         [0xfe, 0xff].into_iter().chain(units).collect()
@@ -78,7 +79,7 @@ fn line_ends_and_encodings_are_kept() {
         assert!(desk.does("read", json!({ "path": name })).contains("     2\ttwo\n"), "{name}");
         let edit = json!({ "path": name, "old": "two\nthree", "new": "2\n2b\nthree" });
         desk.does("edit", edit);
-        let bytes = fs::read(desk.root.join(name)).expect("it is there");
+        let bytes = fs::read(desk.root.join(name)).expect("the file is readable");
         assert_eq!(bytes, after, "{name}");
     }
     let edit = json!({ "path": "latin", "old": "2b", "new": "→" });
@@ -88,7 +89,7 @@ fn line_ends_and_encodings_are_kept() {
 
 #[test]
 fn a_file_that_has_changed_since_is_left_alone() {
-    let desk = Desk::new("edit-stale");
+    let desk = TestSession::new("edit-stale");
     desk.put("a.rs", TEXT);
     let read = desk.does("read", json!({ "path": "a.rs" }));
     let (_, digest) = read.rsplit_once("[content ").expect("it is told");
@@ -96,10 +97,13 @@ fn a_file_that_has_changed_since_is_left_alone() {
     desk.put("a.rs", TEXT.replace("main", "other"));
     let edit = json!({ "path": "a.rs", "old": "count = 1", "new": "count = 2", "digest": digest });
     let said = desk.refuses("edit", edit);
-    assert!(said.starts_with("`a.rs` has changed since:") && said.contains(digest), "{said}");
+    assert!(
+        said.starts_with("`a.rs` has changed: `digest` is:") && said.contains(digest),
+        "{said}"
+    );
     let write = json!({ "path": "a.rs", "content": "new", "digest": digest });
-    assert!(desk.refuses("write", write.clone()).contains("has changed since"));
-    fs::remove_file(desk.root.join("a.rs")).expect("it is removed");
+    assert!(desk.refuses("write", write.clone()).contains("has changed: `digest` is"));
+    fs::remove_file(desk.root.join("a.rs")).expect("the file existed and is removed");
     assert!(desk.refuses("write", write.clone()).contains("it is not there"));
     desk.put("a.rs", TEXT);
     desk.does("write", write);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Desk;
+use super::TestSession;
 
 const TEXT: &str = "\
 use std::io;
@@ -19,7 +19,7 @@ fn other(width: usize, height: usize) -> usize {
 
 #[track_caller]
 fn told(old: &str, wanted: &str) {
-    let desk = Desk::new("edit-near");
+    let desk = TestSession::new("edit-near");
     desk.put("a.rs", TEXT);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "" }));
     assert!(said.contains(wanted), "{old:?}: {said}");
@@ -36,12 +36,12 @@ fn what_differs_by_spaces_is_shown_as_it_stands() {
     told("    let count  =  1;\n", "What differs: spaces within a line.");
     told("    let count = 1;  \n", "What differs: trailing spaces.");
     told("let\u{a0}count = 1;", "What differs: spaces within a line.");
-    told("    width*height", "the nearest lines are");
+    told("    width*height", "the most similar lines are");
 }
 
 #[test]
 fn what_stands_in_several_places_is_counted() {
-    let desk = Desk::new("edit-near-several");
+    let desk = TestSession::new("edit-near-several");
     desk.put("a", "\tx = 1\ny\n\tx = 1\n");
     let said = desk.refuses("edit", json!({ "path": "a", "old": "  x = 1", "new": "" }));
     assert!(said.contains("at 2 places") && said.contains("     3\t\tx = 1"), "{said}");
@@ -54,10 +54,10 @@ fn what_stands_in_several_places_is_counted() {
 fn the_nearest_block_is_shown_whole() {
     told(
         "fn other(width: u32, height: u32) -> u32 {\n    width * depth\n}",
-        "the nearest lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
+        "the most similar lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
          height: usize) -> usize {\n     9\t    width * height\n    10\t}",
     );
-    let desk = Desk::new("edit-unlike");
+    let desk = TestSession::new("edit-unlike");
     desk.put("a.rs", TEXT);
     for old in ["unlike anything", "}}", "\n\n\n\n\n\n\n\n\n\n\n\n\n\n"] {
         let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "x" }));
@@ -67,7 +67,7 @@ fn the_nearest_block_is_shown_whole() {
 
 #[test]
 fn large_files_are_no_trouble() {
-    let desk = Desk::new("edit-large");
+    let desk = TestSession::new("edit-large");
     // The same line over and over is the worst case for a search.
     let text = "    let value = compute(value, other);\n".repeat(30_000);
     desk.put("large", &text);
@@ -76,7 +76,7 @@ fn large_files_are_no_trouble() {
         "let value = compute(value, other);\n".repeat(10_000)
     );
     let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
-    assert!(said.contains("the nearest lines") && said.len() < 20_000, "{}", said.len());
+    assert!(said.contains("the most similar lines") && said.len() < 20_000, "{}", said.len());
     let old = "let value = compute(value, other);\n".repeat(10_000);
     let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
     assert!(said.contains("What differs: indentation") && said.len() < 20_000, "{}", said.len());

@@ -4,11 +4,11 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 
-use super::{Desk, wait};
+use super::{TestSession, wait};
 
 #[test]
 fn lines_have_their_numbers() {
-    let desk = Desk::new("read");
+    let desk = TestSession::new("read");
     desk.put("a.txt", "one\ntwo\nthree\n");
     assert_eq!(
         desk.does("read", json!({ "path": "a.txt" })),
@@ -26,7 +26,7 @@ fn lines_have_their_numbers() {
 
 #[test]
 fn an_encoding_that_is_not_utf_8_is_named() {
-    let desk = Desk::new("encodings");
+    let desk = TestSession::new("encodings");
     let wide: Vec<u8> = "one\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let wide = [b"\xff\xfe".as_slice(), &wide].concat();
     for (path, bytes, named) in [
@@ -37,8 +37,7 @@ fn an_encoding_that_is_not_utf_8_is_named() {
     ] {
         desk.put(path, bytes);
         let said = desk.does("read", json!({ "path": path }));
-        let line =
-            named.map(|it| format!("\n[not in UTF-8: it is read and kept as {it}]\n[content "));
+        let line = named.map(|it| format!("\n[not UTF-8: read and kept as {it}]\n[content "));
         match line {
             Some(line) => assert!(said.contains(&line), "{path}: {said}"),
             None => assert!(!said.contains("UTF-8"), "{path}: {said}"),
@@ -48,15 +47,15 @@ fn an_encoding_that_is_not_utf_8_is_named() {
 
 #[test]
 fn what_cannot_be_read_is_told_apart() {
-    let desk = Desk::with("unread", |settings| settings.limits.file_bytes = 100);
+    let desk = TestSession::with("unread", |settings| settings.limits.file_bytes = 100);
     desk.put("a.txt", "one\ntwo\n");
     desk.put("binary", [1, 0, 2]);
     desk.put("large", "x".repeat(101));
-    fs::create_dir(desk.root.join("folder")).expect("it is made");
+    fs::create_dir(desk.root.join("folder")).expect("the folder is created");
     for (path, why) in [
         ("binary", "`binary` is a binary file of 3 bytes"),
-        ("folder", "`folder` is a folder, and a file is wanted"),
-        ("nothing", "there is no `nothing`; `list` shows what there is"),
+        ("folder", "`folder` is a folder, but a file is needed"),
+        ("nothing", "`nothing` does not exist; `list` shows the files"),
     ] {
         assert_eq!(desk.refuses("read", json!({ "path": path })), why);
     }
@@ -65,12 +64,12 @@ fn what_cannot_be_read_is_told_apart() {
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 3 }));
     assert_eq!(said, "`a.txt` has 2 lines, so there is no line 3");
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 2, "to": 1 }));
-    assert!(said.contains("nothing lies between"), "{said}");
+    assert!(said.contains("the range is empty"), "{said}");
 }
 
 #[test]
 fn a_long_file_is_read_in_pieces_that_join() {
-    let desk = Desk::with("pieces", |settings| settings.limits.output_bytes = 200);
+    let desk = TestSession::with("pieces", |settings| settings.limits.output_bytes = 200);
     let whole: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
     desk.put("long", whole.join("\n"));
     let (mut from, mut seen) = (1, Vec::new());
@@ -91,29 +90,31 @@ fn a_long_file_is_read_in_pieces_that_join() {
 
 #[test]
 fn a_file_is_made_with_its_folders_and_replaced_with_its_mode() {
-    let desk = Desk::new("write");
+    let desk = TestSession::new("write");
     let said = desk.does("write", json!({ "path": "a/b/c.sh", "content": "echo 1\n" }));
     assert!(said.starts_with("made `a/b/c.sh`: 1 line, 7 bytes\n[content none -> "), "{said}");
     let path = desk.root.join("a/b/c.sh");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).expect("it is set");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o751))
+        .expect("the owner may set permissions");
     let said = wait(desk.call("write", json!({ "path": "a/b/c.sh", "content": "echo 2\n" })));
     assert!(said.ok && said.mutated);
     assert!(said.output.starts_with("replaced `a/b/c.sh`: 1 line,"), "{}", said.output);
     assert_eq!(desk.text("a/b/c.sh"), "echo 2\n");
-    let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+    let mode = fs::metadata(&path).expect("the file exists").permissions().mode();
     assert_eq!(mode & 0o7777, 0o751);
-    let names: Vec<_> = fs::read_dir(desk.root.join("a/b")).expect("it is there").collect();
+    let names: Vec<_> =
+        fs::read_dir(desk.root.join("a/b")).expect("the folder is readable").collect();
     assert_eq!(names.len(), 1, "no temporary file stays");
 }
 
 #[test]
 fn what_cannot_be_written_leaves_all_as_it_was() {
-    let desk = Desk::with("unwritten", |settings| settings.limits.file_bytes = 10);
-    fs::create_dir(desk.root.join("folder")).expect("it is made");
+    let desk = TestSession::with("unwritten", |settings| settings.limits.file_bytes = 10);
+    fs::create_dir(desk.root.join("folder")).expect("the folder is created");
     desk.put("file", "text");
     let write = |path: &str, content: &str| json!({ "path": path, "content": content });
     let said = desk.refuses("write", write("folder", "x"));
-    assert_eq!(said, "`folder` is a folder, and a file is wanted");
+    assert_eq!(said, "`folder` is a folder, but a file is needed");
     let said = desk.refuses("write", write(".", "x"));
     assert!(said.contains("the workspace itself"), "{said}");
     let said = desk.refuses("write", write("file/below", "x"));
@@ -125,7 +126,7 @@ fn what_cannot_be_written_leaves_all_as_it_was() {
 
 #[test]
 fn a_reader_never_sees_half_a_file() {
-    let desk = Desk::new("atomic");
+    let desk = TestSession::new("atomic");
     let (short, long) = ("a".repeat(10), "b".repeat(200_000));
     desk.put("file", &short);
     let path = desk.root.join("file");

@@ -7,7 +7,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use super::{Desk, wait};
+use super::{TestSession, wait};
 
 /// Answers each request by its path, for as long as it is awaited.
 async fn serve(listener: TcpListener) {
@@ -45,10 +45,10 @@ async fn serve(listener: TcpListener) {
 }
 
 /// Fetches a path of the server.
-fn get(desk: &Desk, path: &str) -> ToolResult {
+fn get(desk: &TestSession, path: &str) -> ToolResult {
     wait(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("it binds");
-        let port = listener.local_addr().expect("it has one").port();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
         let url = format!("http://127.0.0.1:{port}{path}");
         tokio::select! {
             said = desk.call("http_get", json!({ "url": url })) => said,
@@ -57,8 +57,8 @@ fn get(desk: &Desk, path: &str) -> ToolResult {
     })
 }
 
-fn desk(name: &str) -> Desk {
-    Desk::with(name, |settings| {
+fn desk(name: &str) -> TestSession {
+    TestSession::with(name, |settings| {
         settings.http_private = true;
         settings.limits.http_ms = 20_000;
     })
@@ -81,21 +81,21 @@ fn a_page_comes_with_its_status_and_type() {
 #[test]
 fn what_is_no_text_is_refused() {
     let desk = desk("http-text");
-    assert_eq!(get(&desk, "/image").output, "it is no text but `image/png`");
-    assert_eq!(get(&desk, "/nul").output, "it is no text but `binary data`");
+    assert_eq!(get(&desk, "/image").output, "the page is not text but `image/png`");
+    assert_eq!(get(&desk, "/nul").output, "the page is not text but `binary data`");
 }
 
 #[test]
 fn redirects_are_bounded_and_checked() {
     let desk = desk("http-redirect");
     assert_eq!(get(&desk, "/loop").output, "there were more than 5 redirects");
-    assert_eq!(get(&desk, "/file").output, "only http and https are fetched, and this is `file`");
+    assert_eq!(get(&desk, "/file").output, "only http and https are supported, not `file`");
     assert_eq!(get(&desk, "/lost").output, "the redirect has no target");
 }
 
 #[test]
 fn a_long_page_is_cut() {
-    let desk = Desk::with("http-long", |settings| {
+    let desk = TestSession::with("http-long", |settings| {
         settings.http_private = true;
         settings.limits.http_bytes = 20_000;
         settings.limits.output_bytes = 1000;
@@ -108,7 +108,7 @@ fn a_long_page_is_cut() {
 
 #[test]
 fn a_server_that_fails_or_says_nothing_is_not_waited_for() {
-    let desk = Desk::with("http-slow", |settings| {
+    let desk = TestSession::with("http-slow", |settings| {
         settings.http_private = true;
         settings.limits.http_ms = 500;
     });
@@ -119,7 +119,7 @@ fn a_server_that_fails_or_says_nothing_is_not_waited_for() {
 
 #[test]
 fn this_machine_and_its_network_are_out_of_reach() {
-    let desk = Desk::new("http-private");
+    let desk = TestSession::new("http-private");
     for host in [
         "127.0.0.1:9",
         "localhost:9",
@@ -144,9 +144,9 @@ fn only_plain_addresses_are_fetched() {
     for (url, why) in [
         ("file:///etc/passwd", "only http and https"),
         ("ftp://example.org/", "only http and https"),
-        ("example.org", "no address of a page"),
+        ("example.org", "not a web address"),
         ("http://name:word@example.org/", "name or password"),
-        ("http://", "no address of a page"),
+        ("http://", "not a web address"),
     ] {
         let said = desk.refuses("http_get", json!({ "url": url }));
         assert!(said.contains(why), "{url}: {said}");

@@ -4,10 +4,10 @@ use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::json;
 
-use super::{Desk, wait};
+use super::{TestSession, wait};
 
-fn desk(name: &str) -> Desk {
-    let desk = Desk::new(name);
+fn desk(name: &str) -> TestSession {
+    let desk = TestSession::new(name);
     desk.put(".gitignore", "target/\n*.log\n");
     desk.put(".git/config", "[core]\n\tneedle = 1\n");
     desk.put("src/main.rs", "fn main() {\n    needle(1);\n}\n");
@@ -29,7 +29,7 @@ fn a_listing_leaves_out_what_is_ignored() {
     assert_eq!(desk.does("list", json!({ "path": "src", "depth": 1 })), "src/deep/\nsrc/main.rs");
     assert!(desk.does("list", json!({ "depth": 9 })).contains("src/deep/er/lib.rs"));
     let said = desk.refuses("list", json!({ "path": "notes.md" }));
-    assert_eq!(said, "`notes.md` is no folder, and a folder is wanted");
+    assert_eq!(said, "`notes.md` is not a folder, but a folder is needed");
     desk.refuses("list", json!({ "path": "nowhere" }));
 }
 
@@ -55,9 +55,12 @@ fn lines_are_found_by_pattern_or_by_text() {
 fn a_bad_pattern_is_explained() {
     let desk = desk("pattern");
     let said = desk.refuses("search", json!({ "query": "(" }));
-    assert!(said.contains("`query` is no pattern") && said.contains("`literal`"), "{said}");
+    assert!(
+        said.contains("`query` is not a valid pattern") && said.contains("`literal`"),
+        "{said}"
+    );
     let said = desk.refuses("search", json!({ "query": "a", "glob": "[" }));
-    assert!(said.contains("`glob` is no pattern"), "{said}");
+    assert!(said.contains("`glob` is not a valid pattern"), "{said}");
     let said = desk.refuses("search", json!({ "query": "(a{1000}){1000}" }));
     assert!(said.contains("no pattern"), "{said}");
     desk.refuses("search", json!({ "query": "a", "path": "nowhere" }));
@@ -65,7 +68,7 @@ fn a_bad_pattern_is_explained() {
 
 #[test]
 fn results_and_lines_have_limits() {
-    let desk = Desk::with("results", |settings| settings.limits.results = 3);
+    let desk = TestSession::with("results", |settings| settings.limits.results = 3);
     for n in 0..5 {
         desk.put(&format!("{n}.txt"), format!("{}hit{}\n", "x".repeat(1000), "y".repeat(1000)));
     }
@@ -88,7 +91,7 @@ fn passages_are_found_by_words() {
 
 #[test]
 fn a_look_that_takes_too_long_is_stopped() {
-    let desk = Desk::with("slow", |settings| settings.limits.look_ms = 0);
+    let desk = TestSession::with("slow", |settings| settings.limits.look_ms = 0);
     for n in 0..200 {
         desk.put(&format!("{n}.txt"), "text\n".repeat(10_000));
     }
@@ -98,14 +101,14 @@ fn a_look_that_takes_too_long_is_stopped() {
         ("context.fts_search", json!({ "query": "text" })),
     ] {
         let said = wait(desk.call(tool, arguments));
-        assert_eq!(said.output, "it took longer than 0 ms and was stopped; ask for less", "{tool}");
+        assert_eq!(said.output, "it took longer than 0 ms and was stopped; request less", "{tool}");
     }
 }
 
 #[test]
 fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
     for (name, target) in [("pipe", None), ("zero", Some("/dev/zero"))] {
-        let desk = Desk::with(&format!("ignore-{name}"), |settings| {
+        let desk = TestSession::with(&format!("ignore-{name}"), |settings| {
             settings.limits.look_ms = 20_000;
         });
         desk.put("sub/a.md", "A needle in the hay.\n");
@@ -113,9 +116,10 @@ fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
         desk.put("sub/run.log", "needle\n");
         for list in [".ignore", "sub/.gitignore", ".git/info/exclude"] {
             let path = desk.root.join(list);
-            fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+            fs::create_dir_all(path.parent().expect("the path has a parent folder"))
+                .expect("the folder is created");
             match target {
-                Some(target) => symlink(target, path).expect("it is made"),
+                Some(target) => symlink(target, path).expect("the link is created"),
                 None => mkfifo(&path),
             }
         }
@@ -130,7 +134,7 @@ fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
 
 #[test]
 fn passages_are_found_in_every_encoding_and_large_files_are_named() {
-    let desk = Desk::with("encodings", |settings| settings.limits.file_bytes = 2000);
+    let desk = TestSession::with("encodings", |settings| settings.limits.file_bytes = 2000);
     desk.put("latin.md", b"Der gr\xfcne Papagei singt.\n");
     let wide = "The parrot whistles.\n".encode_utf16().flat_map(u16::to_le_bytes);
     desk.put("wide.md", [0xff, 0xfe].into_iter().chain(wide).collect::<Vec<u8>>());
@@ -152,13 +156,14 @@ fn passages_are_found_in_every_encoding_and_large_files_are_named() {
 #[test]
 fn the_index_can_be_read_by_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new("private-index");
+    let desk = TestSession::new("private-index");
     desk.put("a.md", "text\n");
     desk.does("context.fts_search", json!({ "query": "text" }));
     let cache = desk.folder.0.join("cache");
-    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let mode =
+        |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
     assert_eq!(mode(&cache), 0o700);
-    for entry in fs::read_dir(&cache).expect("it is there") {
+    for entry in fs::read_dir(&cache).expect("the folder is readable") {
         let path = entry.expect("it is there").path();
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
@@ -166,7 +171,7 @@ fn the_index_can_be_read_by_its_owner_alone() {
 
 #[test]
 fn lists_of_ignored_files_are_honoured_as_git_does() {
-    let desk = Desk::new("ignore");
+    let desk = TestSession::new("ignore");
     desk.put(".gitignore", "*.log\nbuild/\n/only-here\n");
     desk.put(".git/info/exclude", "private.txt\n");
     desk.put("sub/.gitignore", "!keep.log\nlocal\n");
@@ -200,13 +205,13 @@ fn lists_of_ignored_files_are_honoured_as_git_does() {
 }
 
 fn mkfifo(path: &Path) {
-    let made = Command::new("mkfifo").arg(path).status().expect("it runs");
+    let made = Command::new("mkfifo").arg(path).status().expect("the program starts");
     assert!(made.success());
 }
 
 #[test]
 fn a_file_that_cannot_be_searched_to_its_end_is_named() {
-    let desk = Desk::new("long-line");
+    let desk = TestSession::new("long-line");
     // A line beyond what is held at once, and what is looked for behind it.
     desk.put("long.txt", format!("{}\nneedle\n", "x".repeat(9 << 20)));
     desk.put("short.txt", "needle\n");

@@ -22,7 +22,7 @@ use std::{
 use pointsman_runtime::tool::SandboxPolicy;
 use serde_json::json;
 
-use super::{Desk, wait};
+use super::{TestSession, wait};
 use crate::{examples::built, store::TempFolder};
 
 /// The two kinds.
@@ -47,12 +47,12 @@ fn policy(kind: &str) -> SandboxPolicy {
 }
 
 /// A workspace whose commands run in one kind of sandbox.
-fn desk(kind: &str, name: &str) -> Desk {
+fn desk(kind: &str, name: &str) -> TestSession {
     open(kind, name, |_| {})
 }
 
-fn open(kind: &str, name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> Desk {
-    let desk = Desk::with(&format!("{kind}-{name}"), |settings| {
+fn open(kind: &str, name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> TestSession {
+    let desk = TestSession::with(&format!("{kind}-{name}"), |settings| {
         settings.sandbox = policy(kind);
         change(&mut settings.sandbox);
         settings.limits.shell_ms = 60_000;
@@ -62,20 +62,20 @@ fn open(kind: &str, name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> Desk
 }
 
 /// Runs a command; returns whether it succeeded and what it wrote.
-fn sh(desk: &Desk, command: &str) -> (bool, String) {
+fn sh(desk: &TestSession, command: &str) -> (bool, String) {
     let said = wait(desk.call("shell", json!({ "command": command })));
     (said.ok, said.output)
 }
 
 #[track_caller]
-fn works(desk: &Desk, command: &str) -> String {
+fn works(desk: &TestSession, command: &str) -> String {
     let (ok, output) = sh(desk, command);
     assert!(ok, "{command}: {output}");
     output
 }
 
 #[track_caller]
-fn fails(desk: &Desk, command: &str) -> String {
+fn fails(desk: &TestSession, command: &str) -> String {
     let (ok, output) = sh(desk, command);
     assert!(!ok, "{command}: {output}");
     output
@@ -83,7 +83,7 @@ fn fails(desk: &Desk, command: &str) -> String {
 
 #[test]
 fn without_a_sandbox_nothing_runs() {
-    let desk = Desk::with("no-sandbox", |settings| {
+    let desk = TestSession::with("no-sandbox", |settings| {
         settings.sandbox.bubblewrap = Some("/nowhere/bwrap".into());
         settings.sandbox.landlock = false;
         // Any file will do: it is never run.
@@ -96,17 +96,17 @@ fn without_a_sandbox_nothing_runs() {
         let said = desk.refuses(tool, arguments);
         assert_eq!(
             said,
-            "no command runs without a sandbox, and none can be used here: there is no bubblewrap \
+            "commands need a sandbox, and none works here: there is no bubblewrap \
              at /nowhere/bwrap; landlock is turned off. Install bubblewrap (`apt install \
              bubblewrap`), or use a kernel with landlock, 6.12 or later"
         );
     }
-    assert_eq!(fs::read_dir(&desk.root).expect("it is there").count(), 0);
+    assert_eq!(fs::read_dir(&desk.root).expect("the folder is readable").count(), 0);
 }
 
 #[test]
 fn a_bubblewrap_that_does_not_work_is_not_used() {
-    let desk = Desk::with("bad-bwrap", |settings| {
+    let desk = TestSession::with("bad-bwrap", |settings| {
         settings.sandbox.bubblewrap = Some("/bin/false".into());
         settings.sandbox.helper = Some("/bin/false".into());
         settings.sandbox.landlock = false;
@@ -118,13 +118,13 @@ fn a_bubblewrap_that_does_not_work_is_not_used() {
 
 #[test]
 fn without_a_helper_nothing_runs() {
-    let desk = Desk::new("no-helper");
+    let desk = TestSession::new("no-helper");
     assert_eq!(desk.tools.tool_sandbox(), "none");
     let said = desk.refuses("shell", json!({ "command": "touch ran" }));
     for kind in KINDS {
         assert!(said.contains(&format!("{kind} needs a helper: none is set")), "{said}");
     }
-    assert_eq!(fs::read_dir(&desk.root).expect("it is there").count(), 0);
+    assert_eq!(fs::read_dir(&desk.root).expect("the folder is readable").count(), 0);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_command_works_in_the_workspace() {
 fn the_home_directory_cannot_be_read() {
     let home = PathBuf::from(env::var_os("HOME").expect("there is a home"));
     let secret = home.join(format!(".pointsman-test-{}", std::process::id()));
-    fs::write(&secret, "SECRET").expect("it is written");
+    fs::write(&secret, "SECRET").expect("the file is written");
     for kind in KINDS {
         let desk = desk(kind, "home");
         let (_, said) = sh(
@@ -165,8 +165,8 @@ fn the_home_directory_cannot_be_read() {
         assert!(works(&desk, &format!("cat {}", secret.display())).contains("SECRET"), "{kind}");
         fails(&desk, &format!("echo x >> {}", secret.display()));
     }
-    assert_eq!(fs::read_to_string(&secret).expect("it is there"), "SECRET");
-    fs::remove_file(secret).expect("it is removed");
+    assert_eq!(fs::read_to_string(&secret).expect("the file exists and is UTF-8"), "SECRET");
+    fs::remove_file(secret).expect("the file existed and is removed");
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn nothing_outside_the_workspace_can_be_written() {
     for kind in KINDS {
         let desk = desk(kind, "outside");
         let outside = desk.folder.0.join("outside");
-        fs::create_dir(&outside).expect("it is made");
-        fs::write(outside.join("file"), "kept").expect("it is written");
+        fs::create_dir(&outside).expect("the folder is created");
+        fs::write(outside.join("file"), "kept").expect("the file is written");
         let outside = outside.display();
         fails(&desk, &format!("echo x > {outside}/file"));
         fails(&desk, &format!("cat {outside}/file"));
@@ -186,7 +186,11 @@ fn nothing_outside_the_workspace_can_be_written() {
         fails(&desk, "cat /etc/shadow");
         sh(&desk, &format!("mkdir -p {outside}; echo x > {outside}/file; rm -rf {outside}"));
         let file = desk.folder.0.join("outside/file");
-        assert_eq!(fs::read_to_string(file).expect("it is there"), "kept", "{kind}");
+        assert_eq!(
+            fs::read_to_string(file).expect("the file exists and is UTF-8"),
+            "kept",
+            "{kind}"
+        );
         let cache = desk.folder.0.join("cache");
         let allowed = open(kind, "allowed", |policy| policy.writable.push(cache.clone()));
         works(&allowed, &format!("echo x > {}/made", cache.display()));
@@ -200,9 +204,9 @@ fn what_is_read_only_is_so_wherever_it_lies() {
         let ground = TempFolder::new(&format!("{kind}-read-only"));
         let place = |name: &str| {
             let path = ground.0.join(name);
-            fs::create_dir_all(&path).expect("it is made");
-            fs::write(path.join("file"), "kept\n").expect("it is written");
-            path.canonicalize().expect("it is there")
+            fs::create_dir_all(&path).expect("the folder is created");
+            fs::write(path.join("file"), "kept\n").expect("the file is written");
+            path.canonicalize().expect("the path exists")
         };
         // It lies beside everything else; the tests' folders are below the temporary one,
         // which bubblewrap covers.
@@ -212,14 +216,14 @@ fn what_is_read_only_is_so_wherever_it_lies() {
         fails(&shown, &format!("echo x > {}/file", beside.display()));
         // It lies in what can be written, and what can be written lies in it.
         let (cache, inner) = (place("cache"), place("cache/inner"));
-        let desk = Desk::with(&format!("{kind}-inner"), |settings| {
+        let desk = TestSession::with(&format!("{kind}-inner"), |settings| {
             settings.sandbox = policy(kind);
             settings.sandbox.writable.push(cache.clone());
             settings.sandbox.read_only.push(inner.clone());
         });
         if kind == "landlock" {
             let said = desk.refuses("shell", json!({ "command": "true" }));
-            assert!(said.contains("landlock cannot keep both"), "{said}");
+            assert!(said.contains("landlock cannot do both"), "{said}");
         } else {
             works(&desk, &format!("echo x > {}/made", cache.display()));
             fails(&desk, &format!("echo x > {}/file", inner.display()));
@@ -237,12 +241,12 @@ fn what_is_read_only_is_so_wherever_it_lies() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn the_network_cannot_be_reached_unless_it_is_allowed() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("it binds");
-    let port = listener.local_addr().expect("it has one").port();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
     let tcp = format!("bash -c ': < /dev/tcp/127.0.0.1/{port}'");
-    let heard = UdpSocket::bind("127.0.0.1:0").expect("it binds");
-    heard.set_nonblocking(true).expect("it is set");
-    let port = heard.local_addr().expect("it has one").port();
+    let heard = UdpSocket::bind("127.0.0.1:0").expect("a loopback port is free");
+    heard.set_nonblocking(true).expect("the socket becomes non-blocking");
+    let port = heard.local_addr().expect("a bound socket has an address").port();
     let udp = format!("bash -c 'echo out > /dev/udp/127.0.0.1/{port}'");
     // Perl is part of every Debian.
     let made = |family: u8, kind: u8| {
@@ -298,12 +302,12 @@ fn the_environment_of_this_process_cannot_be_seen() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_workspace_that_holds_the_home_directory_runs_nothing() {
     for kind in KINDS {
-        let desk = Desk::with(&format!("{kind}-all"), |settings| {
+        let desk = TestSession::with(&format!("{kind}-all"), |settings| {
             settings.root = "/".into();
             settings.sandbox = policy(kind);
         });
         let said = desk.refuses("shell", json!({ "command": "true" }));
-        assert!(said.contains("the home directory is in it"), "{said}");
+        assert!(said.contains("contains the home directory"), "{said}");
     }
 }
 
@@ -311,7 +315,7 @@ fn a_workspace_that_holds_the_home_directory_runs_nothing() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn long_output_keeps_both_ends_of_both_streams() {
     for kind in KINDS {
-        let desk = Desk::with(&format!("{kind}-long"), |settings| {
+        let desk = TestSession::with(&format!("{kind}-long"), |settings| {
             settings.sandbox = policy(kind);
             settings.limits.output_bytes = 1000;
         });

@@ -14,7 +14,7 @@ use super::{
     Browser, BrowserError, off, unfit, unusable,
 };
 
-const NOT_OFFERED: &str = "it does not offer what was chosen";
+const NOT_OFFERED: &str = "it does not have this option";
 
 /// What came of choosing from a native list.
 #[derive(Debug, Default, Deserialize)]
@@ -156,7 +156,7 @@ impl Browser {
         offer: &ShownOption,
     ) -> Result<bool, BrowserError> {
         if offer.disabled {
-            return Err(unfit(selector, "the page does not let it be chosen"));
+            return Err(unfit(selector, "the page does not allow this option"));
         }
         match self.click(&offer.element).await {
             Err(BrowserError::Replaced) => Ok(false),

@@ -14,7 +14,7 @@ impl Browser {
         let choices = field.choices(value);
         let choice = choices.first().filter(|choice| choice.selector.is_some());
         let choice =
-            choice.ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
+            choice.ok_or_else(|| unfit(&field.selector, "it has no button for this option"))?;
         // What stood there before is asked of the group when the group is verified. One of its
         // buttons may be off, and another not.
         match self.reach(field, &field.selector, json!({})).await {
@@ -28,7 +28,7 @@ impl Browser {
         match value {
             "true" => self.switch(field, None, true).await,
             "false" => self.switch(field, None, false).await,
-            _ => Err(unfit(&field.selector, "a box is ticked or it is not")),
+            _ => Err(unfit(&field.selector, "a checkbox takes true or false")),
         }
     }
 

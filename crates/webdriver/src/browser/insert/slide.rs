@@ -58,7 +58,7 @@ impl Browser {
             return Err(off(selector));
         }
         if slider.handle.is_none() {
-            return Err(unusable(selector, "it does not tell where it stands"));
+            return Err(unusable(selector, "it does not report its value"));
         }
         let mut slide = SliderMove { browser: self, selector, now: slider.now, left: MOST };
         slide.jump(wanted, slider.min, slider.max).await?;
@@ -69,7 +69,7 @@ impl Browser {
         if slide.is_at(wanted) || slide.left == 0 {
             return Ok(());
         }
-        Err(unfit(selector, &format!("its keys move it no nearer than {}", slide.now)))
+        Err(unfit(selector, &format!("its closest value is {}", slide.now)))
     }
 }
 

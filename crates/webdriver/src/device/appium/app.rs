@@ -19,7 +19,7 @@ impl Appium {
         if self.is_page() {
             return Ok(Some(InstalledApp::default()));
         }
-        let what = "looking whether the app is installed";
+        let what = "checking whether the app is installed";
         let there = self.device("app_installed", package, what).await?;
         if there != json!(true) {
             return Ok(None);
@@ -47,7 +47,7 @@ impl Appium {
     pub(super) async fn install_app(&self, file: &str) -> Result<(), DeviceError> {
         let what = "installing the app";
         if self.is_page() {
-            let message = format!("{what}: a page of the web is not installed");
+            let message = format!("{what}: a web page cannot be installed");
             return Err(DeviceError::new(DeviceClass::InvalidArgument, message));
         }
         let body = json!({ "appPath": file });
@@ -76,7 +76,7 @@ impl Appium {
         if self.is_page() {
             return self.page_state(package).await;
         }
-        let what = "asking how the app stands";
+        let what = "asking for the app's state";
         let state = self.device("app_state", package, what).await?;
         match state.as_u64() {
             Some(0) => Ok(AppState::Missing),

@@ -44,7 +44,7 @@ impl WebDriverClient {
     pub(super) fn new(address: &str, connect: Duration) -> Result<Self, String> {
         let mut base = Url::parse(address).map_err(|error| error.to_string())?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-            return Err("it is not an address of the web".into());
+            return Err("it is not a web address".into());
         }
         base.set_query(None);
         base.set_fragment(None);

@@ -73,7 +73,7 @@ struct FoundElement {
 impl Appium {
     /// Looks at a page. One that has crashed shows nothing.
     pub(super) async fn look_at_page(&self) -> Result<ScreenCapture, DeviceError> {
-        let said = match self.script(json!(["look"]), "looking at the page").await {
+        let said = match self.script(json!(["look"]), "reading the page").await {
             Err(error) if is_crash(&error) => {
                 let (_, activity) = self.place().unwrap_or_default();
                 let package = FAILED.to_owned();
@@ -87,7 +87,7 @@ impl Appium {
             said => said?,
         };
         let source = said.to_string();
-        let seen: PageElements = read(said, "looking at the page")?;
+        let seen: PageElements = read(said, "reading the page")?;
         let broken = seen.href.starts_with(BROKEN);
         let (mut package, activity) =
             if broken { self.address().await? } else { (seen.origin, seen.path) };
@@ -104,11 +104,11 @@ impl Appium {
     /// Returns how a site stands. A page of it that could not be loaded, that its server
     /// has failed at, or whose process has died, has crashed.
     pub(super) async fn page_state(&self, site: &str) -> Result<AppState, DeviceError> {
-        let said = match self.script(json!(["look"]), "looking at the page").await {
+        let said = match self.script(json!(["look"]), "reading the page").await {
             Err(error) if is_crash(&error) => return Ok(AppState::Stopped),
             said => said?,
         };
-        let seen: PageElements = read(said, "looking at the page")?;
+        let seen: PageElements = read(said, "reading the page")?;
         let broken = seen.href.starts_with(BROKEN);
         let origin = if broken { self.address().await?.0 } else { seen.origin };
         if origin == "null" {
@@ -164,14 +164,14 @@ impl Appium {
         let said = self.script(json!(["find", ordinal, bounds, act, gesture.text]), what).await?;
         let found: FoundElement = read(said, what)?;
         if found.stale {
-            let message = format!("{what}: the page has changed since it was looked at");
+            let message = format!("{what}: the page has changed since it was read");
             return Err(DeviceError::new(DeviceClass::Stale, message));
         }
         if found.done {
             return Ok(());
         }
         if found.covered {
-            let message = format!("{what}: something else lies over it");
+            let message = format!("{what}: something else covers it");
             return Err(DeviceError::new(DeviceClass::InputFailed, message));
         }
         let at = inside(found.bounds, found.window);

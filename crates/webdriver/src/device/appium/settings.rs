@@ -131,12 +131,12 @@ impl CapsError {
 /// want Appium's prefix get it.
 fn settled(value: Value) -> Result<(Map<String, Value>, Option<String>), String> {
     let Value::Object(mut given) = value else {
-        return Err("capabilities are an object, and this is something else".into());
+        return Err("capabilities must be an object".into());
     };
     for outer in ["capabilities", "alwaysMatch"] {
         if let Some(inner) = given.remove(outer) {
             let Value::Object(inner) = inner else {
-                return Err(format!("`{outer}` is an object, and this is something else"));
+                return Err(format!("`{outer}` must be an object"));
             };
             given = inner;
         }
@@ -145,9 +145,9 @@ fn settled(value: Value) -> Result<(Map<String, Value>, Option<String>), String>
         None => None,
         Some(Value::String(start)) => match Url::parse(&start) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => Some(start),
-            _ => return Err(format!("`{START}` is `{start}`, and that is not an http address")),
+            _ => return Err(format!("`{START}` must be an http address, not `{start}`")),
         },
-        Some(_) => return Err(format!("`{START}` is a text, and this is something else")),
+        Some(_) => return Err(format!("`{START}` must be a text")),
     };
     let named = |(name, value): (String, Value)| {
         let plain = name.contains(':') || STANDARD.contains(&name.as_str());
@@ -191,12 +191,12 @@ mod tests {
     fn capabilities_are_taken_as_people_write_them() {
         let plain = json!({"platformName": "Android", "automationName": "UiAutomator2",
             "appium:appPackage": "org.x", "goog:chromeOptions": {}});
-        let (one, _) = settled(plain.clone()).expect("they are right");
+        let (one, _) = settled(plain.clone()).expect("settings are valid");
         assert_eq!(one["appium:automationName"], "UiAutomator2");
         assert_eq!(one["appium:appPackage"], "org.x");
         assert!(one.contains_key("platformName") && one.contains_key("goog:chromeOptions"));
         let body = json!({"capabilities": {"alwaysMatch": plain}});
-        assert_eq!(settled(body).expect("they are right").0, one);
+        assert_eq!(settled(body).expect("settings are valid").0, one);
         let settings = AppiumSettings::new("http://127.0.0.1:4723", one);
         assert_eq!(settings.app().as_deref(), Some("org.x"));
         let wanted = settings.wanted();
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn wrong_capabilities_are_named() {
-        let why = |value: Value| settled(value).map(drop).expect_err("it is wrong");
+        let why = |value: Value| settled(value).map(drop).expect_err("input is invalid");
         assert!(why(json!([])).contains("object"));
         assert!(why(json!({"capabilities": 1})).contains("`capabilities`"));
         assert!(why(json!({"platformName": "Android"})).contains("automationName"));
@@ -224,7 +224,7 @@ mod tests {
     fn the_app_of_a_page_is_its_site_and_its_start_is_never_sent() {
         let (capabilities, start) = settled(json!({"platformName": "linux",
             "automationName": "Chromium", START: "http://127.0.0.1:8000/shop/?a"}))
-        .expect("they are right");
+        .expect("settings are valid");
         let settings = AppiumSettings { start, ..AppiumSettings::new("http://x", capabilities) };
         assert_eq!(settings.app().as_deref(), Some("http://127.0.0.1:8000"));
         assert!(!settings.wanted().to_string().contains(START));

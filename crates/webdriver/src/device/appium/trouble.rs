@@ -178,10 +178,10 @@ fn words(said: &ErrorBody) -> String {
 /// Says what to do next, where there is something.
 const fn next(class: DeviceClass) -> &'static str {
     match class {
-        DeviceClass::Offline => "; look whether `adb devices` lists the device as `device`",
+        DeviceClass::Offline => "; check that `adb devices` lists the device as `device`",
         DeviceClass::SessionLost => "; the session must be opened again",
         DeviceClass::NotInstalled => "; give the app's file with `--app`, or install it",
-        DeviceClass::InvalidArgument => "; look at the capabilities and the app's file",
+        DeviceClass::InvalidArgument => "; check the capabilities and the app's file",
         _ => "",
     }
 }
@@ -275,8 +275,7 @@ mod tests {
         let shown = |trouble| told(trouble, "reading the screen", "http://x:1/").message;
         assert_eq!(
             shown(said("unknown error", "adb: device offline\nat line 3")),
-            "reading the screen: adb: device offline; look whether `adb devices` lists the device \
-             as `device`"
+            "reading the screen: adb: device offline; check that `adb devices` lists the device as `device`"
         );
         assert_eq!(
             shown(said("timeout", "waited in vain")),

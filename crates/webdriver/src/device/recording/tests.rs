@@ -12,7 +12,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("pointsman-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
+        fs::create_dir_all(&path).expect("folder is writable");
         Self(path)
     }
 }
@@ -51,15 +51,18 @@ fn write(folder: &Folder, kind: &str, lines: &[String]) -> PathBuf {
     let path = folder.0.join("app.jsonl");
     let lines: Vec<String> =
         [header.to_string()].into_iter().chain(lines.iter().cloned()).collect();
-    fs::write(&path, lines.join("\n")).expect("it can be written");
+    fs::write(&path, lines.join("\n")).expect("file is writable");
     path
 }
 
 fn go(player: &Recording, act: DeviceAction, target: Option<usize>, key: &str) -> String {
     let direction = (act == DeviceAction::Swipe).then_some(Direction::Up);
     let gesture = Gesture { act, target, direction, ..Gesture::default() };
-    let done = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let step = done.block_on(player.act(&gesture, key)).expect("it acts").expect("a step");
+    let done = tokio::runtime::Builder::new_current_thread().build().expect("runtime is built");
+    let step = done
+        .block_on(player.act(&gesture, key))
+        .expect("device performs the gesture")
+        .expect("device performs the gesture");
     assert_eq!(step.to, player.at());
     step.to
 }
@@ -72,13 +75,14 @@ fn a_tap_acts_on_the_nearest_clickable_element() {
         screen("next", &[], &button("end", "End")),
         event("home", "next", "tap", Some(1), None),
     ];
-    let player = Recording::open(&write(&folder, "synthetic", &lines), 1, None).expect("it opens");
+    let player =
+        Recording::open(&write(&folder, "synthetic", &lines), 1, None).expect("recording is valid");
     // The text inside the button is element 2, the button element 1.
     assert_eq!(go(&player, DeviceAction::Tap, Some(2), "a"), "next");
     assert_eq!(go(&player, DeviceAction::Tap, Some(1), "b"), "next", "no edge: the screen stays");
     assert_eq!(go(&player, DeviceAction::Back, None, "c"), "next");
     let step =
-        player.take(RecordedAction::plain(RecordedActionKind::Restart), "d").expect("it restarts");
+        player.take(RecordedAction::plain(RecordedActionKind::Restart), "d").expect("app restarts");
     assert_eq!((step.from.as_str(), step.to.as_str(), &*step.kind), ("next", "home", "restart"));
 }
 
@@ -95,12 +99,22 @@ fn an_action_recorded_on_a_screen_of_the_same_structure_counts_unless_the_graph_
     let file = write(&folder, "recorded", &lines);
     // The text belongs to an element inside the button, so the digits do not matter.
     assert_eq!(
-        go(&Recording::open(&file, 1, None).expect("it opens"), DeviceAction::Tap, Some(1), "a"),
+        go(
+            &Recording::open(&file, 1, None).expect("recording is valid"),
+            DeviceAction::Tap,
+            Some(1),
+            "a"
+        ),
         "next"
     );
     let file = write(&folder, "synthetic", &lines);
     assert_eq!(
-        go(&Recording::open(&file, 1, None).expect("it opens"), DeviceAction::Tap, Some(1), "a"),
+        go(
+            &Recording::open(&file, 1, None).expect("recording is valid"),
+            DeviceAction::Tap,
+            Some(1),
+            "a"
+        ),
         "home"
     );
 }
@@ -117,11 +131,11 @@ fn a_screen_with_nothing_to_press_goes_on_by_any_touch_or_by_waiting() {
     for (act, target) in
         [(DeviceAction::Wait, None), (DeviceAction::Tap, Some(1)), (DeviceAction::Swipe, Some(0))]
     {
-        let player = Recording::open(&file, 1, None).expect("it opens");
+        let player = Recording::open(&file, 1, None).expect("recording is valid");
         assert_eq!(go(&player, act, target, "a"), "next");
         assert_eq!(go(&player, act, target, "b"), "next");
     }
-    let player = Recording::open(&file, 1, None).expect("it opens");
+    let player = Recording::open(&file, 1, None).expect("recording is valid");
     assert_eq!(go(&player, DeviceAction::Back, None, "a"), "home");
 }
 
@@ -137,11 +151,11 @@ fn chance_depends_on_seed_state_action_and_turn_alone() {
     ];
     let file = write(&folder, "synthetic", &lines);
     let draws = |seed: u64, idle: bool| -> Vec<String> {
-        let player = Recording::open(&file, seed, None).expect("it opens");
+        let player = Recording::open(&file, seed, None).expect("recording is valid");
         let draw = |turn: u32| {
             player
                 .take(RecordedAction::plain(RecordedActionKind::Restart), &format!("r{turn}"))
-                .expect("it restarts");
+                .expect("app restarts");
             if idle {
                 go(&player, DeviceAction::Back, None, &format!("i{turn}"));
             }
@@ -167,7 +181,7 @@ fn a_player_goes_on_where_it_was_and_repeats_no_action() {
     ];
     let file = write(&folder, "synthetic", &lines);
     let kept = folder.0.join("deep/run.json");
-    let open = || Recording::open(&file, 1, Some(kept.clone())).expect("it opens");
+    let open = || Recording::open(&file, 1, Some(kept.clone())).expect("recording is valid");
     assert_eq!(go(&open(), DeviceAction::Tap, Some(1), "first"), "next");
     assert_eq!(
         go(&open(), DeviceAction::Tap, Some(1), "first"),
@@ -175,7 +189,7 @@ fn a_player_goes_on_where_it_was_and_repeats_no_action() {
         "the same effect, asked again"
     );
     assert_eq!(go(&open(), DeviceAction::Tap, Some(1), "second"), "last");
-    fs::write(&kept, r#"{"at":"elsewhere","taken":{},"last":null}"#).expect("it can be written");
+    fs::write(&kept, r#"{"at":"elsewhere","taken":{},"last":null}"#).expect("file is writable");
     let error = Recording::open(&file, 1, Some(kept)).expect_err("it is refused");
     assert!(matches!(error, RecordingError::OtherGraph), "{error}");
 }

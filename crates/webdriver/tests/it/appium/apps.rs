@@ -17,7 +17,7 @@ async fn an_app_is_installed_once_and_its_version_is_known() {
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Missing));
     let error = device.launch(PACKAGE, "").await.expect_err("it is not there");
     assert_eq!(error.class, DeviceClass::NotInstalled, "{error}");
-    device.install(PACKAGE, "/app.apk").await.expect("it installs");
+    device.install(PACKAGE, "/app.apk").await.expect("app installs");
     assert_eq!(device.installed(PACKAGE).await, Ok(Some(InstalledApp { version: Some(7) })));
     assert_eq!(device.installed("org.other").await, Ok(None));
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Stopped));
@@ -67,9 +67,9 @@ async fn an_app_comes_to_the_front_and_starts_anew() {
     let look = tap(&device, "Settings").await;
     assert_eq!((look.package.as_str(), look.activity.as_str()), (PACKAGE, ".settingsActivity"));
     // What is in front stays as it is.
-    device.launch(PACKAGE, "").await.expect("it is there");
+    device.launch(PACKAGE, "").await.expect("app launches");
     assert_eq!(stand_in.model().front, Front::App("settings".into()));
-    device.restart(PACKAGE, "").await.expect("it starts again");
+    device.restart(PACKAGE, "").await.expect("app restarts");
     assert_eq!(stand_in.model().front, Front::App("home".into()));
     assert_eq!(stand_in.called("terminateApp"), 1);
 }
@@ -82,7 +82,7 @@ async fn a_crash_and_an_app_that_hangs_show_the_systems_words() {
     assert_eq!((look.package.as_str(), look.activity.as_str()), ("android", ""));
     assert!(look.tree.elements.iter().any(|it| it.resource == "android:id/aerr_close"));
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Stopped));
-    device.restart(PACKAGE, "").await.expect("it starts again");
+    device.restart(PACKAGE, "").await.expect("app restarts");
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Front));
 
     let stand_in = StandIn::of(with_button(To::Anr), Some(1));
@@ -106,7 +106,7 @@ async fn another_app_and_a_question_for_a_permission_are_told_from_the_app() {
     let device = launched(&stand_in).await;
     assert_eq!(tap(&device, "Go").await.package, "org.browser");
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Background));
-    device.launch(PACKAGE, "").await.expect("it comes back");
+    device.launch(PACKAGE, "").await.expect("app launches");
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Front));
 
     let stand_in = StandIn::of(with_button(To::Permission("next".into())), Some(1));

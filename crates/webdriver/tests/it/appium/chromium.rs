@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{folder, found, on, real, settings, site::Site, swipe, tap, text};
 
 /// A web app, and the browser that shows it.
-struct ProgressSink {
+struct WebApp {
     device: Appium,
     site: Site,
     record: PathBuf,
@@ -40,8 +40,8 @@ pub(super) fn capabilities() -> Value {
 
 /// Returns a port that nobody listens on at this moment.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("listener has an address").port()
 }
 
 /// Returns where a program is: the server does not look for it.
@@ -52,7 +52,7 @@ fn program(name: &str) -> String {
     found.display().to_string()
 }
 
-impl ProgressSink {
+impl WebApp {
     async fn pages(pages: &[(&str, &str)]) -> Self {
         let site = Site::of(pages);
         let mut settings = settings(&real::url(), &capabilities());
@@ -60,23 +60,23 @@ impl ProgressSink {
         assert_eq!(settings.app(), Some(site.origin()));
         let record = folder(&format!("chromium-{}", site.port())).join("RUN.json");
         settings.record = Some(record.clone());
-        let device = Appium::new(settings).expect("an address");
-        device.open().await.expect("a session");
-        device.launch(&site.origin(), "").await.expect("it opens");
+        let device = Appium::new(settings).expect("server address is valid");
+        device.open().await.expect("session opens");
+        device.launch(&site.origin(), "").await.expect("app launches");
         Self { device, site, record }
     }
 
     async fn look(&self) -> ScreenCapture {
-        self.device.look().await.expect("a look")
+        self.device.look().await.expect("screen is captured")
     }
 
     async fn act(&self, gesture: &Gesture) -> ScreenCapture {
-        self.device.act(gesture, "").await.expect("a gesture");
+        self.device.act(gesture, "").await.expect("device performs the gesture");
         self.look().await
     }
 
     async fn state(&self) -> AppState {
-        self.device.state(&self.site.origin()).await.expect("a state")
+        self.device.state(&self.site.origin()).await.expect("app has a state")
     }
 
     /// Ends the process of the page.
@@ -88,7 +88,7 @@ impl ProgressSink {
     }
 
     async fn end(self) {
-        self.device.close().await.expect("it closes");
+        self.device.close().await.expect("session closes");
     }
 }
 
@@ -99,7 +99,7 @@ fn back() -> Gesture {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
-    let shown = ProgressSink::pages(&[(
+    let shown = WebApp::pages(&[(
         "/",
         r##"<title>Shop</title><h1>Shop</h1><a href="/cart">Cart</a><button disabled>Buy</button>
         <div role="button" id="menu">Menu</div><span style="cursor: pointer">Heart</span>
@@ -134,7 +134,8 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
     // Parents come before their children.
     let parents = look.tree.elements.iter().enumerate();
     assert!(parents.skip(1).all(|(at, it)| it.parent.is_some_and(|parent| parent < at)));
-    let picture = shown.device.picture().await.expect("a picture").expect("there is one");
+    let picture =
+        shown.device.picture().await.expect("screenshot is taken").expect("list is not empty");
     assert!(picture.starts_with(b"\x89PNG"));
     shown.end().await;
 }
@@ -142,7 +143,7 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn taps_texts_and_the_way_back_lead_through_an_app() {
-    let shown = ProgressSink::pages(&[
+    let shown = WebApp::pages(&[
         ("/", r#"<a href="/form">Sign in</a>"#),
         (
             "/form",
@@ -174,9 +175,9 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
     assert_eq!(look.activity, "/form");
     // An app that is open stays where it is; one that is started again begins at its start.
     let origin = shown.site.origin();
-    shown.device.launch(&origin, "").await.expect("it is open");
+    shown.device.launch(&origin, "").await.expect("app launches");
     assert_eq!(shown.look().await.activity, "/form");
-    shown.device.restart(&origin, "").await.expect("it starts again");
+    shown.device.restart(&origin, "").await.expect("app restarts");
     assert_eq!(shown.look().await.activity, "/");
     shown.end().await;
 }
@@ -184,16 +185,16 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
-    let shown = ProgressSink::pages(&[(
+    let shown = WebApp::pages(&[(
         "/",
         r#"<p id="top">Top</p><div style="height: 3000px"></div>
         <button onclick="document.title = this.textContent = 'Done'">Last</button>"#,
     )])
     .await;
     let look = shown.look().await;
-    let (whole, page) = look.tree.elements.iter().enumerate().next().expect("a page");
+    let (whole, page) = look.tree.elements.iter().enumerate().next().expect("page loads");
     assert!(page.scrollable);
-    let top = |look: &ScreenCapture| found(look, "top").1.bounds.expect("bounds").top;
+    let top = |look: &ScreenCapture| found(look, "top").1.bounds.expect("element has bounds").top;
     let mut up = swipe(&look, "top", Direction::Up);
     (up.target, up.bounds) = (Some(whole), page.bounds);
     let after = shown.act(&up).await;
@@ -210,7 +211,7 @@ async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_that_never_settles_can_be_used() {
-    let shown = ProgressSink::pages(&[
+    let shown = WebApp::pages(&[
         (
             "/",
             r#"<a href="/on">On</a><p id="clock">0</p>
@@ -229,7 +230,7 @@ async fn a_page_that_never_settles_can_be_used() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
-    let shown = ProgressSink::pages(&[
+    let shown = WebApp::pages(&[
         (
             "/",
             r#"<a href="/error">Error</a><a href="/dead">Dead</a><a href="/none">None</a>
@@ -250,7 +251,7 @@ async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
         let package = if state == AppState::Front { &origin } else { "browser-error" };
         assert_eq!((&*look.package, &*look.activity), (package, path), "{label}");
         assert_eq!(shown.state().await, state, "{label}");
-        shown.device.restart(&origin, "").await.expect("it starts again");
+        shown.device.restart(&origin, "").await.expect("app restarts");
         assert_eq!(shown.state().await, AppState::Front);
     }
     let look = tap(&shown.device, "Elsewhere").await;
@@ -262,7 +263,7 @@ async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_tab_that_crashes_is_opened_again() {
-    let shown = ProgressSink::pages(&[("/", r#"<a href="/b">B</a>"#), ("/b", "<p>Here")]).await;
+    let shown = WebApp::pages(&[("/", r#"<a href="/b">B</a>"#), ("/b", "<p>Here")]).await;
     let origin = shown.site.origin();
     assert_eq!(tap(&shown.device, "B").await.activity, "/b");
     shown.crash().await;
@@ -270,7 +271,7 @@ async fn a_tab_that_crashes_is_opened_again() {
     let look = shown.look().await;
     assert_eq!((&*look.package, &*look.activity), ("browser-error", "/b"));
     assert!(look.tree.elements.is_empty());
-    shown.device.restart(&origin, "").await.expect("it starts again");
+    shown.device.restart(&origin, "").await.expect("app restarts");
     assert_eq!(shown.look().await.activity, "/");
     shown.end().await;
 }
@@ -278,7 +279,7 @@ async fn a_tab_that_crashes_is_opened_again() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn what_has_changed_or_is_covered_is_not_tapped() {
-    let shown = ProgressSink::pages(&[(
+    let shown = WebApp::pages(&[(
         "/",
         r#"<button id="a">A</button><br><button id="b">B</button>
         <div id="over" style="position: fixed; inset: 0; background: white; display: none">
@@ -292,14 +293,17 @@ async fn what_has_changed_or_is_covered_is_not_tapped() {
     let look = shown.look().await;
     let open = shown.act(&on(&look, "B", DeviceAction::Tap)).await;
     assert!(!found(&open, "A").1.displayed && found(&open, "Close").1.displayed);
-    let covered =
-        shown.device.act(&on(&open, "A", DeviceAction::Tap), "").await.expect_err("covered");
+    let covered = shown
+        .device
+        .act(&on(&open, "A", DeviceAction::Tap), "")
+        .await
+        .expect_err("element is covered");
     assert_eq!(covered.class, DeviceClass::InputFailed, "{covered}");
     let shut = shown.act(&on(&open, "Close", DeviceAction::Tap)).await;
     assert!(found(&shut, "A").1.displayed);
     shown.act(&on(&shut, "A", DeviceAction::Tap)).await;
     let gone =
-        shown.device.act(&on(&shut, "A", DeviceAction::Tap), "").await.expect_err("it is gone");
+        shown.device.act(&on(&shut, "A", DeviceAction::Tap), "").await.expect_err("target is gone");
     assert_eq!(gone.class, DeviceClass::Stale, "{gone}");
     shown.end().await;
 }
@@ -307,7 +311,7 @@ async fn what_has_changed_or_is_covered_is_not_tapped() {
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn a_window_that_a_tap_opens_is_followed_and_left_again() {
-    let shown = ProgressSink::pages(&[
+    let shown = WebApp::pages(&[
         ("/", r#"<a href="/new" target="_blank" rel="opener">New</a>"#),
         ("/new", r#"<a href="/on">On</a><button onclick="window.close()">Shut</button>"#),
         ("/on", "<p>There"),
@@ -328,7 +332,7 @@ async fn a_window_that_a_tap_opens_is_followed_and_left_again() {
         assert!(Instant::now() < limit, "the window stays");
     }
     tap(&shown.device, "New").await;
-    shown.device.restart(&shown.site.origin(), "").await.expect("it starts again");
+    shown.device.restart(&shown.site.origin(), "").await.expect("app restarts");
     assert_eq!(shown.look().await.activity, "/");
     shown.end().await;
 }

@@ -11,7 +11,7 @@ use pointsman_webdriver::{
 use super::folder;
 
 fn parse(text: &str, origin: ConfigOrigin) -> Config {
-    Config::parse(text, origin).expect("it is sound")
+    Config::parse(text, origin).expect("settings are valid")
 }
 
 #[test]
@@ -44,7 +44,8 @@ fn times_and_gestures_are_settled() {
 fn a_repository_may_not_say_which_server_is_used() {
     let text = "[explore]\nappium = \"http://127.0.0.1:4723\"\n";
     assert!(Config::parse(text, ConfigOrigin::User).is_ok());
-    let problems = Config::parse(text, ConfigOrigin::Repository).expect_err("it may not");
+    let problems = Config::parse(text, ConfigOrigin::Repository)
+        .expect_err("repository settings are restricted");
     assert!(problems[0].message.contains("cannot be set here"), "{problems:?}");
     for wrong in ["appium = \"127.0.0.1:4723\"", "distance = 0", "hold = 3"] {
         assert!(
@@ -68,17 +69,18 @@ fn a_file_of_capabilities_is_read_or_named() {
     let folder = folder("caps");
     let file = folder.join("caps.json");
     let read = |text: &str| {
-        fs::write(&file, text).expect("it is written");
+        fs::write(&file, text).expect("file is writable");
         AppiumSettings::read("http://127.0.0.1:4723", &file)
     };
     let whole =
         r#"{"platformName": "Android", "automationName": "UiAutomator2", "appPackage": "a"}"#;
-    assert_eq!(read(whole).expect("it is right").app().as_deref(), Some("a"));
+    assert_eq!(read(whole).expect("settings are valid").app().as_deref(), Some("a"));
     for (text, says) in [("{", "not JSON"), ("{}", "`platformName` is missing")] {
-        let error = read(text).expect_err("it is wrong");
+        let error = read(text).expect_err("input is invalid");
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.to_string().contains("caps.json") && error.hint().contains("appium:"));
     }
-    let error = AppiumSettings::read("http://x", &folder.join("none")).expect_err("not there");
+    let error =
+        AppiumSettings::read("http://x", &folder.join("none")).expect_err("file is missing");
     assert!(matches!(error, CapsError::File { .. }));
 }

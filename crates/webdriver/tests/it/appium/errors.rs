@@ -18,7 +18,7 @@ async fn look_after(mishap: Mishap) -> DeviceError {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     stand_in.next("/source", mishap);
-    device.look().await.expect_err("it goes wrong")
+    device.look().await.expect_err("server fails")
 }
 
 #[tokio::test]
@@ -50,10 +50,10 @@ async fn a_server_that_is_not_there_or_is_not_appium_is_said() {
     let error = look_after(Mishap::Hangup).await;
     assert_eq!(error.class, DeviceClass::Unreachable, "{error}");
     // Nobody listens on a port that was just given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", port.local_addr().expect("an address"));
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let url = format!("http://{}", port.local_addr().expect("listener has an address"));
     drop(port);
-    let device = Appium::new(settings(&url, &android())).expect("an address");
+    let device = Appium::new(settings(&url, &android())).expect("server address is valid");
     let error = device.open().await.expect_err("nobody is there");
     assert_eq!(error.class, DeviceClass::Unreachable);
     assert!(error.message.contains("start it with `appium"), "{error}");
@@ -68,8 +68,8 @@ async fn a_server_that_never_answers_is_given_up() {
     let stand_in = StandIn::of(small(), Some(1));
     let mut settings = settings(&stand_in.url(), &android());
     settings.times.command = Duration::from_millis(200);
-    let device = Appium::new(settings).expect("an address");
-    device.open().await.expect("a session");
+    let device = Appium::new(settings).expect("server address is valid");
+    device.open().await.expect("session opens");
     stand_in.next("/source", Mishap::Silence);
     let error = device.look().await.expect_err("no answer comes");
     assert_eq!(error.class, DeviceClass::Timeout);
@@ -80,22 +80,22 @@ async fn a_server_that_never_answers_is_given_up() {
 async fn a_device_that_is_unplugged_comes_back() {
     let stand_in = StandIn::of(with_button(To::Unplug), Some(1));
     let device = launched(&stand_in).await;
-    let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("a tap");
-    let error = device.look().await.expect_err("it is gone");
+    let look = device.look().await.expect("screen is captured");
+    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("device performs the gesture");
+    let error = device.look().await.expect_err("target is gone");
     assert_eq!(error.class, DeviceClass::Offline, "{error}");
-    let error = device.open().await.expect_err("it is gone");
+    let error = device.open().await.expect_err("target is gone");
     assert_eq!(error.class, DeviceClass::Offline, "{error}");
     stand_in.model().plugged = true;
-    device.open().await.expect("it is back");
-    device.look().await.expect("a look");
+    device.open().await.expect("session opens");
+    device.look().await.expect("screen is captured");
 }
 
 #[tokio::test]
 async fn a_field_that_vanishes_is_stale_and_one_that_refuses_has_failed() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
-    let look = device.look().await.expect("a look");
+    let look = device.look().await.expect("screen is captured");
     for (code, class) in [
         ("stale element reference", DeviceClass::Stale),
         ("invalid element state", DeviceClass::InputFailed),
@@ -108,14 +108,15 @@ async fn a_field_that_vanishes_is_stale_and_one_that_refuses_has_failed() {
     if let Some(bounds) = &mut far.bounds {
         (bounds.top, bounds.bottom) = (9_000, 9_100);
     }
-    let error = device.act(&far, "").await.expect_err("it is outside");
+    let error = device.act(&far, "").await.expect_err("gesture is outside the screen");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
 }
 
 #[tokio::test]
 async fn without_a_session_nothing_is_done() {
     let stand_in = StandIn::of(small(), Some(1));
-    let device = Appium::new(settings(&stand_in.url(), &android())).expect("an address");
+    let device =
+        Appium::new(settings(&stand_in.url(), &android())).expect("server address is valid");
     let back = Gesture { act: DeviceAction::Back, ..Gesture::default() };
     for error in [
         device.look().await.map(drop).expect_err("there is none"),
@@ -131,7 +132,7 @@ async fn without_a_session_nothing_is_done() {
 async fn wrong_capabilities_are_not_worth_another_try() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = opened(&stand_in).await;
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
     let missing = "A new session could not be created. Details: 'app' is required to be present";
     stand_in.next("/session", Mishap::Error("session not created", missing));
     let error = device.open().await.expect_err("it is refused");

@@ -15,10 +15,10 @@ use pointsman_runtime::{
 use pointsman_webdriver::{browser, device};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::workspace::TestWorkspace;
 
 /// Where a run goes, and how far.
-pub(super) struct Trip<'t> {
+pub(super) struct ExploreRequest<'t> {
     /// The server's address.
     pub(super) url: &'t str,
     pub(super) capabilities: Value,
@@ -31,7 +31,7 @@ pub(super) struct Trip<'t> {
 }
 
 /// A run that has ended.
-pub(super) struct Ran {
+pub(super) struct FinishedRun {
     pub(super) outcome: RunSummary,
     /// The screens that were seen: package and activity.
     pub(super) seen: BTreeSet<(String, String)>,
@@ -39,7 +39,7 @@ pub(super) struct Ran {
     pub(super) lines: Vec<String>,
 }
 
-impl Ran {
+impl FinishedRun {
     /// Returns a figure of the run's report.
     pub(super) fn figure(&self, name: &str) -> u64 {
         let report = self.outcome.report.as_ref().and_then(|it| it.read::<Value>().ok());
@@ -55,9 +55,9 @@ impl Ran {
 }
 
 /// Runs the agent to its end.
-pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
-    let file = desk.work().join("caps.json");
-    fs::write(&file, trip.capabilities.to_string()).expect("capabilities");
+pub(super) fn run(workspace: &TestWorkspace, trip: ExploreRequest<'_>) -> FinishedRun {
+    let file = workspace.work().join("caps.json");
+    fs::write(&file, trip.capabilities.to_string()).expect("file is writable");
     let mut config = trip.config;
     config["device"] = json!({ "appium": trip.url, "capabilities": file });
     let source = roomy(trip.actions);
@@ -70,20 +70,22 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
         permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },
         seed: Some(1),
     };
-    let executor = executor(desk, trip.quiet);
-    let outcome = desk.session.run(&executor, start, Vec::new(), &mut Unattended);
+    let executor = executor(workspace, trip.quiet);
+    let outcome = workspace.session.run(&executor, start, Vec::new(), &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
-    let lines =
-        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("a journal");
+    let lines = workspace
+        .session
+        .block_on(workspace.session.store().lines(&outcome.run, Seq(0)))
+        .expect("journal opens");
     let mut seen = BTreeSet::new();
     for line in &lines {
-        collect(&serde_json::from_str(line).expect("JSON"), &mut seen);
+        collect(&serde_json::from_str(line).expect("text is valid JSON"), &mut seen);
     }
-    Ran { outcome, seen, lines }
+    FinishedRun { outcome, seen, lines }
 }
 
-fn executor(desk: &Desk, quiet: Duration) -> LocalExecutor {
-    desk.host_of(browser::BrowserSettings::default(), times(quiet))
+fn executor(workspace: &TestWorkspace, quiet: Duration) -> LocalExecutor {
+    workspace.host_of(browser::BrowserSettings::default(), times(quiet))
 }
 
 /// How long a device is given. A busy machine is slow: nothing here waits for a limit.

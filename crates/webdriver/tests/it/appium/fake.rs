@@ -25,7 +25,7 @@ pub(super) const PLAIN: &str = r#"<?xml version="1.0"?>
 /// Writes an app down for the fake driver.
 pub(super) fn app(name: &str, source: &str) -> PathBuf {
     let file = folder(&format!("fake-{name}")).join("app.xml");
-    fs::write(&file, source).expect("it is written");
+    fs::write(&file, source).expect("file is writable");
     file
 }
 
@@ -40,8 +40,8 @@ pub(super) fn capabilities(app: &Path) -> Value {
 
 async fn opened(name: &str) -> Appium {
     let settings = settings(&real::url(), &capabilities(&app(name, PLAIN)));
-    let device = Appium::new(settings).expect("an address");
-    device.open().await.expect("a session");
+    let device = Appium::new(settings).expect("server address is valid");
+    device.open().await.expect("session opens");
     device
 }
 
@@ -49,34 +49,36 @@ async fn opened(name: &str) -> Appium {
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn an_app_is_looked_at_and_photographed() {
     let device = opened("look").await;
-    let look = device.look().await.expect("a look");
+    let look = device.look().await.expect("screen is captured");
     assert_eq!(look.tree.platform, Platform::Fake);
     let (_, button) = found(&look, "Go");
     assert!(button.clickable && button.enabled);
     assert!(found(&look, "name").1.editable);
     assert!(!found(&look, "Off").1.enabled);
-    let picture = device.picture().await.expect("a picture").expect("there is one");
+    let picture = device.picture().await.expect("screenshot is taken").expect("list is not empty");
     assert!(picture.starts_with(b"\x89PNG"), "{} bytes", picture.len());
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
 }
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn elements_are_found_by_their_ordinals() {
     let device = opened("find").await;
-    let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("a tap");
-    device.act(&text(&look, "name", "Ada"), "").await.expect("a text");
+    let look = device.look().await.expect("screen is captured");
+    device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("device performs the gesture");
+    device.act(&text(&look, "name", "Ada"), "").await.expect("device performs the gesture");
     // What the driver does not take, and what is not there.
-    let error = device.act(&text(&look, "Go", "Ada"), "").await.expect_err("not a field");
+    let error = device.act(&text(&look, "Go", "Ada"), "").await.expect_err("element takes no text");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
     let gone = Gesture { target: Some(99), ..on(&look, "Go", DeviceAction::Tap) };
     let error = device.act(&gone, "").await.expect_err("it is not there");
     assert_eq!(error.class, DeviceClass::Stale, "{error}");
-    let error =
-        device.act(&on(&look, "Go", DeviceAction::LongPress), "").await.expect_err("it cannot");
+    let error = device
+        .act(&on(&look, "Go", DeviceAction::LongPress), "")
+        .await
+        .expect_err("driver lacks the gesture");
     assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
 }
 
 #[tokio::test]
@@ -93,7 +95,7 @@ async fn what_the_driver_cannot_do_is_not_tried_again() {
         assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
         assert!(!error.class.repeatable());
     }
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
     let error = device.look().await.expect_err("it is closed");
     assert_eq!(error.class, DeviceClass::SessionLost, "{error}");
 }
@@ -105,29 +107,29 @@ async fn a_session_ended_by_somebody_else_is_lost_and_opened_again() {
     let file = app("ended", PLAIN);
     let mut settings = settings(&real::url(), &capabilities(&file));
     settings.record = Some(record.clone());
-    let device = Appium::new(settings.clone()).expect("an address");
-    device.open().await.expect("a session");
+    let device = Appium::new(settings.clone()).expect("server address is valid");
+    device.open().await.expect("session opens");
     let session = || real::session(&record);
     let first = session();
     // Another process takes the same one up.
-    let again = Appium::new(settings).expect("an address");
-    again.open().await.expect("the same session");
+    let again = Appium::new(settings).expect("server address is valid");
+    again.open().await.expect("session opens");
     assert_eq!(session(), first);
     let (status, _) = real::call("DELETE", &format!("/session/{first}"), None).await;
     assert_eq!(status, 200);
-    let error = again.look().await.expect_err("it is lost");
+    let error = again.look().await.expect_err("session is lost");
     assert_eq!(error.class, DeviceClass::SessionLost, "{error}");
-    again.open().await.expect("another session");
+    again.open().await.expect("session opens");
     assert_ne!(session(), first);
-    again.look().await.expect("a look");
-    again.close().await.expect("it closes");
+    again.look().await.expect("screen is captured");
+    again.close().await.expect("session closes");
 }
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn capabilities_that_cannot_work_are_not_tried_again() {
     let device = |capabilities: Value| {
-        Appium::new(settings(&real::url(), &capabilities)).expect("an address")
+        Appium::new(settings(&real::url(), &capabilities)).expect("server address is valid")
     };
     let file = app("caps", PLAIN);
     let mut unnamed = capabilities(&file);
@@ -137,7 +139,7 @@ async fn capabilities_that_cannot_work_are_not_tried_again() {
         capabilities(Path::new("/nowhere/app.xml")),
         json!({ "platformName": "Android", "appium:automationName": "UiAutomator2" }),
     ] {
-        let error = device(wrong).open().await.expect_err("it cannot work");
+        let error = device(wrong).open().await.expect_err("capabilities are invalid");
         assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
     }
 }
@@ -146,10 +148,15 @@ async fn capabilities_that_cannot_work_are_not_tried_again() {
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn an_alert_that_stays_open_is_an_input_that_failed() {
     let device = opened("alert").await;
-    let look = device.look().await.expect("a look");
-    device.act(&on(&look, "Warn", DeviceAction::Tap), "").await.expect("a tap");
-    let error =
-        device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect_err("it is in the way");
+    let look = device.look().await.expect("screen is captured");
+    device
+        .act(&on(&look, "Warn", DeviceAction::Tap), "")
+        .await
+        .expect("device performs the gesture");
+    let error = device
+        .act(&on(&look, "Go", DeviceAction::Tap), "")
+        .await
+        .expect_err("dialog covers the app");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
 }

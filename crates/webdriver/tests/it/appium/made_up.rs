@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::PACKAGE;
 
 /// What is made up, line by line.
-pub(super) struct Made {
+pub(super) struct RecordingBuilder {
     chance: u64,
     states: Vec<Value>,
     events: Vec<Value>,
@@ -20,7 +20,7 @@ pub(super) struct Made {
 /// A widget: class, name, text, and where a tap on it leads.
 type Widget<'w> = (&'w str, String, String, Option<String>);
 
-impl Made {
+impl RecordingBuilder {
     /// Makes up an app with so many pages below its two tabs.
     pub(super) fn app(seed: u64, pages: usize) -> Self {
         let mut made = Self { chance: seed, states: Vec::new(), events: Vec::new() };
@@ -136,7 +136,7 @@ impl Made {
     /// Returns a number below another.
     fn below(&mut self, count: usize) -> usize {
         self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.chance >> 33).expect("it fits") % count
+        usize::try_from(self.chance >> 33).expect("number is in range") % count
     }
 
     /// Writes the graph down.
@@ -146,7 +146,7 @@ impl Made {
         let all = [&[header][..], &self.states, &self.events].concat();
         let lines: Vec<String> = all.iter().map(Value::to_string).collect();
         let file = folder.join("made-up.jsonl");
-        fs::write(&file, lines.join("\n")).expect("it is written");
+        fs::write(&file, lines.join("\n")).expect("file is writable");
         file
     }
 }

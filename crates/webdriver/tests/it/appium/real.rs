@@ -19,31 +19,31 @@ pub(super) fn url() -> String {
 
 /// Returns the session that a record names.
 pub(super) fn session(record: &Path) -> String {
-    let kept = fs::read_to_string(record).expect("a record");
-    let kept: Value = serde_json::from_str(&kept).expect("JSON");
-    kept["session"].as_str().expect("an id").to_owned()
+    let kept = fs::read_to_string(record).expect("file is readable");
+    let kept: Value = serde_json::from_str(&kept).expect("text is valid JSON");
+    kept["session"].as_str().expect("JSON has the expected type").to_owned()
 }
 
 /// Makes a call without the driver, and returns status and value.
 pub(super) async fn call(method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
     let client =
-        reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
-    let method = method.parse().expect("a method");
+        reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("runtime is built");
+    let method = method.parse().expect("text is well-formed");
     let mut request = client.request(method, format!("{}{path}", url()));
     if let Some(body) = body {
         request = request.header("content-type", "application/json").body(body.to_string());
     }
-    let response = request.send().await.expect("an answer");
+    let response = request.send().await.expect("server answers");
     let status = response.status().as_u16();
-    let text = response.text().await.expect("a text");
-    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    let text = response.text().await.expect("field has a text");
+    let answer: Value = serde_json::from_str(&text).expect("text is valid JSON");
     (status, answer["value"].clone())
 }
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
 async fn the_server_tells_the_version_that_is_pinned() {
-    let server = appium_server(&url(), Duration::from_mins(3)).await.expect("it answers");
+    let server = appium_server(&url(), Duration::from_mins(3)).await.expect("server answers");
     assert_eq!((server.version.as_deref(), server.ready), (Some("3.8.0"), true));
 }
 
@@ -55,8 +55,8 @@ async fn the_stand_in_has_the_calls_of_the_real_server() {
     let app = fake::app("routes", fake::PLAIN);
     let mut settings = settings(&url(), &fake::capabilities(&app));
     settings.record = Some(record.clone());
-    let device = Appium::new(settings).expect("an address");
-    device.open().await.expect("a session");
+    let device = Appium::new(settings).expect("server address is valid");
+    device.open().await.expect("session opens");
     let session = session(&record);
     let (status, listed) = call("GET", &format!("/session/{session}/appium/commands"), None).await;
     assert_eq!(status, 200);
@@ -75,7 +75,7 @@ async fn the_stand_in_has_the_calls_of_the_real_server() {
         };
         assert_eq!((names(true), names(false)), (required.to_vec(), optional.to_vec()), "{path}");
     }
-    device.close().await.expect("it closes");
+    device.close().await.expect("session closes");
     let (status, said) = call("GET", &format!("/session/{session}/source"), None).await;
     assert_eq!((status, &said["error"]), (404, &json!("invalid session id")));
 }

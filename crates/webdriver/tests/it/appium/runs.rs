@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::{
     PACKAGE, android,
-    explored::{Ran, Trip, run},
+    explored::{ExploreRequest, FinishedRun, run},
     stand_in::{App, Mishap, Screen, StandIn, To, Widget},
 };
-use crate::desk::Desk;
+use crate::workspace::TestWorkspace;
 
 /// Explores what a stand-in shows.
-fn explore(name: &str, stand_in: &StandIn, app: &Value, more: &Value) -> Ran {
-    let desk = Desk::new(&format!("appium-{name}"));
+fn explore(name: &str, stand_in: &StandIn, app: &Value, more: &Value) -> FinishedRun {
+    let workspace = TestWorkspace::new(&format!("appium-{name}"));
     let mut config = json!({ "app": { "package": PACKAGE } });
     for (key, value) in more.as_object().into_iter().flatten() {
         config[key] = value.clone();
@@ -24,14 +24,14 @@ fn explore(name: &str, stand_in: &StandIn, app: &Value, more: &Value) -> Ran {
     for (key, value) in app.as_object().into_iter().flatten() {
         config["app"][key] = value.clone();
     }
-    let trip = Trip {
+    let trip = ExploreRequest {
         url: &stand_in.url(),
         capabilities: android(),
         config,
         actions: 200,
         quiet: Duration::ZERO,
     };
-    let ran = run(&desk, trip);
+    let ran = run(&workspace, trip);
     // However it ends, nothing holds the device.
     assert!(stand_in.model().session.is_none(), "{:?}", ran.outcome);
     ran

@@ -24,8 +24,8 @@ impl Site {
         let pages: BTreeMap<String, String> =
             pages.iter().map(|(path, html)| ((*path).into(), (*html).into())).collect();
         let (pages, ended) = (Arc::new(pages), Arc::new(AtomicBool::new(false)));
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let port = listener.local_addr().expect("listener has an address").port();
         let end = Arc::clone(&ended);
         thread::spawn(move || {
             for stream in listener.incoming() {

@@ -20,7 +20,7 @@ use std::{
 };
 
 pub(crate) use app::{App, Screen, To, Widget};
-pub(crate) use graph::Played;
+pub(crate) use graph::GraphPlayer;
 pub(crate) use model::{Front, Model};
 pub(crate) use routes::{ROUTES, Route};
 
@@ -57,15 +57,15 @@ impl StandIn {
     }
 
     /// Serves an app that is installed and does what a graph says.
-    pub(crate) fn playing(package: &str, graph: Played) -> Self {
+    pub(crate) fn playing(package: &str, graph: GraphPlayer) -> Self {
         let mut model = Model::new(App::new(package, Vec::new()), Some(1));
         model.graph = Some(graph);
         Self::serving(model)
     }
 
     fn serving(model: Model) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let port = listener.local_addr().expect("listener has an address").port();
         let model = Mutex::new(model);
         let shared = Arc::new(Shared { model, ended: AtomicBool::new(false) });
         let serving = Arc::clone(&shared);

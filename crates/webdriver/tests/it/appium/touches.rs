@@ -15,14 +15,14 @@ const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 async fn a_screen_is_looked_at_and_photographed() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
-    let look = device.look().await.expect("a look");
+    let look = device.look().await.expect("screen is captured");
     assert_eq!(look.activity, ".homeActivity");
     assert!(look.source.starts_with("<?xml"));
     let (_, button) = found(&look, "Settings");
     assert!(button.clickable && button.long_clickable);
     let (_, list) = found(&look, "News");
     assert!(list.scrollable && !list.clickable);
-    let picture = device.picture().await.expect("a picture").expect("there is one");
+    let picture = device.picture().await.expect("screenshot is taken").expect("list is not empty");
     assert!(picture.starts_with(&PNG));
 }
 
@@ -30,24 +30,27 @@ async fn a_screen_is_looked_at_and_photographed() {
 async fn every_gesture_reaches_the_app() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
-    let home = device.look().await.expect("a look");
+    let home = device.look().await.expect("screen is captured");
     let back = Gesture { act: DeviceAction::Back, ..Gesture::default() };
     for (gesture, screen) in [
         (on(&home, "Settings", DeviceAction::Tap), "settings"),
         (on(&home, "Settings", DeviceAction::LongPress), "about"),
         (swipe(&home, "News", Direction::Up), "more"),
     ] {
-        device.act(&gesture, "").await.expect("a gesture");
+        device.act(&gesture, "").await.expect("device performs the gesture");
         assert_eq!(stand_in.model().front, Front::App(screen.into()));
-        device.act(&back, "").await.expect("a way back");
+        device.act(&back, "").await.expect("device performs the gesture");
         assert_eq!(stand_in.model().front, Front::App("home".into()));
     }
     for direction in [Direction::Down, Direction::Left, Direction::Right] {
-        device.act(&swipe(&home, "News", direction), "").await.expect("a swipe");
+        device
+            .act(&swipe(&home, "News", direction), "")
+            .await
+            .expect("device performs the gesture");
         assert_eq!(stand_in.model().front, Front::App("home".into()), "{direction:?}");
     }
     let wait = Gesture { act: DeviceAction::Wait, ..Gesture::default() };
-    device.act(&wait, "").await.expect("nothing to do");
+    device.act(&wait, "").await.expect("device performs the gesture");
 }
 
 #[tokio::test]
@@ -55,15 +58,15 @@ async fn a_text_replaces_what_a_field_holds() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     for typed in ["one", "two: \"ü\"\n"] {
-        let look = device.look().await.expect("a look");
-        device.act(&text(&look, "name", typed), "").await.expect("it is typed");
+        let look = device.look().await.expect("screen is captured");
+        device.act(&text(&look, "name", typed), "").await.expect("device performs the gesture");
         let held: Vec<String> = stand_in.model().typed.values().cloned().collect();
         assert_eq!(held, [typed]);
     }
     // Where the active element is not known, keys are pressed.
-    let look = device.look().await.expect("a look");
+    let look = device.look().await.expect("screen is captured");
     stand_in.next("/element/active", Mishap::Error("no such element", "none"));
-    device.act(&text(&look, "name", "more"), "").await.expect("it is typed");
+    device.act(&text(&look, "name", "more"), "").await.expect("device performs the gesture");
     assert_eq!(stand_in.called("mobile: type"), 1);
 }
 
@@ -71,13 +74,13 @@ async fn a_text_replaces_what_a_field_holds() {
 async fn a_gesture_that_cannot_be_is_refused_before_it_is_sent() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
-    let look = device.look().await.expect("a look");
+    let look = device.look().await.expect("screen is captured");
     let sent = stand_in.model().calls.len();
     for wrong in [
         Gesture { direction: None, ..swipe(&look, "News", Direction::Up) },
         Gesture { act: DeviceAction::Tap, ..Gesture::default() },
     ] {
-        let error = device.act(&wrong, "").await.expect_err("it is wrong");
+        let error = device.act(&wrong, "").await.expect_err("input is invalid");
         assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
     }
     assert_eq!(stand_in.model().calls.len(), sent);

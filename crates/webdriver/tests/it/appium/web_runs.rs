@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::{
     chromium,
-    explored::{Trip, run},
+    explored::{ExploreRequest, run},
     real,
     site::Site,
 };
-use crate::desk::Desk;
+use crate::workspace::TestWorkspace;
 
 /// A shop with pages that fail, that lead nowhere, and that never stand still.
 const SHOP: [(&str, &str); 9] = [
@@ -42,18 +42,18 @@ const SHOP: [(&str, &str); 9] = [
 fn explore(name: &str, policy: &str) {
     let pages: Vec<(&str, &str)> = SHOP.iter().copied().chain([("/dead", "hang up")]).collect();
     let site = Site::of(&pages);
-    let desk = Desk::new(&format!("appium-web-{name}"));
+    let workspace = TestWorkspace::new(&format!("appium-web-{name}"));
     let mut capabilities = chromium::capabilities();
     capabilities["pointsman:url"] = json!(format!("{}/", site.origin()));
     let policy = Some(policy).filter(|it| !it.is_empty());
-    let trip = Trip {
+    let trip = ExploreRequest {
         url: &real::url(),
         capabilities,
         config: json!({ "app": { "package": site.origin() }, "policy": policy }),
         actions: 120,
         quiet: Duration::from_millis(100),
     };
-    let ran = run(&desk, trip);
+    let ran = run(&workspace, trip);
     assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{:?}", ran.outcome);
     // Pages that fail are told from those of the app.
     let failing = BTreeSet::from(["/broken", "/dead"]);
@@ -92,18 +92,18 @@ fn a_login_gate_is_passed_by_a_set_up() {
         ("outside", json!([]), BTreeSet::from(["/", "/sorry"])),
         ("inside", setup, BTreeSet::from(["/", "/inside", "/deep"])),
     ] {
-        let desk = Desk::new(&format!("appium-web-gate-{name}"));
+        let workspace = TestWorkspace::new(&format!("appium-web-gate-{name}"));
         let mut capabilities = chromium::capabilities();
         capabilities["pointsman:url"] = json!(format!("{}/", site.origin()));
         let app = json!({ "package": site.origin() });
-        let trip = Trip {
+        let trip = ExploreRequest {
             url: &real::url(),
             capabilities,
             config: json!({ "app": app, "setup": setup, "policy": "max_coverage" }),
             actions: 80,
             quiet: Duration::from_millis(100),
         };
-        let ran = run(&desk, trip);
+        let ran = run(&workspace, trip);
         assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{:?}", ran.outcome);
         let seen = ran.activities(&site.origin());
         assert!(seen.is_superset(&wanted), "{name}: {seen:?} {:?}", ran.outcome.report);

@@ -5,12 +5,12 @@ use std::time::Duration;
 use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::{BrowserError, FormRemainder, Navigation, PageResponse};
 
-use super::{Opened, Site, field};
+use super::{OpenPage, Site, field};
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_dialog_at_a_touch_is_answered_and_its_words_are_kept() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<input id=f onfocus=\"if (!window.once) { once = true; alert('Mind the gap') }\">
          <input id=b onblur=\"if (b.value.length < 3) alert('Too short')\">
          <input id=c onchange=\"alert('Changed')\">
@@ -45,22 +45,22 @@ async fn a_yes_that_was_given_holds_for_a_late_question() {
     let html = "<form id=f action=/sent><label for=a>Name</label><input id=a name=a>
         <button type=button id=go onclick=\"setTimeout(() => confirm('Send?') && f.submit(), 400)\">
         Send</button></form>";
-    let page = Opened::pages(&[("/", html), ("/sent", "<p>Thank you")]).await;
+    let page = OpenPage::pages(&[("/", html), ("/sent", "<p>Thank you")]).await;
     let pressed = page.press("#go", true).await;
     assert!(pressed.has_moved() && pressed.dialogs[0].accepted, "{pressed:?}");
-    page.browser.goto(&page.site.url("/")).await.expect("the page");
+    page.browser.goto(&page.site.url("/")).await.expect("page loads");
     let pressed = page.press("#go", false).await;
     assert!(!pressed.has_moved() && !pressed.dialogs[0].accepted, "{pressed:?}");
     // It held for that press alone.
     page.js("setTimeout(() => window.yes = confirm('And now?'), 0)").await;
-    page.browser.words().await.expect("words");
+    page.browser.words().await.expect("text is present");
     assert_eq!(page.js("return window.yes").await, false);
 }
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_page_at_work_is_waited_for() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<form onsubmit='event.preventDefault()'><label for=a>Name</label><input id=a>
          <button type=button id=go onclick=\"this.disabled = true; this.textContent = 'Please wait';
            setTimeout(() => { document.forms[0].innerHTML = '<label for=b>Town</label><input id=b>' }, 1500)\">
@@ -88,7 +88,7 @@ async fn what_a_page_does_with_a_form_is_seen() {
         )
     };
     let seen = async |html: &str| {
-        let page = Opened::pages(&[("/", html), ("/again", &form(""))]).await;
+        let page = OpenPage::pages(&[("/", html), ("/again", &form(""))]).await;
         let pressed = page.press("#go", true).await;
         (pressed.went, pressed.answer, pressed.rest)
     };
@@ -111,9 +111,9 @@ async fn what_a_page_does_with_a_form_is_seen() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn the_status_of_a_page_is_known() {
-    let page = Opened::page("<p>Here").await;
+    let page = OpenPage::page("<p>Here").await;
     assert_eq!(page.stands().await.status, Some(200));
-    page.browser.goto(&page.site.url("/nowhere")).await.expect("a page");
+    page.browser.goto(&page.site.url("/nowhere")).await.expect("page loads");
     assert_eq!(page.stands().await.status, Some(404));
 }
 
@@ -124,11 +124,11 @@ async fn nothing_is_touched_on_another_site() {
         <input type=checkbox id=k><button id=go>Next</button>
         <iframe id=frame srcdoc='<input id=in>'></iframe>";
     let other = Site::of(&[("/", html)]).await;
-    let page = Opened::page(html).await;
+    let page = OpenPage::page(html).await;
     page.browser.stay_on(&page.site.url(""));
     page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
     page.fills(&field(FieldShape::Text, "#frame >>> #in"), "Ada").await;
-    page.browser.goto(&other.url("/")).await.expect("the other page");
+    page.browser.goto(&other.url("/")).await.expect("page loads");
     let stand = page.stands().await;
     let touch = async |shape: FieldShape, selector: &str, value: &str| {
         let error = page.fill(&field(shape, selector), value).await.expect_err("not here");
@@ -154,14 +154,15 @@ async fn nothing_is_touched_on_another_site() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
-    let page = Opened::page("<input id=in><iframe id=frame srcdoc='<input id=in>'></iframe>").await;
+    let page =
+        OpenPage::page("<input id=in><iframe id=frame srcdoc='<input id=in>'></iframe>").await;
     let inside = field(FieldShape::Text, "#frame >>> #in");
     page.fills(&inside, "inside").await;
     // It goes while we are in it. The twin at the top has the same name.
     page.js("setTimeout(() => document.getElementById('frame').remove(), 1500)").await;
     drop(page.browser.insert(&inside, "again").await);
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let error = page.fill(&inside, "outside").await.expect_err("it is gone");
+    let error = page.fill(&inside, "outside").await.expect_err("target is gone");
     assert!(matches!(error, BrowserError::NoElement { .. }), "{error:?}");
     assert_eq!(page.js("return document.getElementById('in').value").await, "");
 }
@@ -169,7 +170,7 @@ async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_field_costs_three_commands() {
-    let page = Opened::page("<input id=a><select id=s><option>x<option>y</select>").await;
+    let page = OpenPage::page("<input id=a><select id=s><option>x<option>y</select>").await;
     page.fills(&field(FieldShape::Text, "#a"), "warm").await;
     let before = page.browser.commands();
     page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
@@ -182,7 +183,7 @@ async fn a_field_costs_three_commands() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_veil_hides_what_is_typed_and_what_is_repeated() {
     // A page that allows no style of anybody's, and repeats what it was told.
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<meta http-equiv=Content-Security-Policy content=\"style-src 'none'\">
          <pre>Dear <b id=w></b>, thank you</pre><input id=a><input type=range id=r>
          <select id=s multiple><option>one<option>two</select><div id=h></div>
@@ -197,12 +198,12 @@ async fn a_veil_hides_what_is_typed_and_what_is_repeated() {
         ))
         .await;
         let values = [value.to_uppercase()];
-        let plain = page.browser.screenshot().await.expect("a picture");
-        (plain, page.browser.veiled_screenshot(&values).await.expect("a picture"))
+        let plain = page.browser.screenshot().await.expect("screenshot is taken");
+        (plain, page.browser.veiled_screenshot(&values).await.expect("screenshot is taken"))
     };
     let (ada, veiled_ada) = shows("Ada Lovelace", 1).await;
     let (bob, veiled_bob) = shows("Bob Marshall", 8).await;
     assert!(ada != bob, "the pictures cannot be told apart at all");
     assert!(veiled_ada == veiled_bob, "a picture tells what was typed");
-    assert!(page.browser.screenshot().await.expect("a picture") == bob, "the veil stays");
+    assert!(page.browser.screenshot().await.expect("screenshot is taken") == bob, "the veil stays");
 }

@@ -15,8 +15,8 @@ use pointsman_runtime::{
 use pointsman_webdriver::{browser::BrowserError, profile};
 use serde_json::json;
 
-use super::{Opened, Site, field};
-use crate::desk::Desk;
+use super::{OpenPage, Site, field};
+use crate::workspace::TestWorkspace;
 
 /// A form whose second field shows a box when it is touched, and is switched off with all
 /// the others until the box is closed.
@@ -45,7 +45,7 @@ const ASKS: &str = "<button>OK</button> <button>Cancel</button>";
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_box_that_comes_at_a_touch_is_closed_and_the_field_is_filled() {
-    let page = Opened::page(&page(ASKS, 2)).await;
+    let page = OpenPage::page(&page(ASKS, 2)).await;
     page.stands().await;
     page.fills(&field(FieldShape::Text, "#n"), "Ada").await;
     page.fills(&field(FieldShape::Text, "#e"), "ada@example.org").await;
@@ -61,14 +61,15 @@ async fn a_box_that_comes_at_a_touch_is_closed_and_the_field_is_filled() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_box_that_is_not_ours_to_answer_is_quoted() {
     for (buttons, times, pressed, why) in [
-        ("<button>OK</button>", 1, json!([]), "yours to answer"),
-        ("<button>Close</button><button>Cancel</button>", 1, json!([]), "yours to answer"),
+        ("<button>OK</button>", 1, json!([]), "only you can answer it"),
+        ("<button>Close</button><button>Cancel</button>", 1, json!([]), "only you can answer it"),
         (ASKS, 9, json!(["Cancel", "Cancel", "Cancel"]), "came back"),
     ] {
-        let page = Opened::page(&page(buttons, times)).await;
+        let page = OpenPage::page(&page(buttons, times)).await;
         page.stands().await;
         let email = field(FieldShape::Text, "#e");
-        let fault = page.browser.insert(&email, "ada@example.org").await.expect_err("a box");
+        let fault =
+            page.browser.insert(&email, "ada@example.org").await.expect_err("overlay is reported");
         assert!(matches!(fault, BrowserError::Box { .. }), "{fault:?}");
         let told = fault.to_string();
         assert!(told.contains("Your visit ends soon.") && told.contains(why), "{told}");
@@ -79,7 +80,7 @@ async fn a_box_that_is_not_ours_to_answer_is_quoted() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_sought() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<form><label for=a>Name</label><input id=a><button>Send</button></form>
          <dialog id=asks aria-label=Ask>Stay up to date? <button id=no type=button>No thanks</button>
          <button id=yes>Yes</button></dialog><script>window.pressed = [];
@@ -93,18 +94,19 @@ async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_so
     assert_eq!(page.js("return pressed").await, json!(["no"]));
     // One that comes later still is no way on either.
     page.js("pressed = []; setTimeout(() => asks.showModal(), 0)").await;
-    let labels = page.browser.survey().await.expect("a page").reading.controls;
+    let labels = page.browser.survey().await.expect("page loads").reading.controls;
     assert_eq!(labels.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), ["Send"]);
     assert_eq!(page.js("return pressed").await, json!(["no"]));
 }
 
 /// Runs the agent over a page, with leave to send.
-fn run(desk: &Desk, html: &str) -> RunSummary {
-    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+fn run(workspace: &TestWorkspace, html: &str) -> RunSummary {
+    let threads =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");
     let site = threads.block_on(Site::of(&[("/", html)]));
-    let file = desk.work().join("me.toml");
-    fs::write(&file, "name = \"Ada\"\nemail = \"ada@example.org\"\n").expect("a profile");
-    let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
+    let file = workspace.work().join("me.toml");
+    fs::write(&file, "name = \"Ada\"\nemail = \"ada@example.org\"\n").expect("file is writable");
+    let held = profile::read(&file).expect("profile is valid").holds(&file.display().to_string());
     let sends = Grant {
         tool: form::SUBMIT_TOOL.into(),
         arguments: Vec::new(),
@@ -120,20 +122,20 @@ fn run(desk: &Desk, html: &str) -> RunSummary {
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
+    let ran = workspace.session.run(&workspace.executor(), start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn a_run_tells_what_the_box_said_and_ends_where_it_must_not_go_on() {
-    let desk = Desk::new("browser-asides");
-    let sent = run(&desk, &page(ASKS, 1));
+    let workspace = TestWorkspace::new("browser-asides");
+    let sent = run(&workspace, &page(ASKS, 1));
     assert_eq!(sent.status, RunStatus::Ended(Disposition::Succeeded), "{sent:?}");
     let told = sent.result.unwrap_or_default();
     assert!(told.contains("Your visit ends soon."), "{told}");
 
-    let stopped = run(&desk, &page("<button>OK</button>", 1));
+    let stopped = run(&workspace, &page("<button>OK</button>", 1));
     assert_eq!(&*stopped.state, "error", "{stopped:?}");
     let told = stopped.result.unwrap_or_default();
     assert!(told.contains("Your visit ends soon."), "{told}");
@@ -142,12 +144,12 @@ fn a_run_tells_what_the_box_said_and_ends_where_it_must_not_go_on() {
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn a_form_with_a_field_that_was_switched_off_under_our_hands_is_not_sent() {
-    let desk = Desk::new("browser-off");
+    let workspace = TestWorkspace::new("browser-off");
     let html =
         "<title>Join</title><form><label for=n>Full name</label><input id=n autocomplete=name>
         <label for=e>Email</label><input id=e autocomplete=email><button>Send</button></form>
         <script>n.onfocus = () => { e.disabled = true; };</script>";
-    let outcome = run(&desk, html);
+    let outcome = run(&workspace, html);
     assert_eq!(&*outcome.state, "handed_over", "{outcome:?}");
     let told = outcome.result.unwrap_or_default();
     assert!(told.contains("the page switched `Email` off"), "{told}");

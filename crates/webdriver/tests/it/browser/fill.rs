@@ -3,7 +3,7 @@
 use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::BrowserError;
 
-use super::{Opened, among, field, folder};
+use super::{OpenPage, among, field, folder};
 
 /// Notes which events each element has seen.
 const SPY: &str = "<script>window.seen = {};
@@ -15,7 +15,7 @@ for (const name of ['keydown', 'input', 'change', 'blur', 'submit']) addEventLis
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn lines_and_numbers_are_typed() {
-    let page = Opened::page(&format!(
+    let page = OpenPage::page(&format!(
         "{SPY}<form onsubmit='event.preventDefault()'><input id=a><input id=b value='old one'>
          <textarea id=c></textarea><input id=d type=number step=0.1><input id=e type=password>
          <div id=f contenteditable>before</div><input id=g maxlength=3>
@@ -28,7 +28,7 @@ async fn lines_and_numbers_are_typed() {
     page.browser
         .insert(&field(FieldShape::Text, "#a"), "one\ntwo\u{E007}\tx")
         .await
-        .expect("typed");
+        .expect("field is filled");
     assert_eq!(page.js("return a.value").await, "one two x");
     page.fills(&field(FieldShape::Textarea, "#c"), "one\ntwo\n\nfour").await;
     page.fills(&field(FieldShape::Number, "#d"), "12.5").await;
@@ -54,14 +54,14 @@ async fn lines_and_numbers_are_typed() {
     page.fills(&field(FieldShape::Textarea, "#c"), long.trim()).await;
     assert!(page.js("return seen.c.includes('input') && c.value.length === 4999").await == true);
     // What the page cuts is not what was wanted.
-    let cut = page.fill(&field(FieldShape::Text, "#g"), "abcdef").await.expect("typed");
+    let cut = page.fill(&field(FieldShape::Text, "#g"), "abcdef").await.expect("field is filled");
     assert!(!cut.kept || cut.complaint.is_some(), "{cut:?}");
 }
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn days_times_and_what_has_no_keys() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<input id=d type=date><input id=t type=time><input id=l type=datetime-local>
          <input id=m type=month><input id=w type=week><input id=r type=range min=0 max=50 step=5>
          <input id=c type=color><script>heard = [];
@@ -79,7 +79,7 @@ async fn days_times_and_what_has_no_keys() {
         (FieldShape::Color, "#c", "#ff8800"),
     ] {
         let field = field(shape, selector);
-        page.browser.insert(&field, value).await.expect("put in");
+        page.browser.insert(&field, value).await.expect("field is filled");
         let held = page.js(&format!("return document.querySelector('{selector}').value")).await;
         assert_eq!(held, value, "{shape}");
         // A second time over what is there.
@@ -95,7 +95,7 @@ async fn days_times_and_what_has_no_keys() {
 async fn masks_and_controlled_inputs_keep_what_was_meant() {
     // The second input is like a framework's: its state is changed by trusted input alone,
     // and whatever else is in it is put back. The third is rendered anew at every key.
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<input id=m><input id=c><div id=host></div><script>
          m.addEventListener('input', () => {
            const digits = m.value.replace(/\\D/g, '').slice(0, 10);
@@ -115,7 +115,8 @@ async fn masks_and_controlled_inputs_keep_what_was_meant() {
          </script>",
     )
     .await;
-    let found = page.fill(&field(FieldShape::Text, "#m"), "5551234567").await.expect("typed");
+    let found =
+        page.fill(&field(FieldShape::Text, "#m"), "5551234567").await.expect("field is filled");
     assert_eq!(found.value, "(555) 123-4567");
     page.fills(&field(FieldShape::Text, "#c"), "Ada Lovelace").await;
     page.fills(&field(FieldShape::Text, "#c"), "Grace Hopper").await;
@@ -127,7 +128,7 @@ async fn masks_and_controlled_inputs_keep_what_was_meant() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn buttons_and_boxes_are_clicked_only_when_they_differ() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<style>.over { position: relative } .over input { opacity: 0; position: absolute }
          .over i { position: absolute; inset: 0; background: #eee; width: 200px }
          .gone input { display: none }</style>
@@ -153,14 +154,17 @@ async fn buttons_and_boxes_are_clicked_only_when_they_differ() {
     assert_eq!(page.js("return clicks").await, 3);
     page.fills(&field(FieldShape::Checkbox, "#k2"), "false").await;
     page.fills(&field(FieldShape::Checkbox, "#k3"), "true").await;
-    let off = page.fill(&field(FieldShape::Checkbox, "#k4"), "true").await.expect_err("it is off");
-    assert_eq!(off.to_string(), "`#k4` cannot be used: the page has switched it off");
+    let off = page
+        .fill(&field(FieldShape::Checkbox, "#k4"), "true")
+        .await
+        .expect_err("field is switched off");
+    assert_eq!(off.to_string(), "`#k4` cannot be used: the page has disabled it");
 }
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn shadow_roots_frames_codes_and_files() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<div id=host></div><iframe id=frame srcdoc=\"<input id=in><iframe id=deep srcdoc='<input id=x>'></iframe>\"></iframe>
          <div id=codes><input maxlength=1 id=c1><input maxlength=1 id=c2><input maxlength=1 id=c3></div>
          <input type=file id=file><input id=after><script>
@@ -188,11 +192,14 @@ async fn shadow_roots_frames_codes_and_files() {
     assert_eq!(page.js("return all.map(it => it.value).join('')").await, "815");
 
     let file = folder("file").join("a letter.txt");
-    std::fs::write(&file, "hello").expect("a file");
-    page.fills(&field(FieldShape::File, "#file"), file.to_str().expect("a path")).await;
+    std::fs::write(&file, "hello").expect("file is writable");
+    page.fills(&field(FieldShape::File, "#file"), file.to_str().expect("path is UTF-8")).await;
     assert_eq!(page.js("return file.files[0].size").await, 5);
-    for (path, why) in [("letter.txt", "must be absolute"), ("/no/such/letter", "is not there")] {
-        let error = page.fill(&field(FieldShape::File, "#file"), path).await.expect_err("no file");
+    for (path, why) in [("letter.txt", "must be absolute"), ("/no/such/letter", "does not exist")] {
+        let error = page
+            .fill(&field(FieldShape::File, "#file"), path)
+            .await
+            .expect_err("file is not attached");
         assert!(error.to_string().contains(why), "{error}");
     }
     let error =
@@ -203,7 +210,7 @@ async fn shadow_roots_frames_codes_and_files() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn complaints_are_seen_and_old_ones_are_not() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<form><div><label for=a>Email</label><input id=a type=email></div>
          <div><label for=b>Nickname</label><input id=b aria-describedby='b-hint b-error'>
            <span id=b-hint>Two words</span><span id=b-error hidden>Too short a name</span></div>
@@ -220,7 +227,10 @@ async fn complaints_are_seen_and_old_ones_are_not() {
     )
     .await;
     let said = async |selector: &str, value: &str| {
-        page.fill(&field(FieldShape::Text, selector), value).await.expect("typed").complaint
+        page.fill(&field(FieldShape::Text, selector), value)
+            .await
+            .expect("field is filled")
+            .complaint
     };
     let email = said("#a", "no address").await.expect("the browser's own words");
     assert!(email.contains('@'), "{email}");
@@ -239,7 +249,7 @@ async fn complaints_are_seen_and_old_ones_are_not() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_box_that_takes_its_time_is_clicked_once() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<div role=checkbox id=k aria-checked=false tabindex=0 onclick=\"clicks += 1; setTimeout(() =>
            k.setAttribute('aria-checked', k.getAttribute('aria-checked') !== 'true'), 60)\">Own</div>
          <script>clicks = 0</script>",

@@ -2,7 +2,7 @@
 
 use pointsman_agents::form::{FieldShape, Fill};
 
-use super::{Opened, field};
+use super::{OpenPage, field};
 
 /// Ways to hide a line: its own style, that of what is around it, and more after it.
 const HIDINGS: [(&str, &str, &str, &str); 34] = [
@@ -81,7 +81,7 @@ fn page(around: &str) -> String {
 async fn whatever_hides_a_field_it_is_neither_read_as_seen_nor_typed_into() {
     // Far below the window as well, where no pointer can look.
     for around in ["", "<div style='height: 6000px'></div>"] {
-        let page = Opened::page(&page(around)).await;
+        let page = OpenPage::page(&page(around)).await;
         let fields = page.stands().await.reading.fields;
         let fill = |id: &str| {
             let found = fields.iter().find(|it| it.selector == format!("#{id}"));
@@ -139,7 +139,7 @@ const DRESSED: &str = "<style>
 async fn what_is_only_dressed_is_filled() {
     let cookies = "<div class=cookies>We use cookies <button>Reject</button></div>";
     for banner in ["", cookies] {
-        let page = Opened::page(&DRESSED.replace("COOKIES", banner)).await;
+        let page = OpenPage::page(&DRESSED.replace("COOKIES", banner)).await;
         let fields = page.stands().await.reading.fields;
         for id in [
             "switch", "box", "r1", "float", "flat", "dark", "card", "fade", "icon", "dim", "drop",

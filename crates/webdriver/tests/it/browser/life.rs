@@ -16,39 +16,42 @@ use pointsman_webdriver::browser::{
 };
 use serde_json::{Value, json};
 
-use super::{Opened, Site, field, folder, settings};
+use super::{OpenPage, Site, field, folder, settings};
 
 /// Processes of a browser that was started for a record.
 fn pids(record: &Path) -> Vec<u32> {
-    let record: Value = serde_json::from_slice(&fs::read(record).expect("a record")).expect("JSON");
-    let pid = |who: &str| u32::try_from(record[who]["pid"].as_u64().expect("a number"));
-    ["driver", "browser", "keeper"].map(|who| pid(who).expect("a process")).into()
+    let record: Value = serde_json::from_slice(&fs::read(record).expect("text is valid JSON"))
+        .expect("text is valid JSON");
+    let pid =
+        |who: &str| u32::try_from(record[who]["pid"].as_u64().expect("JSON has the expected type"));
+    ["driver", "browser", "keeper"].map(|who| pid(who).expect("record names a process")).into()
 }
 
 fn profile(record: &Path) -> PathBuf {
-    let record: Value = serde_json::from_slice(&fs::read(record).expect("a record")).expect("JSON");
-    record["folder"].as_str().expect("a folder").into()
+    let record: Value = serde_json::from_slice(&fs::read(record).expect("text is valid JSON"))
+        .expect("text is valid JSON");
+    record["folder"].as_str().expect("JSON has the expected type").into()
 }
 
 /// Returns how many sessions a driver has. It keeps connections open, so no more is read
 /// than it says.
 fn sessions(port: &Value) -> usize {
-    let mut wire = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
-    wire.set_read_timeout(Some(Duration::from_secs(30))).expect("it can be set");
-    wire.write_all(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").expect("it is sent");
+    let mut wire = TcpStream::connect(format!("127.0.0.1:{port}")).expect("server listens");
+    wire.set_read_timeout(Some(Duration::from_secs(30))).expect("timeout is set");
+    wire.write_all(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").expect("request is sent");
     let mut wire = BufReader::new(wire);
     let mut length = 0;
-    for line in wire.by_ref().lines().map(|line| line.expect("it answers")) {
+    for line in wire.by_ref().lines().map(|line| line.expect("server answers")) {
         match line.to_lowercase().strip_prefix("content-length:") {
-            Some(told) => length = told.trim().parse().expect("a number"),
+            Some(told) => length = told.trim().parse().expect("text is well-formed"),
             None if line.is_empty() => break,
             None => {}
         }
     }
     let mut body = vec![0; length];
-    wire.read_exact(&mut body).expect("it answers");
-    let told: Value = serde_json::from_slice(&body).expect("JSON");
-    told["value"].as_array().expect("a list").len()
+    wire.read_exact(&mut body).expect("server answers");
+    let told: Value = serde_json::from_slice(&body).expect("text is valid JSON");
+    told["value"].as_array().expect("JSON has the expected type").len()
 }
 
 fn runs(pid: u32) -> bool {
@@ -70,12 +73,12 @@ pub(super) fn until(holds: impl Fn() -> bool) -> bool {
 async fn a_browser_opens_pages_and_leaves_nothing_behind() {
     let record = folder("life").join("forms/run.json");
     let site = Site::of(&[("/", "<title>Hello</title><p id=p>there")]).await;
-    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
-    browser.goto(&site.url("/")).await.expect("the page");
+    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
+    browser.goto(&site.url("/")).await.expect("page loads");
     let args = vec![json!("#p"), json!({ "deep": ["é"] })];
     let script = "return [document.querySelector(arguments[0]).innerText, arguments[1].deep[0]]";
-    assert_eq!(browser.script(script, args).await.expect("a script"), json!(["there", "é"]));
-    assert!(browser.screenshot().await.expect("a picture").starts_with(b"\x89PNG"));
+    assert_eq!(browser.script(script, args).await.expect("script runs"), json!(["there", "é"]));
+    assert!(browser.screenshot().await.expect("screenshot is taken").starts_with(b"\x89PNG"));
 
     let (pids, profile) = (pids(&record), profile(&record));
     assert!(pids.iter().all(|pid| runs(*pid)) && profile.is_dir());
@@ -88,7 +91,7 @@ async fn a_browser_opens_pages_and_leaves_nothing_behind() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn closing_ends_everything_too() {
     let record = folder("close").join("run.json");
-    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
+    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
     let (pids, profile) = (pids(&record), profile(&record));
     assert_eq!(browser.release().await, Some(BrowserExit::Closed), "it has no window");
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists() && !record.exists());
@@ -98,11 +101,13 @@ async fn closing_ends_everything_too() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_killed_browser_is_gone_and_said_to_be() {
     let record = folder("killed").join("run.json");
-    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
+    let browser = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
     let (pids, profile) = (pids(&record), profile(&record));
-    let pid = rustix::process::Pid::from_raw(pids[1].cast_signed()).expect("a process");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is ours");
-    let error = browser.script("return 1", Vec::new()).await.expect_err("it is dead");
+    let pid =
+        rustix::process::Pid::from_raw(pids[1].cast_signed()).expect("record names a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL)
+        .expect("test owns the process");
+    let error = browser.script("return 1", Vec::new()).await.expect_err("browser is dead");
     assert_eq!(error.class(), FaultClass::Gone, "{error}");
     assert!(matches!(error, BrowserError::Gone { .. }) && !error.is_repeatable());
     drop(browser);
@@ -117,13 +122,15 @@ async fn a_driver_that_ends_at_once_is_started_again() {
     let (driver, starts) = (folder.join("driver"), folder.join("starts"));
     let script = |fails: &str| {
         let (log, real) = (starts.display(), "exec chromedriver \"$@\"");
-        fs::write(&driver, format!("#!/bin/sh\necho >> {log}\n{fails}\n{real}\n")).expect("it");
-        fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        fs::write(&starts, "").expect("it is written");
+        fs::write(&driver, format!("#!/bin/sh\necho >> {log}\n{fails}\n{real}\n"))
+            .expect("file is writable");
+        fs::set_permissions(&driver, fs::Permissions::from_mode(0o755))
+            .expect("test owns the file");
+        fs::write(&starts, "").expect("file is writable");
     };
     let mut settings = settings();
     settings.driver = Some(driver.clone());
-    let count = || fs::read_to_string(&starts).expect("it").lines().count();
+    let count = || fs::read_to_string(&starts).expect("file is readable").lines().count();
     script(&format!("test $(wc -l < {}) -gt 1 || exit 1", starts.display()));
     let browser = Browser::open(&settings).await.expect("the second driver listens");
     assert_eq!(count(), 2);
@@ -137,9 +144,9 @@ async fn a_driver_that_ends_at_once_is_started_again() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn addresses_that_cannot_be_opened_are_told() {
-    let Opened { browser, .. } = Opened::page("<p>").await;
+    let OpenPage { browser, .. } = OpenPage::page("<p>").await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
-    let url = format!("http://{}/", free.expect("a port"));
+    let url = format!("http://{}/", free.expect("loopback has a free port"));
     for (url, word) in [(url.as_str(), "ERR_CONNECTION_REFUSED"), ("no address", "relative URL")] {
         let error = browser.goto(url).await.expect_err("nobody is there");
         assert!(error.to_string().contains(word), "{error}");
@@ -151,23 +158,24 @@ async fn addresses_that_cannot_be_opened_are_told() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     let record = folder("attach").join("run.json");
-    let executor = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
-    executor.script("document.title = 'mine'", Vec::new()).await.expect("a script");
-    let told: Value = serde_json::from_slice(&fs::read(&record).expect("it")).expect("JSON");
+    let executor = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
+    executor.script("document.title = 'mine'", Vec::new()).await.expect("script runs");
+    let told: Value = serde_json::from_slice(&fs::read(&record).expect("text is valid JSON"))
+        .expect("text is valid JSON");
     let url = format!("http://127.0.0.1:{}", told["port"]);
     let title = "return document.title";
 
     let mut settings = settings();
     let session = told["session"].as_str().map(str::to_owned);
     settings.attach = Some(Attach::Driver { url: url.clone(), session });
-    let guest = Browser::open(&settings).await.expect("the same");
-    assert_eq!(guest.script(title, Vec::new()).await.expect("a script"), "mine");
+    let guest = Browser::open(&settings).await.expect("browser starts");
+    assert_eq!(guest.script(title, Vec::new()).await.expect("script runs"), "mine");
     assert_eq!(guest.close().await, None, "it is not ours");
-    assert_eq!(executor.script(title, Vec::new()).await.expect("still there"), "mine");
+    assert_eq!(executor.script(title, Vec::new()).await.expect("script runs"), "mine");
 
     settings.attach = Some(Attach::Driver { url, session: None });
-    let guest = Browser::open(&settings).await.expect("a session");
-    assert_eq!(guest.script(title, Vec::new()).await.expect("a script"), "");
+    let guest = Browser::open(&settings).await.expect("browser starts");
+    assert_eq!(guest.script(title, Vec::new()).await.expect("script runs"), "");
     assert_eq!(sessions(&told["port"]), 2);
     assert_eq!(guest.release().await, None, "the browser is the driver's");
     assert!(until(|| sessions(&told["port"]) == 1), "our session there is gone");
@@ -184,9 +192,14 @@ fn what_is_missing_is_named_with_a_way_out() {
     let [driver, _] = programs(&settings);
     let error = driver.found.expect_err("it is not there");
     assert_eq!(error.to_string(), "chromedriver was not found: looked for /no/such/chromedriver");
-    assert!(error.hint().expect("a way out").contains("apt-get install chromium chromium-driver"));
+    assert!(
+        error
+            .hint()
+            .expect("error has a hint")
+            .contains("apt-get install chromium chromium-driver")
+    );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let opened = runtime.expect("a runtime").block_on(Browser::open(&settings));
+    let opened = runtime.expect("runtime is built").block_on(Browser::open(&settings));
     // Whichever is looked for first.
     assert!(matches!(opened, Err(BrowserError::Missing { .. })), "{opened:?}");
 }
@@ -196,17 +209,17 @@ const CHILD: &str = "POINTSMAN_TEST_BROWSER";
 
 /// Starts a process that opens a browser for a record, and kills it. Returns what it left.
 fn child(record: &Path, keep: u64) -> (Vec<u32>, PathBuf) {
-    let program = env::current_exe().expect("a program");
+    let program = env::current_exe().expect("test binary has a path");
     let mut command = Command::new(program);
     command.args(["--exact", "browser::life::holds_a_browser_until_it_is_killed", "--ignored"]);
     command.arg("--nocapture").env(CHILD, record).env("POINTSMAN_TEST_KEEP", keep.to_string());
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("a process");
-    let said = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("program starts");
+    let said = BufReader::new(child.stdout.take().expect("pipe is connected"));
     let ready = said.lines().map_while(Result::ok).any(|line| line.contains("open"));
     let told = ready.then(|| (pids(record), profile(record)));
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    told.expect("the browser did not open")
+    child.kill().expect("test owns the process");
+    child.wait().expect("run ends");
+    told.expect("browser started")
 }
 
 #[tokio::test]
@@ -214,16 +227,19 @@ fn child(record: &Path, keep: u64) -> (Vec<u32>, PathBuf) {
 async fn holds_a_browser_until_it_is_killed() {
     let Some(record) = env::var_os(CHILD).map(PathBuf::from) else { return };
     let mut settings = settings();
-    let keep = env::var("POINTSMAN_TEST_KEEP").expect("a time").parse().expect("a number");
+    let keep = env::var("POINTSMAN_TEST_KEEP")
+        .expect("variable is a number")
+        .parse()
+        .expect("text is well-formed");
     settings.keep = Duration::from_secs(keep);
-    let browser = Browser::open_for(&settings, Some(&record)).await.expect("a browser");
+    let browser = Browser::open_for(&settings, Some(&record)).await.expect("browser starts");
     let page = "data:text/html,<iframe id=frame srcdoc='<input id=a>'></iframe>";
-    browser.goto(page).await.expect("a page");
-    browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
+    browser.goto(page).await.expect("page loads");
+    browser.script("document.title = 'typed'", Vec::new()).await.expect("script runs");
     // Whoever takes it over finds it in a frame.
-    browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("typed");
+    browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("field is filled");
     // Straight to the pipe: whoever reads it is this test's other half.
-    std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
+    std::io::stdout().write_all(b"\nopen\n").expect("pipe is connected");
     tokio::time::sleep(Duration::from_mins(1)).await;
 }
 
@@ -233,9 +249,11 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
     let record = folder("taken").join("run.json");
     let (old, _) = child(&record, 60);
     assert!(old.iter().all(|pid| runs(*pid)), "{old:?}");
-    let found = BrowserRecord::read(&record).expect("readable").expect("there");
-    let browser = Browser::take_over(&settings(), &found, &record).await.expect("it");
-    let title = browser.script("return document.title", Vec::new()).await.expect("a script");
+    let found =
+        BrowserRecord::read(&record).expect("text is readable").expect("element is present");
+    let browser =
+        Browser::take_over(&settings(), &found, &record).await.expect("session is taken over");
+    let title = browser.script("return document.title", Vec::new()).await.expect("script runs");
     assert_eq!(title, "typed");
     let (new, profile) = (pids(&record), profile(&record));
     assert_eq!(new[..2], old[..2]);
@@ -257,17 +275,17 @@ async fn nobody_comes_back_so_the_keeper_ends_it() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_number_that_was_given_out_again_is_not_signalled() {
     let path = folder("foreign").join("run.json");
-    let mut stranger = Command::new("sleep").arg("60").spawn().expect("a process");
+    let mut stranger = Command::new("sleep").arg("60").spawn().expect("program starts");
     let who = json!({ "pid": stranger.id(), "started": "1" });
     let record = json!({
         "port": 1, "session": "s", "folder": "/no/such/folder", "owner": who,
         "driver": who, "browser": who, "keeper": who,
     });
-    fs::write(&path, record.to_string()).expect("a record");
-    let found = BrowserRecord::read(&path).expect("readable").expect("there");
-    let error = Browser::take_over(&settings(), &found, &path).await.expect_err("it is gone");
+    fs::write(&path, record.to_string()).expect("file is writable");
+    let found = BrowserRecord::read(&path).expect("text is readable").expect("element is present");
+    let error = Browser::take_over(&settings(), &found, &path).await.expect_err("target is gone");
     assert!(matches!(error, BrowserError::Gone { .. }), "{error:?}");
     assert!(runs(stranger.id()), "a stranger was ended");
-    stranger.kill().expect("it is ours");
-    stranger.wait().expect("it ends");
+    stranger.kill().expect("test owns the process");
+    stranger.wait().expect("run ends");
 }

@@ -3,12 +3,12 @@
 use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::BrowserError;
 
-use super::{Opened, among, field};
+use super::{OpenPage, among, field};
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn native_lists() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<select id=s><option value=''>Choose<option value=de>Germany<option value=fr>France</select>
          <select id=m multiple><option>a<option>b<option>c</select>
          <select id=late></select><script>heard = 0; s.onchange = () => {
@@ -30,8 +30,9 @@ async fn native_lists() {
     page.fills(&several, "a\nc").await;
     page.fills(&several, "b").await;
     assert_eq!(page.js("return [...m.selectedOptions].map(it => it.value).join()").await, "b");
-    let error = page.fill(&field(FieldShape::Select, "#s"), "es").await.expect_err("not offered");
-    assert_eq!(error.to_string(), "`#s` cannot be filled: it does not offer what was chosen");
+    let error =
+        page.fill(&field(FieldShape::Select, "#s"), "es").await.expect_err("option is not offered");
+    assert_eq!(error.to_string(), "`#s` cannot be filled: it does not have this option");
 }
 
 /// A line that offers towns a moment after something is typed, a button that opens a list,
@@ -67,7 +68,7 @@ for (const each of seat.children) each.onclick = () =>
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn lists_of_other_elements() {
-    let page = Opened::page(&LISTS.replace("open.", "document.getElementById('open').")).await;
+    let page = OpenPage::page(&LISTS.replace("open.", "document.getElementById('open').")).await;
     page.fills(&field(FieldShape::Combobox, "#town"), "Bern").await;
     assert_eq!(page.js("return chosen").await, "Bern");
     page.fills(&field(FieldShape::Combobox, "#town"), "Bergen").await;
@@ -82,9 +83,14 @@ async fn lists_of_other_elements() {
     let on = "return [...seat.children].map(it => it.ariaSelected).join()";
     assert_eq!(page.js(on).await, "false,true,true");
 
-    let error =
-        page.fill(&field(FieldShape::Combobox, "#town"), "Ber").await.expect_err("too little");
+    let error = page
+        .fill(&field(FieldShape::Combobox, "#town"), "Ber")
+        .await
+        .expect_err("text matches no option");
     assert!(matches!(error, BrowserError::Unfit { .. }), "{error:?}");
-    let error = page.fill(&field(FieldShape::Captcha, "#town"), "x").await.expect_err("never");
+    let error = page
+        .fill(&field(FieldShape::Captcha, "#town"), "x")
+        .await
+        .expect_err("captcha is never filled");
     assert!(matches!(error, BrowserError::Unusable { .. }), "{error:?}");
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use pointsman_kernel::agent::FaultClass;
 use pointsman_webdriver::browser::BrowserError;
 
-use super::{Opened, Site};
+use super::{OpenPage, Site};
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn late_fields_are_waited_for_and_a_picture_is_not() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<form id=f><label for=a>Name</label><input id=a></form><img src=/slow><script>
          for (let at = 0; at < 5; at += 1) setTimeout(() => f.insertAdjacentHTML('beforeend',
            `<label for=l${at}>Late ${at}</label><input id=l${at}>`), at * 60);
@@ -31,14 +31,14 @@ async fn late_fields_are_waited_for_and_a_picture_is_not() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_page_that_never_stands_still_is_told_with_what_moves() {
-    let page = Opened::page(
+    let page = OpenPage::page(
         "<form><label for=a>Name</label><input id=a><span id=more></span></form><script>
          let at = 0;
          setInterval(() => { at += 1; more.innerHTML = `<label>Field ${at} <input id=f${at}></label>`; }, 30);
          </script>",
     )
     .await;
-    let error = page.browser.settle(Duration::from_secs(5)).await.expect_err("it moves");
+    let error = page.browser.settle(Duration::from_secs(5)).await.expect_err("page never settles");
     assert_eq!(error.class(), FaultClass::Timeout);
     let told = error.to_string();
     assert!(
@@ -50,7 +50,7 @@ async fn a_page_that_never_stands_still_is_told_with_what_moves() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn controls_lead_on_or_the_page_says_why_not() {
-    let page = Opened::pages(&[
+    let page = OpenPage::pages(&[
         (
             "/",
             "<form action=/two><label for=a>Name</label><input id=a name=a required>
@@ -71,24 +71,28 @@ async fn controls_lead_on_or_the_page_says_why_not() {
     let pressed = page.press("#wrong", false).await;
     assert!(!pressed.has_moved() && pressed.complaints[0].text == "Not like this", "{pressed:?}");
     let stand = page.stands().await;
-    for (selector, why) in [("#off", "switched it off"), ("#under", "lies over it")] {
-        let error = page.browser.press(selector, &stand, false).await.expect_err("no way");
+    for (selector, why) in [("#off", "disabled it"), ("#under", "covers it")] {
+        let error = page
+            .browser
+            .press(selector, &stand, false)
+            .await
+            .expect_err("control cannot be pressed");
         assert!(error.to_string().contains(why), "{error}");
     }
     let pressed = page.press("#soft", false).await;
     assert!(pressed.has_moved() && pressed.stand.reading.fields[0].selector == "#b", "{pressed:?}");
 
-    page.browser.goto(&page.site.url("/")).await.expect("the page");
+    page.browser.goto(&page.site.url("/")).await.expect("page loads");
     page.js("a.value = 'x'").await;
     let pressed = page.press("#go", false).await;
     assert!(pressed.has_moved() && pressed.stand.title == "Two", "{pressed:?}");
-    assert_eq!(page.browser.words().await.expect("words"), "City");
+    assert_eq!(page.browser.words().await.expect("text is present"), "City");
 }
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
-    let page = Opened::pages(&[
+    let page = OpenPage::pages(&[
         (
             "/",
             "<form action=/sent onsubmit=\"return confirm('Send it now?')\"><label for=a>Name</label>
@@ -110,7 +114,7 @@ async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
     assert!(pressed.stand.url.ends_with("/sent?a="), "{}", pressed.stand.url);
     // One that opens while nothing is pressed stands in nobody's way.
     page.js("setTimeout(() => alert('Boo'), 0)").await;
-    assert_eq!(page.browser.words().await.expect("words"), "Thank you");
+    assert_eq!(page.browser.words().await.expect("text is present"), "Thank you");
     assert!(page.browser.dialogs().iter().all(|dialog| dialog.text == "Boo" && !dialog.accepted));
 }
 
@@ -119,7 +123,7 @@ async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
 async fn another_origin_and_another_window_are_told() {
     let other = Site::of(&[("/", "<label for=x>Card</label><input id=x>")]).await;
     let away = format!("-> {}", other.url("/"));
-    let page = Opened::pages(&[
+    let page = OpenPage::pages(&[
         (
             "/",
             "<form action=/away><label for=a>Name</label><input id=a><button id=go>Next</button></form>
@@ -135,6 +139,7 @@ async fn another_origin_and_another_window_are_told() {
     let pressed = page.press("#go", false).await;
     assert!(pressed.has_moved() && pressed.stand.origin == other.url(""), "{pressed:?}");
     assert_ne!(pressed.stand.origin, before.origin);
-    let nowhere = page.browser.goto("http://example.org/").await.expect_err("not from here");
+    let nowhere =
+        page.browser.goto("http://example.org/").await.expect_err("address is out of reach");
     assert!(matches!(nowhere, BrowserError::Address { .. }), "{nowhere:?}");
 }

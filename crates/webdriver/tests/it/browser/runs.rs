@@ -23,7 +23,7 @@ use pointsman_webdriver::profile;
 use serde_json::{Value, json};
 
 use super::{Site, life::until};
-use crate::desk::Desk;
+use crate::workspace::TestWorkspace;
 
 const PAGE: &str = "<title>Join</title><form action=/sent>
 <label for=n>Full name</label><input id=n name=n autocomplete=name required>
@@ -31,15 +31,21 @@ const PAGE: &str = "<title>Join</title><form action=/sent>
 <button>Send</button></form>";
 
 /// Runs the agent over a page with a profile of two values.
-fn run(desk: &Desk, url: &str, redact: bool) -> RunSummary {
-    run_with(desk, desk.executor(), json!({ "url": url, "redact": redact }), Level::Allow)
+fn run(workspace: &TestWorkspace, url: &str, redact: bool) -> RunSummary {
+    run_with(workspace, workspace.executor(), json!({ "url": url, "redact": redact }), Level::Allow)
 }
 
 /// Runs the agent with a host, more of a configuration, and a rule over sending.
-fn run_with(desk: &Desk, executor: LocalExecutor, mut config: Value, sends: Level) -> RunSummary {
-    let file = desk.work().join("me.toml");
-    fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
-    let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
+fn run_with(
+    workspace: &TestWorkspace,
+    executor: LocalExecutor,
+    mut config: Value,
+    sends: Level,
+) -> RunSummary {
+    let file = workspace.work().join("me.toml");
+    fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n")
+        .expect("file is writable");
+    let held = profile::read(&file).expect("profile is valid").holds(&file.display().to_string());
     config["profile"] = json!(held);
     config["sends"] = json!(sends != Level::Refuse);
     let sends =
@@ -53,13 +59,13 @@ fn run_with(desk: &Desk, executor: LocalExecutor, mut config: Value, sends: Leve
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&executor, start, Vec::new(), &mut Unattended);
+    let ran = workspace.session.run(&executor, start, Vec::new(), &mut Unattended);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
 /// What lies beside the journal for forms.
-fn left(desk: &Desk) -> Vec<PathBuf> {
-    let work = desk.work();
+fn left(workspace: &TestWorkspace) -> Vec<PathBuf> {
+    let work = workspace.work();
     let folder = work.parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
@@ -74,53 +80,59 @@ fn pictures(folder: &Path) -> usize {
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn a_run_fills_sends_and_keeps_values_out_of_its_journal() {
-    let desk = Desk::new("browser-run");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let workspace = TestWorkspace::new("browser-run");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");
     let thanks = "<h1>Thank you, Ada Lovelace</h1>";
     let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", thanks)]));
     for redact in [true, false] {
-        let outcome = run(&desk, &site.url("/"), redact);
+        let outcome = run(&workspace, &site.url("/"), redact);
         assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{outcome:?}");
-        let journal = desk
+        let journal = workspace
             .session
-            .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
-            .expect("a journal")
+            .block_on(workspace.session.store().lines(&outcome.run, Seq(0)))
+            .expect("journal opens")
             .join("\n");
         for value in ["Ada Lovelace", "ada@example.org"] {
             assert_eq!(journal.contains(value), !redact, "{value} with redact = {redact}");
         }
-        let folder = left(&desk).into_iter().find(|path| path.ends_with(outcome.run.as_str()));
-        assert!(pictures(&folder.expect("pictures")) >= 2);
+        let folder = left(&workspace).into_iter().find(|path| path.ends_with(outcome.run.as_str()));
+        assert!(pictures(&folder.expect("folder is UTF-8")) >= 2);
         let private = |path: &PathBuf| path.extension().is_some();
-        assert!(!left(&desk).iter().any(private), "{:?}", left(&desk));
+        assert!(!left(&workspace).iter().any(private), "{:?}", left(&workspace));
     }
 }
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn a_run_that_cannot_open_its_page_fails_and_says_why() {
-    let desk = Desk::new("browser-nowhere");
+    let workspace = TestWorkspace::new("browser-nowhere");
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
-    let outcome = run(&desk, &format!("http://{}/", free.expect("a port")), true);
+    let outcome =
+        run(&workspace, &format!("http://{}/", free.expect("loopback has a free port")), true);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed), "{outcome:?}");
     assert_eq!(&*outcome.state, "error");
     let told: Value = outcome.result.map(Value::String).unwrap_or_default();
     assert!(told.to_string().contains("ERR_CONNECTION_REFUSED"), "{told}");
-    assert!(!left(&desk).iter().any(|path| path.extension().is_some()), "{:?}", left(&desk));
+    assert!(
+        !left(&workspace).iter().any(|path| path.extension().is_some()),
+        "{:?}",
+        left(&workspace)
+    );
 }
 
 #[test]
 fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
-    let desk = Desk::new("browser-untouched");
-    let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
-    fs::create_dir_all(folder.join("r1.private")).expect("a folder");
-    fs::create_dir_all(folder.join("r2.private")).expect("a folder");
-    let ended = desk.executor().ended(
+    let workspace = TestWorkspace::new("browser-untouched");
+    let folder = workspace.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
+    fs::create_dir_all(folder.join("r1.private")).expect("folder is writable");
+    fs::create_dir_all(folder.join("r2.private")).expect("folder is writable");
+    let ended = workspace.executor().ended(
         &FormAgent::DECL,
-        &"r1".parse().expect("a name"),
+        &"r1".parse().expect("text is well-formed"),
         Disposition::Denied,
     );
-    desk.session.block_on(ended);
+    workspace.session.block_on(ended);
     assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }
 
@@ -138,8 +150,9 @@ fn of(folder: &str) -> Vec<u32> {
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
-    let desk = Desk::new("browser-stays");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let workspace = TestWorkspace::new("browser-stays");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");
     let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", "<p>Thank you")]));
     // Its window is seen by nobody, and still it counts as one.
     let mut settings = super::settings();
@@ -148,22 +161,27 @@ fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
     settings.flags.extend(["--headless".into(), mark.clone()]);
     let config = |redact: bool| json!({ "url": site.url("/"), "redact": redact });
 
-    let sent = run_with(&desk, desk.host_with(settings.clone()), config(true), Level::Allow);
+    let sent =
+        run_with(&workspace, workspace.host_with(settings.clone()), config(true), Level::Allow);
     assert_eq!(sent.status, RunStatus::Ended(Disposition::Succeeded), "{sent:?}");
     assert!(until(|| of(&mark).is_empty()), "nothing is left to do in it");
 
-    drop(run_with(&desk, desk.host_with(settings), config(true), Level::Refuse));
+    drop(run_with(&workspace, workspace.host_with(settings), config(true), Level::Refuse));
     let left = of(&mark);
     assert!(!left.is_empty(), "the browser went with the run");
-    assert!(!self::left(&desk).iter().any(|path| path.extension().is_some()));
-    let line = fs::read(format!("/proc/{}/cmdline", left[0])).expect("it runs");
+    assert!(!self::left(&workspace).iter().any(|path| path.extension().is_some()));
+    let line = fs::read(format!("/proc/{}/cmdline", left[0])).expect("file is readable");
     let line = String::from_utf8_lossy(&line).into_owned();
     let profile = line.split('\0').find_map(|it| it.strip_prefix("--user-data-dir="));
-    let folder = Path::new(profile.expect("a profile")).parent().expect("a folder").to_owned();
+    let folder = Path::new(profile.expect("profile is valid"))
+        .parent()
+        .expect("folder is writable")
+        .to_owned();
     assert!(folder.is_dir());
     // The person closes it.
     for pid in of(&mark) {
-        let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a process");
+        let pid =
+            rustix::process::Pid::from_raw(pid.cast_signed()).expect("record names a process");
         // One of them may have gone with another.
         let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
@@ -173,8 +191,9 @@ fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 fn what_a_page_repeats_is_in_no_journal() {
-    let desk = Desk::new("browser-repeats");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let workspace = TestWorkspace::new("browser-repeats");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");
     let first = "<form action=/two><label for=n>Full name</label>
         <input id=n name=n autocomplete=name required><button>Next</button></form>";
     let second = "<form action=/sent><fieldset><legend>Delivery to ADA LOVELACE</legend>
@@ -184,12 +203,12 @@ fn what_a_page_repeats_is_in_no_journal() {
         <button>Send</button></form>";
     let pages = [("/", first), ("/two", second), ("/sent", "<p>Thank you, Ada Lovelace")];
     let site = runtime.block_on(Site::of(&pages));
-    let outcome = run(&desk, &site.url("/"), true);
+    let outcome = run(&workspace, &site.url("/"), true);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{outcome:?}");
-    let journal = desk
+    let journal = workspace
         .session
-        .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
-        .expect("a journal")
+        .block_on(workspace.session.store().lines(&outcome.run, Seq(0)))
+        .expect("journal opens")
         .join("\n");
     assert!(journal.contains("Delivery to [hidden]"), "{journal}");
     for value in ["ada lovelace", "ada@example.org"] {

@@ -4,22 +4,22 @@
 use pointsman_agents::form::Field;
 use pointsman_webdriver::browser::BrowserError;
 
-use super::{Opened, Site, folder};
+use super::{OpenPage, Site, folder};
 
 /// Returns the field of a page that has this id, as it was read.
-async fn read(page: &Opened, id: &str) -> Field {
+async fn read(page: &OpenPage, id: &str) -> Field {
     let fields = page.stands().await.reading.fields;
     let found = fields.iter().find(|it| it.attributes.get("id").is_some_and(|it| it == id));
     found.unwrap_or_else(|| panic!("no #{id} in {fields:?}")).clone()
 }
 
 /// Opens a page of one line with this script, and tries to fill the line.
-async fn refused(script: &str, value: &str) -> (Opened, BrowserError) {
+async fn refused(script: &str, value: &str) -> (OpenPage, BrowserError) {
     let html = format!(
         "<form><p id=p><label for=n id=l>City</label> <input id=n></p><button>Send</button></form>
          <script>window.heard = []; addEventListener('input', () => heard.push(1), true); {script}</script>"
     );
-    let page = Opened::page(&html).await;
+    let page = OpenPage::page(&html).await;
     let field = read(&page, "n").await;
     page.js("window.late?.()").await;
     let error = page.fill(&field, value).await.expect_err("it is another field");
@@ -52,11 +52,11 @@ async fn a_field_that_has_changed_since_it_was_read_is_not_typed_into() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_field_of_another_document_is_not_typed_into() {
     let html = "<form><label for=n>City</label><input id=n><button>Send</button></form>";
-    let page = Opened::page(html).await;
+    let page = OpenPage::page(html).await;
     let field = read(&page, "n").await;
-    page.browser.goto(&page.site.url("/")).await.expect("the same page again");
+    page.browser.goto(&page.site.url("/")).await.expect("page loads");
     let error = page.fill(&field, "Whitby").await.expect_err("it is another document");
-    assert!(error.to_string().contains("its document is another"), "{error}");
+    assert!(error.to_string().contains("its document has changed"), "{error}");
     assert_eq!(page.js("return n.value").await, "");
 }
 
@@ -65,8 +65,8 @@ async fn a_field_of_another_document_is_not_typed_into() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_text_never_becomes_the_path_of_a_file() {
     let secret = folder("secret").join("secret.txt");
-    std::fs::write(&secret, "nobody's business").expect("a file");
-    let path = secret.to_str().expect("a path");
+    std::fs::write(&secret, "nobody's business").expect("file is writable");
+    let path = secret.to_str().expect("path is UTF-8");
     for event in ["focus", "keydown", "keypress", "beforeinput", "input", "keyup", "click"] {
         let html = format!(
             "<form><label for=n>Motto</label><input id=n><button>Send</button></form><script>
@@ -74,7 +74,7 @@ async fn a_text_never_becomes_the_path_of_a_file() {
              n.addEventListener('change', async () => {{ window.loot = await n.files?.[0]?.text() }});
              </script>"
         );
-        let page = Opened::page(&html).await;
+        let page = OpenPage::page(&html).await;
         let field = read(&page, "n").await;
         let filled = page.fill(&field, path).await;
         assert!(event == "click" || filled.is_err(), "{event}: {filled:?}");
@@ -106,7 +106,7 @@ async fn a_frame_that_takes_the_focus_gets_nothing_and_is_told() {
              n.{moment} = () => {{ f.focus(); f.contentWindow.focus() }};</script>",
             other.url("/")
         );
-        let page = Opened::page(&html).await;
+        let page = OpenPage::page(&html).await;
         let field = read(&page, "n").await;
         let error = page.fill(&field, "Xanthopolis").await.expect_err("the focus is elsewhere");
         let said = error.to_string();
@@ -125,7 +125,7 @@ async fn a_frame_that_takes_the_focus_gets_nothing_and_is_told() {
 async fn another_field_that_takes_the_focus_gets_nothing_of_the_text() {
     let html = "<form><label for=n>City</label><input id=n><label for=o>Other</label><input id=o>
         <button>Send</button></form><script>n.oninput = () => o.focus()</script>";
-    let page = Opened::page(html).await;
+    let page = OpenPage::page(html).await;
     let field = read(&page, "n").await;
     let error = page.fill(&field, "Whitby").await.expect_err("the focus is elsewhere");
     assert!(matches!(&error, BrowserError::Focus { typed: 1, .. }), "{error}");
@@ -138,7 +138,7 @@ async fn a_frame_that_goes_to_another_site_is_not_typed_into_whatever_it_says_it
     let other = Site::of(&[("/", "")]).await;
     let inner = "<label for=n>City</label><input id=n><label for=m>Email</label><input id=m>";
     let html = "<form><iframe id=f src=/inner></iframe><button>Send</button></form>";
-    let page = Opened::pages(&[("/", html), ("/inner", inner)]).await;
+    let page = OpenPage::pages(&[("/", html), ("/inner", inner)]).await;
     let site = page.site.url("");
     let evil = format!(
         "{inner}<script>Object.defineProperty(window, 'origin', {{ get: () => '{site}' }});
@@ -148,14 +148,14 @@ async fn a_frame_that_goes_to_another_site_is_not_typed_into_whatever_it_says_it
     let evil = Site::of(&[("/inner", &evil)]).await;
     page.browser.stay_on(&site);
     let fields = page.stands().await.reading.fields;
-    let city = fields.iter().find(|it| it.label == "City").expect("it is read");
+    let city = fields.iter().find(|it| it.label == "City").expect("file is readable");
     page.fills(city, "Whitby").await;
     page.js(&format!("document.getElementById('f').src = '{}'", evil.url("/inner"))).await;
     let mut gone = false;
     while !gone {
         gone = page.js("return !document.getElementById('f').contentDocument").await == true;
     }
-    let mail = fields.iter().find(|it| it.label == "Email").expect("it is read");
+    let mail = fields.iter().find(|it| it.label == "Email").expect("file is readable");
     let error = page.fill(mail, "ada@example.org").await.expect_err("another site");
     assert!(matches!(error, BrowserError::Elsewhere { .. }), "{error:?}");
 }
@@ -168,7 +168,7 @@ async fn choices_that_have_come_to_mean_another_are_not_made() {
         <label><input type=radio name=r id=x value=n><span>No</span></label></fieldset>
         <label for=s>Country</label><select id=s><option value=''>-<option value=de>Germany<option value=fr>France</select>
         <label><input type=checkbox id=k><span id=kl>Window seat</span></label><button>Send</button></form>";
-    let page = Opened::page(html).await;
+    let page = OpenPage::page(html).await;
     let (radio, list, tick) =
         (read(&page, "y").await, read(&page, "s").await, read(&page, "k").await);
     page.js(
@@ -179,7 +179,7 @@ async fn choices_that_have_come_to_mean_another_are_not_made() {
     let error = page.fill(&radio, "n").await.expect_err("it says another word");
     assert!(error.to_string().contains(r#"it said "No" and says "Yes" now"#), "{error}");
     let error = page.fill(&list, "de").await.expect_err("it says another word");
-    assert!(error.to_string().contains("does not offer what was chosen"), "{error}");
+    assert!(error.to_string().contains("does not have this option"), "{error}");
     let error = page.fill(&tick, "true").await.expect_err("it says another word");
     assert!(error.to_string().contains("Sell my data"), "{error}");
     assert_eq!(
@@ -218,7 +218,7 @@ async fn a_control_that_changes_under_the_pointer_is_not_pressed() {
             "<form id=fm action=/sent method=post><label for=n>City</label><input id=n name=n>
              <button id=go>Send</button></form><script>{script}</script>"
         );
-        let page = Opened::pages(&[("/", &html), ("/sent", "<p>Thank you")]).await;
+        let page = OpenPage::pages(&[("/", &html), ("/sent", "<p>Thank you")]).await;
         let stand = page.stands().await;
         let error = page.browser.press("#go", &stand, true).await.expect_err("not as agreed");
         let said = error.to_string();
@@ -234,7 +234,7 @@ async fn a_control_that_changes_under_the_pointer_is_not_pressed() {
         ))
         .await;
         let stand = page.stands().await;
-        let pressed = page.browser.press("#go", &stand, true).await.expect("as it was read");
+        let pressed = page.browser.press("#go", &stand, true).await.expect("control is pressed");
         assert_eq!(pressed.stand.url, away, "{script}");
     }
 }

@@ -20,8 +20,8 @@ impl Site {
         let pages: BTreeMap<String, String> =
             pages.iter().map(|(path, html)| ((*path).into(), (*html).into())).collect();
         let pages = Arc::new(pages);
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = listener.local_addr().expect("an address").port();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let port = listener.local_addr().expect("listener has an address").port();
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(answer(stream, Arc::clone(&pages)));

@@ -2,7 +2,7 @@
 
 use pointsman_agents::form::{Field, FieldShape};
 
-use super::Opened;
+use super::OpenPage;
 
 /// Three sliders of a role: one that knows every key, one that knows arrows alone and is
 /// drawn late, and one that runs from right to left.
@@ -57,7 +57,7 @@ make(size, { min: -100, max: 0, step: 1, value: -13, values: null, disabled: fal
 make(span, { min: 0, max: 9, step: 1, value: 0, values: [2, 5], disabled: false }, 2);
 </script>";
 
-async fn fields(page: &Opened) -> Vec<Field> {
+async fn fields(page: &OpenPage) -> Vec<Field> {
     page.stands().await.reading.fields
 }
 
@@ -69,7 +69,7 @@ fn by_id<'a>(fields: &'a [Field], id: &str) -> &'a Field {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn sliders_of_a_role_are_moved_by_keys() {
-    let page = Opened::page(ROLES).await;
+    let page = OpenPage::page(ROLES).await;
     let fields = fields(&page).await;
     for (id, label, values) in [
         ("v", "Volume", &["731", "0", "999", "500"][..]),
@@ -87,14 +87,14 @@ async fn sliders_of_a_role_are_moved_by_keys() {
     assert_eq!(by_id(&fields, "v").limits.max.as_deref(), Some("1000"));
     assert!(page.js("return trusted && keys < 400").await == true);
     // What its steps do not meet is told, and no key is pressed for ever.
-    let missed = page.fill(by_id(&fields, "h"), "0.25").await.expect_err("it has no such place");
-    assert!(missed.to_string().contains("no nearer than"), "{missed}");
+    let missed = page.fill(by_id(&fields, "h"), "0.25").await.expect_err("slider lacks the value");
+    assert!(missed.to_string().contains("its closest value is"), "{missed}");
 }
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_librarys_slider_is_a_field_and_is_moved_by_its_handle() {
-    let page = Opened::page(LIBRARY).await;
+    let page = OpenPage::page(LIBRARY).await;
     let fields = fields(&page).await;
     let size = by_id(&fields, "size");
     assert_eq!(size.shape, FieldShape::Range);
@@ -117,7 +117,7 @@ async fn number_shown_for_one_slider_does_not_change_the_next() {
     let html = "<form><input type=range id=a max=20 value=4><div id=shown>4</div>
         <input type=range id=b max=20 value=9><button>Send</button></form>
         <script>a.oninput = () => { shown.textContent = window.says ?? a.value }</script>";
-    let page = Opened::page(html).await;
+    let page = OpenPage::page(html).await;
     let read = fields(&page).await;
     assert_eq!(by_id(&read, "b").label, "4");
     page.fills(by_id(&read, "a"), "17").await;

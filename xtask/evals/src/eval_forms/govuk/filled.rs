@@ -4,13 +4,13 @@
 use pointsman_agents::form::{Field, FieldKind, FieldShape};
 
 use super::checks::Checks;
-use crate::eval_forms::pages::Filled;
+use crate::eval_forms::pages::FilledField;
 
 /// Fills a field with something other than what it holds, and notes what became of it.
 pub(super) fn check(
     checks: &mut Checks,
     field: &Field,
-    fill: impl FnOnce(&str) -> Result<Filled, String>,
+    fill: impl FnOnce(&str) -> Result<FilledField, String>,
 ) {
     let tried = match value(field) {
         Some(value) => fill(&value),
@@ -23,8 +23,8 @@ pub(super) fn check(
     });
 }
 
-fn judged(filled: &Filled) -> Result<(), String> {
-    let Filled { wanted, found, holds } = filled;
+fn judged(filled: &FilledField) -> Result<(), String> {
+    let FilledField { wanted, found, holds } = filled;
     if !found.kept {
         return Err(format!("{wanted:?} was put in, {:?} was found", found.value));
     }
@@ -81,7 +81,7 @@ mod tests {
         check(&mut checks, &field, |value| {
             let complaint = complaint.map(Into::into);
             let found = FieldCheck { value: value.into(), kept, complaint };
-            Ok(Filled { wanted: value.into(), found, holds: holds.into() })
+            Ok(FilledField { wanted: value.into(), found, holds: holds.into() })
         });
         assert_eq!(checks.all_hold(), checks.of("filled") == (1, 1));
         checks.of("filled")

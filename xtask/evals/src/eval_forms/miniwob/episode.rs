@@ -26,7 +26,7 @@ addEventListener('load', () => {
 </script>";
 
 /// Where the tasks are served.
-pub(super) struct Stand(Site);
+pub(super) struct TaskServer(Site);
 
 /// One problem.
 pub(super) struct Episode {
@@ -52,7 +52,7 @@ impl Episode {
     }
 }
 
-impl Stand {
+impl TaskServer {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let folder = folder.to_owned();
         let site = Site::start(move |request: &Request| {

@@ -70,7 +70,7 @@ pub(super) const OTHERS: [(&str, &str); 30] = [
 ];
 
 /// The tasks of a folder, told apart.
-pub(super) struct Sorted<'a> {
+pub(super) struct TaskList<'a> {
     /// Those that fill a form, and how their instruction is read.
     pub(super) forms: Vec<(&'a str, Task)>,
     /// The others, and why they fill none.
@@ -82,7 +82,7 @@ pub(super) struct Sorted<'a> {
 /// # Errors
 ///
 /// Where a task is listed as neither.
-pub(super) fn sorted(names: &[String]) -> Result<Sorted<'_>> {
+pub(super) fn sorted(names: &[String]) -> Result<TaskList<'_>> {
     let (mut forms, mut others, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let form = FORMS.iter().find(|(it, _)| it == name);
@@ -99,7 +99,7 @@ pub(super) fn sorted(names: &[String]) -> Result<Sorted<'_>> {
         unknown.join(", "),
         file!()
     );
-    Ok(Sorted { forms, others })
+    Ok(TaskList { forms, others })
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     fn a_task_is_known_by_its_whole_name() -> Result<()> {
         let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let known = names(&["click-link", "use-spinner"]);
-        let Sorted { forms, others } = sorted(&known)?;
+        let TaskList { forms, others } = sorted(&known)?;
         assert_eq!(forms, [("use-spinner", Task::Spin)]);
         assert_eq!(others, [("click-link", BUTTONS)]);
         for unknown in ["click-shades", "email-inbox-2", "enter-text", "use-slider-3"] {

@@ -155,6 +155,6 @@ fn harmless_fields_are_not_taken_for_secrets() {
 fn what_a_kind_says_already_is_not_written_twice() {
     let plain = read("Card number", "autocomplete=cc-number", |_| {});
     assert_eq!((plain.kind, plain.secret), (FieldKind::CcNumber, None));
-    let written = serde_json::to_string(&plain).expect("plain data");
+    let written = serde_json::to_string(&plain).expect("value serialises to JSON");
     assert!(!written.contains("secret"), "{written}");
 }

@@ -10,7 +10,7 @@ fn read(attributes: &str, change: impl FnOnce(&mut Control)) -> Field {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, attributes, change);
-    page.read().all().next().cloned().expect("it is listed")
+    page.read().all().next().cloned().expect("page lists the field")
 }
 
 #[test]

@@ -147,9 +147,9 @@ fn what_is_shortened_is_written_out_by_who_asks() {
     };
     assert_eq!(
         said("log --onel"),
-        "`git log` may not be given `--onel` here; options are written out, such as `--oneline`"
+        "`git log` does not allow `--onel` here; write options in full, such as `--oneline`"
     );
-    assert_eq!(said("rm -rf x"), "`git rm` may not be given `-f` here");
+    assert_eq!(said("rm -rf x"), "`git rm` does not allow `-f` here");
     assert_eq!(said("log -n"), "`-n` of `git log` needs a value, not `nothing`");
 }
 

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use super::{
-    super::{Desk, wait},
+    super::{TestSession, wait},
     policy, sh, works,
 };
 
@@ -23,17 +23,17 @@ const CALLS: usize = 400;
 const AT_ONCE: usize = 4;
 
 /// Puts a folder with a secret beside the workspace.
-fn secret(desk: &Desk) {
+fn secret(desk: &TestSession) {
     let folder = desk.folder.0.join("private");
-    fs::create_dir_all(&folder).expect("it is made");
+    fs::create_dir_all(&folder).expect("the folder is created");
     for name in ["key", "config", "hooks"] {
-        fs::write(folder.join(name), "SECRET\n").expect("it is written");
+        fs::write(folder.join(name), "SECRET\n").expect("the file is written");
     }
 }
 
 /// A repository beside a secret. Programs that its settings name are not run: see `git::drivers`.
-fn repository(name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> Desk {
-    let desk = Desk::with(&format!("attack-{name}"), |settings| {
+fn repository(name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> TestSession {
+    let desk = TestSession::with(&format!("attack-{name}"), |settings| {
         settings.sandbox = policy("bubblewrap");
         change(&mut settings.sandbox);
         settings.limits.shell_ms = 120_000;
@@ -55,7 +55,7 @@ fn a_link_under_git_is_refused_and_shows_nothing() {
         let (path, aside) = (desk.root.join(".git").join(name), desk.root.join("aside"));
         let had = fs::rename(&path, &aside).is_ok();
         for target in targets {
-            symlink(target, &path).expect("it is made");
+            symlink(target, &path).expect("the link is created");
             let said = desk.refuses("git", add.clone());
             let linked = said.contains(&format!("`.git/{name}` there is a link"));
             // Git itself may stumble over the link when it lists the settings, which is before.
@@ -65,17 +65,17 @@ fn a_link_under_git_is_refused_and_shows_nothing() {
             // Whatever only looks has all of `.git` as one folder: no link in it is followed.
             let (_, said) = sh(&desk, &format!("cat .git/{name} .git/{name}/*"));
             assert!(!said.contains("SECRET"), "{name} {target}: {said}");
-            fs::remove_file(&path).expect("it is removed");
+            fs::remove_file(&path).expect("the file existed and is removed");
         }
         if had {
-            fs::rename(&aside, &path).expect("it is put back");
+            fs::rename(&aside, &path).expect("the file is renamed");
         }
     }
     // Something else than a link is refused too.
-    fs::create_dir(desk.root.join(".git/commondir")).expect("it is made");
+    fs::create_dir(desk.root.join(".git/commondir")).expect("the folder is created");
     let said = desk.refuses("git", add.clone());
     assert!(said.contains("commondir: Is a directory"), "{said}");
-    fs::remove_dir(desk.root.join(".git/commondir")).expect("it is removed");
+    fs::remove_dir(desk.root.join(".git/commondir")).expect("the empty folder is removed");
     desk.does("git", add);
 }
 
@@ -83,10 +83,10 @@ fn a_link_under_git_is_refused_and_shows_nothing() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn git_finds_a_folder_for_hooks_that_nothing_can_be_put_in() {
     let desk = repository("no-hooks", |_| {});
-    fs::remove_dir_all(desk.root.join(".git/hooks")).expect("it is removed");
+    fs::remove_dir_all(desk.root.join(".git/hooks")).expect("the folder is removed");
     desk.does("git", json!({ "args": ["add", "a.txt"] }));
     // A folder that is not there cannot be kept from being made, so an empty one is put there.
-    let hooks = fs::read_dir(desk.root.join(".git/hooks")).expect("it is there");
+    let hooks = fs::read_dir(desk.root.join(".git/hooks")).expect("the folder is readable");
     assert_eq!(hooks.count(), 0);
     desk.does("git", json!({ "args": ["commit", "-m", "First"] }));
 }
@@ -97,13 +97,19 @@ fn older(folder: &Path) -> PathBuf {
     let text = "#!/bin/sh\nif [ \"$1\" = --help ]; then bwrap --help | grep -v bind-fd; exit; fi\n\
                 for word; do case $word in *bind-fd) echo 'unknown option' >&2; exit 1;; --) break;; \
                 esac; done\nexec bwrap \"$@\"\n";
-    fs::write(&script, text).expect("it is written");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is set");
+    fs::write(&script, text).expect("the file is written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))
+        .expect("the owner may set permissions");
     script
 }
 
 /// Swaps two names as fast as it can while calls are made; returns how many of them ran.
-fn race(desk: &Desk, names: (&str, &str), tool: &str, arguments: &serde_json::Value) -> usize {
+fn race(
+    desk: &TestSession,
+    names: (&str, &str),
+    tool: &str,
+    arguments: &serde_json::Value,
+) -> usize {
     let over = AtomicBool::new(false);
     let (one, two) = (desk.root.join(names.0), desk.root.join(names.1));
     let swap = || renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE).expect("it swaps");
@@ -154,15 +160,16 @@ fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
         settings.sandbox.bubblewrap = bubblewrap;
         settings.sandbox.read_only.push(root.join("kept"));
         settings.limits.shell_ms = 120_000;
-        let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
+        let tools =
+            pointsman_runtime::tool::WorkspaceTools::open(settings).expect("the tools open");
         assert_eq!(tools.tool_sandbox(), "bubblewrap");
-        let desk = Desk { tools, ..desk };
-        fs::create_dir(root.join("kept")).expect("it is made");
+        let desk = TestSession { tools, ..desk };
+        fs::create_dir(root.join("kept")).expect("the folder is created");
         desk.put("kept/key", "mine\n");
         desk.put(".git/key", "mine\n");
 
         // The whole of `.git`.
-        symlink("../private", root.join("other")).expect("it is made");
+        symlink("../private", root.join("other")).expect("the link is created");
         let look = json!({ "command": "cat .git/key kept/key ../private/key; cat other/key" });
         race(&desk, (".git", "other"), "shell", &look);
         works(&desk, "cat .git/key");
@@ -170,10 +177,10 @@ fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
         race(&desk, ("kept", "other"), "shell", &look);
         works(&desk, "cat kept/key");
         // What git may not write.
-        symlink("../../private", root.join(".git/other")).expect("it is made");
+        symlink("../../private", root.join(".git/other")).expect("the link is created");
         let add = json!({ "args": ["add", "--renormalize", "."] });
         race(&desk, (".git/hooks", ".git/other"), "git", &add);
-        fs::remove_file(root.join(".git/other")).expect("it is removed");
+        fs::remove_file(root.join(".git/other")).expect("the file existed and is removed");
         desk.does("git", add);
     }
 }

@@ -4,11 +4,11 @@ use std::fs;
 
 use pointsman_runtime::tool::sandbox::CommandLimits;
 
-use super::{super::Desk, KINDS, fails, open, sh, works};
+use super::{super::TestSession, KINDS, fails, open, sh, works};
 
 const MIB: u64 = 1 << 20;
 
-fn limited(kind: &str, name: &str, change: impl FnOnce(&mut CommandLimits)) -> Desk {
+fn limited(kind: &str, name: &str, change: impl FnOnce(&mut CommandLimits)) -> TestSession {
     open(kind, name, |policy| change(&mut policy.limits))
 }
 
@@ -63,7 +63,7 @@ fn files_and_open_files_and_time_are_bounded() {
             limits.temporary_bytes = 4 * MIB;
         });
         fails(&desk, "head -c 20000000 /dev/zero > big");
-        let size = fs::metadata(desk.root.join("big")).expect("it is there").len();
+        let size = fs::metadata(desk.root.join("big")).expect("the file exists").len();
         assert_eq!(size, 8 * MIB, "{kind}");
         let opens = "perl -e 'for (1..100) { open(my $f, \"<\", \"/dev/null\") or die \"$!\\n\"; \
                      push @f, $f }'";

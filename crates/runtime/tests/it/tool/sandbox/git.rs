@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{Desk, wait},
+    super::{TestSession, wait},
     KINDS, desk, fails, sh,
 };
 
@@ -19,7 +19,7 @@ fn git(arguments: &[&str]) -> Value {
 }
 
 /// A workspace with a commit in it.
-fn repository(kind: &str, name: &str) -> Desk {
+fn repository(kind: &str, name: &str) -> TestSession {
     let desk = desk(kind, name);
     desk.does("git", git(&["init", "-b", "main"]));
     desk.put("a.txt", "one\n");
@@ -49,14 +49,14 @@ fn history_is_made_and_read() {
 
 #[test]
 fn verbs_that_are_not_allowed_are_refused_before_anything_runs() {
-    let desk = Desk::new("git-verbs");
+    let desk = TestSession::new("git-verbs");
     for arguments in [&["push"][..], &["clone", "x"], &["config", "a.b", "c"], &["-C", "/", "log"]]
     {
         let said = desk.refuses("git", git(arguments));
         assert!(said.contains("is not allowed here; there are add, blame,"), "{said}");
     }
     let said = desk.refuses("git", git(&["diff", "--output=x"]));
-    assert_eq!(said, "`git diff` may not be given `--output` here");
+    assert_eq!(said, "`git diff` does not allow `--output` here");
     let said = desk.refuses("git", git(&["commit"]));
     assert!(said.contains("needs a message"), "{said}");
 }
@@ -103,10 +103,11 @@ fn programs_that_the_repository_names_are_not_run() {
         let desk = repository(kind, "programs");
         let trap = desk.root.join("trap.sh");
         desk.put("trap.sh", format!("#!/bin/sh\ntouch {}/sprung\n", desk.root.display()));
-        fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).expect("it is set");
+        fs::set_permissions(&trap, fs::Permissions::from_mode(0o755))
+            .expect("the owner may set permissions");
         for hook in ["pre-commit", "post-checkout", "post-commit", "post-index-change"] {
-            fs::create_dir_all(desk.root.join(".git/hooks")).expect("it is made");
-            fs::copy(&trap, desk.root.join(".git/hooks").join(hook)).expect("it is copied");
+            fs::create_dir_all(desk.root.join(".git/hooks")).expect("the folder is created");
+            fs::copy(&trap, desk.root.join(".git/hooks").join(hook)).expect("the file is copied");
         }
         let trap = trap.display();
         let config = format!(
@@ -161,7 +162,7 @@ fn git_leaves_no_hook_and_no_setting_behind() {
             let said = desk.refuses("git", git(arguments));
             assert!(said.contains("git's own files"), "{kind}: {said}");
         }
-        symlink(".git/hooks", desk.root.join("away")).expect("it is made");
+        symlink(".git/hooks", desk.root.join("away")).expect("the link is created");
         let said = desk.refuses("git", git(&["mv", "hook.sh", "away/pre-commit"]));
         assert!(said.contains("git's own files"), "{kind}: {said}");
         assert!(!hook.exists(), "{kind}");
@@ -174,18 +175,19 @@ fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
     for kind in KINDS {
         let first = repository(kind, "linked");
         let second = desk(kind, "worktree");
-        fs::remove_dir(&second.root).expect("it is empty");
+        fs::remove_dir(&second.root).expect("the empty folder is removed");
         let mut add = std::process::Command::new("git");
         add.arg("-C").arg(&first.root).args(["worktree", "add", "-q"]).arg(&second.root);
-        assert!(add.status().expect("git runs").success());
+        assert!(add.status().expect("the program starts").success());
         // The folder was made anew, so the tools are opened anew.
         let mut settings = pointsman_runtime::tool::ToolSettings::over(
             &second.root,
             second.folder.0.join("cache/search.db"),
         );
         settings.sandbox = super::policy(kind);
-        let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
-        let second = Desk { tools, ..second };
+        let tools =
+            pointsman_runtime::tool::WorkspaceTools::open(settings).expect("the tools open");
+        let second = TestSession { tools, ..second };
         second.put("b.txt", "new\n");
         second.does("git", git(&["add", "b.txt"]));
         second.does("git", git(&["commit", "-m", "Beside"]));
@@ -193,8 +195,8 @@ fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
 
         let third = desk(kind, "false");
         let secret = third.folder.0.join("secret");
-        fs::create_dir(&secret).expect("it is made");
-        fs::write(secret.join("key"), "SECRET").expect("it is written");
+        fs::create_dir(&secret).expect("the folder is created");
+        fs::write(secret.join("key"), "SECRET").expect("the file is written");
         third.put(".git", format!("gitdir: {}\n", secret.display()));
         fails(&third, &format!("cat {}/key", secret.display()));
     }

@@ -28,18 +28,18 @@ use serde_json::{Value, json};
 use crate::store::TempFolder;
 
 /// A repository with a file in it, and a journal beside it.
-struct Desk {
+struct TestSession {
     folder: TempFolder,
     session: Session,
 }
 
-impl Desk {
+impl TestSession {
     fn new(name: &str) -> Self {
         let folder = TempFolder::new(&format!("hook-{name}"));
-        fs::create_dir_all(folder.0.join("work")).expect("it is made");
+        fs::create_dir_all(folder.0.join("work")).expect("the folder is created");
         let session =
             Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"))
-                .expect("it opens");
+                .expect("the session opens");
         let desk = Self { folder, session };
         desk.put("a.txt", "one\n");
         desk
@@ -55,7 +55,7 @@ impl Desk {
     }
 
     fn put(&self, path: &str, text: &str) {
-        fs::write(self.folder.0.join("work").join(path), text).expect("it is written");
+        fs::write(self.folder.0.join("work").join(path), text).expect("the file is written");
     }
 
     fn git(&self, arguments: &[&str]) -> String {
@@ -65,9 +65,9 @@ impl Desk {
             .current_dir(self.folder.0.join("work"))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .output()
-            .expect("git runs");
+            .expect("the program starts");
         assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).expect("it is text")
+        String::from_utf8(ran.stdout).expect("the output is UTF-8")
     }
 
     fn log(&self) -> Vec<String> {
@@ -126,7 +126,7 @@ impl Desk {
         let permit = Permit::unwritten(run.clone(), ChatAgent::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let doing = executor.perform(permit, task, ProgressSink::nobody());
-        let done = threads.expect("it is made").block_on(doing);
+        let done = threads.expect("the runtime starts").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
         let Ok(ChatReport::PostTools { action_taken, actions }) = report.read() else {
             panic!("another report: {}", report.get());
@@ -161,14 +161,14 @@ fn write(path: &str, content: &str) -> (&'static str, Value) {
 
 fn script(folder: &Path, answer: &Value) -> Spec {
     let file = folder.join("answers.jsonl");
-    fs::write(&file, answer.to_string()).expect("it is written");
-    format!("script:{}", file.display()).parse().expect("a model")
+    fs::write(&file, answer.to_string()).expect("the file is written");
+    format!("script:{}", file.display()).parse().expect("the text names a model")
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_the_run_changed_is_committed_once() {
-    let desk = Desk::with_git("once");
+    let desk = TestSession::with_git("once");
     let run = desk.run(&[
         edit("a.txt", "one", "two"),
         write("sub/b [1].txt", "b\n"),
@@ -192,7 +192,7 @@ fn what_the_run_changed_is_committed_once() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn nothing_of_a_persons_is_swept_in() {
-    let desk = Desk::with_git("sweep");
+    let desk = TestSession::with_git("sweep");
     desk.put("b.txt", "b\n");
     desk.git(&["add", "b.txt"]);
     desk.git(&["commit", "--quiet", "-m", "second"]);
@@ -219,12 +219,12 @@ fn nothing_of_a_persons_is_swept_in() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_is_staged_is_left_to_the_person() {
-    let desk = Desk::with_git("staged");
+    let desk = TestSession::with_git("staged");
     desk.put("c.txt", "mine\n");
     desk.git(&["add", "c.txt"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let (acted, said) = desk.commit(&run);
-    assert!(!acted && said.contains("the index holds changes that are not this run's"), "{said}");
+    assert!(!acted && said.contains("the git index has changes of others"), "{said}");
     assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "c.txt\n");
     assert_eq!(desk.log(), ["first"]);
 }
@@ -232,7 +232,7 @@ fn what_is_staged_is_left_to_the_person() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_the_runs_own_commands_changed_goes_with_it() {
-    let desk = Desk::with_git("commands");
+    let desk = TestSession::with_git("commands");
     let command = ("shell", json!({ "command": "sed -i s/two/2/ a.txt" }));
     let run = desk.run(&[edit("a.txt", "one", "two"), command]);
     assert!(desk.commit(&run).0);
@@ -242,14 +242,14 @@ fn what_the_runs_own_commands_changed_goes_with_it() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn outside_a_repository_and_turned_off_nothing_happens() {
-    let desk = Desk::new("outside");
+    let desk = TestSession::new("outside");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     assert_eq!(desk.commit(&run), (false, String::new()));
-    let desk = Desk::with_git("off");
+    let desk = TestSession::with_git("off");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let off = Hooks { commit: false, ..committing() };
     let executor = desk.executor(off, Spec::quote());
-    assert_eq!(Desk::hook(&executor, &run, &["edit"]), (false, String::new()));
+    assert_eq!(TestSession::hook(&executor, &run, &["edit"]), (false, String::new()));
     assert_eq!(desk.log(), ["first"]);
 }
 
@@ -265,12 +265,12 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
         ("empty", json!({ "text": "\n" }), "Change a.txt"),
         ("long", json!({ "text": long }), &format!("{}…", "x".repeat(71))),
     ] {
-        let desk = Desk::with_git(&format!("message-{name}"));
+        let desk = TestSession::with_git(&format!("message-{name}"));
         let run = desk.run(&[edit("a.txt", "one", "two")]);
         let model = script(&desk.folder.0, &answer);
         let message_ms = if name == "slow" { 300 } else { 20_000 };
         let hooks = Hooks { message_ms, ..committing() };
-        let (acted, said) = Desk::hook(&desk.executor(hooks, model), &run, &["edit"]);
+        let (acted, said) = TestSession::hook(&desk.executor(hooks, model), &run, &["edit"]);
         assert!(acted, "{name}: {said}");
         assert_eq!(desk.log(), [wanted, "first"], "{name}");
     }
@@ -279,21 +279,23 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_commit_that_fails_is_told_and_leaves_nothing_staged() {
-    let desk = Desk::with_git("fails");
+    let desk = TestSession::with_git("fails");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     // Nobody can move the branch while this is there.
-    fs::write(desk.folder.0.join("work/.git/refs/heads/main.lock"), "").expect("it is written");
+    fs::write(desk.folder.0.join("work/.git/refs/heads/main.lock"), "")
+        .expect("the file is written");
     let (acted, said) = desk.commit(&run);
     assert!(!acted && said.starts_with("the commit failed:"), "{said}");
     assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "");
-    fs::remove_file(desk.folder.0.join("work/.git/refs/heads/main.lock")).expect("it is removed");
+    fs::remove_file(desk.folder.0.join("work/.git/refs/heads/main.lock"))
+        .expect("the file existed and is removed");
     assert!(desk.commit(&run).0);
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn commands_run_after_the_tools_they_are_for() {
-    let desk = Desk::with_git("after");
+    let desk = TestSession::with_git("after");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let command = |run: &str, when: &[&str], timeout_ms| AfterTools {
         run: run.into(),
@@ -308,15 +310,16 @@ fn commands_run_after_the_tools_they_are_for() {
         command("sleep 60", &[], Some(5_000)),
     ];
     let executor = desk.executor(Hooks { after_tools, ..committing() }, Spec::quote());
-    let (acted, said) = Desk::hook(&executor, &run, &["edit", "read"]);
+    let (acted, said) = TestSession::hook(&executor, &run, &["edit", "read"]);
     assert!(acted, "{said}");
     assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");
     assert!(said.contains("`sleep 60` failed: it was stopped after 5000 ms"), "{said}");
-    let told = fs::read_to_string(desk.folder.0.join("work/told.json")).expect("it is written");
+    let told = fs::read_to_string(desk.folder.0.join("work/told.json"))
+        .expect("the file exists and is UTF-8");
     let wanted = json!([
         { "name": "edit", "succeeded": true }, { "name": "read", "succeeded": true },
     ]);
-    assert_eq!(serde_json::from_str::<Value>(&told).expect("JSON"), wanted);
+    assert_eq!(serde_json::from_str::<Value>(&told).expect("the text is valid JSON"), wanted);
     assert!(!desk.folder.0.join("work/never.txt").exists());
     // What was formatted is what is committed, and nothing else that commands wrote.
     assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "2\n");
@@ -326,7 +329,7 @@ fn commands_run_after_the_tools_they_are_for() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_file_is_the_same_however_its_path_is_written() {
-    let desk = Desk::with_git("paths");
+    let desk = TestSession::with_git("paths");
     let run = desk.run(&[
         edit("./a.txt", "one", "two"),
         edit("a.txt", "two", "three"),
@@ -343,9 +346,10 @@ fn a_file_is_the_same_however_its_path_is_written() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_repository_that_git_cannot_read_is_told() {
     for (file, why) in [("HEAD", "not a git repository"), ("index", "index file")] {
-        let desk = Desk::with_git(&format!("broken-{file}"));
+        let desk = TestSession::with_git(&format!("broken-{file}"));
         let run = desk.run(&[edit("a.txt", "one", "two")]);
-        fs::write(desk.folder.0.join("work/.git").join(file), "nothing").expect("it is written");
+        fs::write(desk.folder.0.join("work/.git").join(file), "nothing")
+            .expect("the file is written");
         let (acted, said) = desk.commit(&run);
         let told = said.starts_with("looking for what to commit failed: ") && said.contains(why);
         assert!(!acted && told, "{file}: {said}");
@@ -355,10 +359,10 @@ fn a_repository_that_git_cannot_read_is_told() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_lock_that_a_stopped_git_left_behind_is_named() {
-    let desk = Desk::with_git("lock");
+    let desk = TestSession::with_git("lock");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let lock = desk.folder.0.join("work/.git/index.lock");
-    fs::write(&lock, "").expect("it is written");
+    fs::write(&lock, "").expect("the file is written");
     let (acted, said) = desk.commit(&run);
     let wanted = "index.lock is there: another git is at work, or one was stopped in the middle";
     assert!(!acted && said.starts_with("the commit failed: ") && said.contains(wanted), "{said}");

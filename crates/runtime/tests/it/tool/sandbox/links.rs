@@ -4,11 +4,11 @@ use std::{fs, os::unix::fs::symlink};
 
 use serde_json::json;
 
-use super::{super::Desk, KINDS, desk, fails, policy, sh, works};
+use super::{super::TestSession, KINDS, desk, fails, policy, sh, works};
 
 /// Puts something beside the workspace that no command may read.
-fn secret(desk: &Desk) -> String {
-    fs::write(desk.folder.0.join("secret"), "SECRET").expect("it is written");
+fn secret(desk: &TestSession) -> String {
+    fs::write(desk.folder.0.join("secret"), "SECRET").expect("the file is written");
     desk.folder.0.join("secret").display().to_string()
 }
 
@@ -24,7 +24,7 @@ fn a_link_named_git_shows_nothing_outside() {
         let said = desk.refuses("shell", json!({ "command": "true" }));
         assert!(said.contains("`.git`") && said.contains("is a link"), "{kind}: {said}");
         desk.refuses("git", json!({ "args": ["status"] }));
-        fs::remove_file(desk.root.join(".git")).expect("it is removed");
+        fs::remove_file(desk.root.join(".git")).expect("the file existed and is removed");
         works(&desk, "true");
     }
 }
@@ -34,9 +34,9 @@ fn a_link_named_git_shows_nothing_outside() {
 fn a_path_of_the_policy_that_became_a_link_shows_nothing_outside() {
     for kind in KINDS {
         for writable in [false, true] {
-            let desk = Desk::with(&format!("{kind}-policy-link-{writable}"), |settings| {
+            let desk = TestSession::with(&format!("{kind}-policy-link-{writable}"), |settings| {
                 settings.sandbox = policy(kind);
-                let kept = settings.root.canonicalize().expect("it is there").join("kept");
+                let kept = settings.root.canonicalize().expect("the path exists").join("kept");
                 let policy = &mut settings.sandbox;
                 let list = if writable { &mut policy.writable } else { &mut policy.read_only };
                 list.push(kept);
@@ -45,14 +45,14 @@ fn a_path_of_the_policy_that_became_a_link_shows_nothing_outside() {
             works(&desk, "ln -s .. kept");
             let (_, said) = sh(&desk, "cat kept/secret; echo x > kept/made");
             assert!(!said.contains("SECRET"), "{kind}: {said}");
-            assert!(said.contains("leads out of"), "{kind}: {said}");
+            assert!(said.contains("leaves"), "{kind}: {said}");
             assert!(!desk.folder.0.join("made").exists(), "{kind}");
-            fs::remove_file(desk.root.join("kept")).expect("it is removed");
-            fs::create_dir(desk.root.join("real")).expect("it is made");
-            symlink("real", desk.root.join("kept")).expect("it is made");
+            fs::remove_file(desk.root.join("kept")).expect("the file existed and is removed");
+            fs::create_dir(desk.root.join("real")).expect("the folder is created");
+            symlink("real", desk.root.join("kept")).expect("the link is created");
             if kind == "landlock" && !writable {
                 let said = desk.refuses("shell", json!({ "command": "true" }));
-                assert!(said.contains("landlock cannot keep both"), "{said}");
+                assert!(said.contains("landlock cannot do both"), "{said}");
             } else {
                 works(&desk, "ls kept/");
             }
@@ -69,7 +69,7 @@ fn a_pipe_or_a_device_named_git_holds_nothing_up() {
         let said = pipe.refuses("shell", json!({ "command": "true" }));
         assert!(said.contains("`.git`"), "{kind}: {said}");
         let zero = desk(kind, "git-zero");
-        symlink("/dev/zero", zero.root.join(".git")).expect("it is made");
+        symlink("/dev/zero", zero.root.join(".git")).expect("the link is created");
         zero.refuses("shell", json!({ "command": "true" }));
         let long = desk(kind, "git-long");
         long.put(".git", format!("gitdir: {}", "x".repeat(1 << 20)));

@@ -47,12 +47,12 @@ fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
-                .expect("it starts");
+                .expect("the program starts");
             until("its begin", || begun.exists());
             // Somewhere while the sandbox is set up, or soon after.
             thread::sleep(Duration::from_millis(round * 3));
-            victim.kill().expect("it is killed");
-            victim.wait().expect("it ends");
+            victim.kill().expect("the process can be killed");
+            victim.wait().expect("the process ends");
             let mark = format!("{}77", victim.id());
             until("the end of its command", || !runs(&mark));
             // What was let go would still be started by now, and write.
@@ -74,8 +74,8 @@ fn a_helper_executes_nothing_before_it_is_told_to() {
     for mode in ["inside", "keep"] {
         for goes in [true, false] {
             let folder = TempFolder::new(&format!("go-{mode}"));
-            let root = folder.0.canonicalize().expect("it is there");
-            let found = fs::metadata(&root).expect("it is there");
+            let root = folder.0.canonicalize().expect("the path exists");
+            let found = fs::metadata(&root).expect("the file exists");
             let mut helper = Command::new(helper());
             helper.args([pointsman_runtime::tool::sandbox::HELPER, mode]);
             if mode == "inside" {
@@ -89,18 +89,18 @@ fn a_helper_executes_nothing_before_it_is_told_to() {
             let (mut ours, theirs) = UnixStream::pair().expect("there are pairs");
             helper.args(["--", "/usr/bin/touch"]).arg(root.join("ran")).current_dir(&root);
             helper.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
-            let mut child = helper.spawn().expect("it starts");
+            let mut child = helper.spawn().expect("the program starts");
             drop(helper);
             let mut byte = [0];
             ours.read_exact(&mut byte).expect("it is ready, or says why not");
             assert_eq!(byte, *b"r", "{mode}");
             if goes {
-                ours.write_all(b"g").expect("it listens");
+                ours.write_all(b"g").expect("the process reads its stdin");
             } else {
                 // So the line ends where this program is killed.
                 drop(ours);
             }
-            let status = child.wait().expect("it ends");
+            let status = child.wait().expect("the process ends");
             assert_eq!((status.success(), root.join("ran").exists()), (goes, goes), "{mode}");
         }
     }
@@ -109,13 +109,13 @@ fn a_helper_executes_nothing_before_it_is_told_to() {
 /// Runs a command that does not end.
 fn starts(root: PathBuf) {
     let kind = root.file_name().expect("it has a name").to_string_lossy().into_owned();
-    fs::create_dir_all(&root).expect("it is made");
-    let folder = root.parent().expect("it has one").to_owned();
+    fs::create_dir_all(&root).expect("the folder is created");
+    let folder = root.parent().expect("the path has a parent folder").to_owned();
     let mut settings = pointsman_runtime::tool::ToolSettings::over(&root, folder.join("index.db"));
     settings.sandbox = policy(&kind);
-    let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("they open");
+    let tools = pointsman_runtime::tool::WorkspaceTools::open(settings).expect("the tools open");
     assert_eq!(tools.tool_sandbox(), kind);
-    fs::write(folder.join("begun"), "").expect("it is written");
+    fs::write(folder.join("begun"), "").expect("the file is written");
     let command = format!(
         "(while true; do echo >> beats; sleep 0.01; done) & exec sleep {}77",
         std::process::id()
@@ -126,7 +126,7 @@ fn starts(root: PathBuf) {
 
 /// Returns whether a process has this in its command line.
 fn runs(mark: &str) -> bool {
-    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    let processes = fs::read_dir("/proc").expect("the folder is readable").flatten();
     processes
         .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
         .any(|line| line.starts_with(b"sleep\0") && String::from_utf8_lossy(&line).contains(mark))

@@ -14,12 +14,12 @@ use std::{
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use super::{super::Desk, KINDS, desk, fails, sh, works};
+use super::{super::TestSession, KINDS, desk, fails, sh, works};
 
 /// Puts a secret beside the workspace, and returns its path.
-fn secret(desk: &Desk) -> String {
+fn secret(desk: &TestSession) -> String {
     let path = desk.folder.0.join("secret");
-    fs::write(&path, "SECRET").expect("it is written");
+    fs::write(&path, "SECRET").expect("the file is written");
     path.display().to_string()
 }
 
@@ -60,7 +60,11 @@ fn files_outside_stay_unread_and_unwritten() {
         // In bubblewrap these are files of the private folder, which goes with the command.
         sh(&desk, &format!("echo x > {}; echo x > {secret}", beside.display()));
         assert!(!beside.exists(), "{kind}");
-        assert_eq!(fs::read_to_string(&secret).expect("it is there"), "SECRET", "{kind}");
+        assert_eq!(
+            fs::read_to_string(&secret).expect("the file exists and is UTF-8"),
+            "SECRET",
+            "{kind}"
+        );
         works(&desk, "echo x > mine && ln mine second && ln -s mine third && cat second third");
     }
 }
@@ -70,18 +74,18 @@ fn files_outside_stay_unread_and_unwritten() {
 fn nobody_outside_is_reached() {
     for kind in KINDS {
         let desk = desk(kind, "probe-net");
-        let tcp = TcpListener::bind("127.0.0.1:0").expect("it binds");
-        let udp = UdpSocket::bind("127.0.0.1:0").expect("it binds");
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
+        let udp = UdpSocket::bind("127.0.0.1:0").expect("a loopback port is free");
         let name = format!("pointsman-probe-{}-{kind}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("it is a name");
         let hidden = UnixListener::bind_addr(&address).expect("it binds");
         let outside = desk.folder.0.join("socket");
-        let beside = UnixListener::bind(&outside).expect("it binds");
-        let inside = UnixListener::bind(desk.root.join("socket")).expect("it binds");
-        tcp.set_nonblocking(true).expect("it is set");
-        udp.set_nonblocking(true).expect("it is set");
+        let beside = UnixListener::bind(&outside).expect("the socket binds");
+        let inside = UnixListener::bind(desk.root.join("socket")).expect("the socket binds");
+        tcp.set_nonblocking(true).expect("the socket becomes non-blocking");
+        udp.set_nonblocking(true).expect("the socket becomes non-blocking");
         for listener in [&hidden, &beside, &inside] {
-            listener.set_nonblocking(true).expect("it is set");
+            listener.set_nonblocking(true).expect("the socket becomes non-blocking");
         }
         let connect = |path: &str| {
             format!(
@@ -333,7 +337,7 @@ fn what_this_program_inherited_is_not_open_to_a_command() {
         let said = fails(&desk, &says);
         assert!(said.contains("closed") && !said.contains("SECRET"), "{kind}: {said}");
         assert_eq!(
-            fs::read_to_string(desk.folder.0.join("secret")).expect("it is there"),
+            fs::read_to_string(desk.folder.0.join("secret")).expect("the file exists and is UTF-8"),
             "SECRET"
         );
         drop(file);

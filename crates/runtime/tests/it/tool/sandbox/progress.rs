@@ -27,7 +27,7 @@ fn a_command_shows_its_output_before_it_ends() {
             while let Some(piece) = pieces.recv().await {
                 all.push_str(&piece);
                 if all.contains("first") && all.contains("wrong") {
-                    std::fs::write(root.join("seen"), "").expect("it is written");
+                    std::fs::write(root.join("seen"), "").expect("the file is written");
                 }
             }
             all

@@ -6,7 +6,7 @@ use pointsman_runtime::tool::{ToolSettings, WorkspaceTools};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Desk, wait},
+    super::{TestSession, wait},
     KINDS, desk, policy, sh, works,
 };
 
@@ -17,15 +17,15 @@ fn git(arguments: &[&str]) -> Value {
 }
 
 /// Runs git as a person does, outside the sandbox.
-fn person(desk: &Desk, arguments: &[&str]) {
+fn person(desk: &TestSession, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=P", "-c", "user.email=p@example.org"]).args(arguments);
     git.current_dir(&desk.root).env("GIT_CONFIG_GLOBAL", "/dev/null");
-    assert!(git.output().expect("git runs").status.success(), "{arguments:?}");
+    assert!(git.output().expect("the program starts").status.success(), "{arguments:?}");
 }
 
 /// A workspace with a commit of the person's.
-fn repository(kind: &str, name: &str) -> Desk {
+fn repository(kind: &str, name: &str) -> TestSession {
     let desk = desk(kind, name);
     person(&desk, &["init", "--quiet", "--initial-branch=main"]);
     desk.put("a.txt", "one\n");
@@ -55,7 +55,7 @@ fn a_repository_that_a_command_makes_is_reported_and_git_does_not_run_there() {
         // It is reported once, and commands go on.
         assert!(!works(&desk, "true").contains("[notice]"), "{kind}");
         // Where the person has removed it, git can be used.
-        fs::remove_dir_all(desk.root.join(".git")).expect("it is removed");
+        fs::remove_dir_all(desk.root.join(".git")).expect("the folder is removed");
         desk.does("git", git(&["init", "-b", "main"]));
         desk.does("git", git(&["status"]));
     }
@@ -179,18 +179,18 @@ fn what_a_person_changes_between_two_commands_is_their_own() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn no_link_is_followed_and_a_search_that_is_cut_says_so() {
-    let desk = Desk::with("cut", |settings| {
+    let desk = TestSession::with("cut", |settings| {
         settings.sandbox = policy("bubblewrap");
         settings.limits.repository_entries = 20;
     });
     let outside = desk.folder.0.join("outside");
-    fs::create_dir_all(&outside).expect("it is made");
-    symlink(&outside, desk.root.join("link")).expect("it is made");
+    fs::create_dir_all(&outside).expect("the folder is created");
+    symlink(&outside, desk.root.join("link")).expect("the link is created");
     assert!(!works(&desk, "true").contains("[notice]"));
     // What appears there is none of the workspace's.
-    fs::create_dir(outside.join(".git")).expect("it is made");
+    fs::create_dir(outside.join(".git")).expect("the folder is created");
     let config = "[core]\n\tfsmonitor = x\n";
-    fs::write(outside.join(".git/config"), config).expect("it is written");
+    fs::write(outside.join(".git/config"), config).expect("the file is written");
     assert!(!works(&desk, "true").contains("[notice]"));
     let said = works(&desk, "seq 1 50 | xargs touch; mkdir -p a/b");
     notices(&said, "the search for new git repositories was cut after 20 entries");
@@ -200,7 +200,7 @@ fn no_link_is_followed_and_a_search_that_is_cut_says_so() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_command_that_is_stopped_in_the_middle_is_looked_after() {
-    let desk = Desk::with("stopped", |settings| {
+    let desk = TestSession::with("stopped", |settings| {
         settings.sandbox = policy("bubblewrap");
         settings.limits.shell_ms = 600_000;
     });
@@ -211,7 +211,7 @@ fn a_command_that_is_stopped_in_the_middle_is_looked_after() {
          sleep 600"
     );
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    threads.expect("it is made").block_on(async {
+    threads.expect("the runtime starts").block_on(async {
         let running = desk.call("shell", json!({ "command": command }));
         let ready = async {
             while !desk.root.join("ready").exists() {
@@ -238,8 +238,8 @@ fn git_is_refused_whatever_the_sandbox_shows() {
         person(&first, &["config", "core.fsmonitor", "false"]);
         let mut settings = ToolSettings::over(&first.root, first.folder.0.join("cache/again.db"));
         settings.sandbox = policy(kind);
-        let tools = WorkspaceTools::open(settings).expect("they open");
-        let desk = Desk { tools, ..first };
+        let tools = WorkspaceTools::open(settings).expect("the tools open");
+        let desk = TestSession { tools, ..first };
         works(&desk, "true");
         let said = wait(desk.call("git", git(&["status", "--short"])));
         assert!(said.ok, "{kind}: {}", said.output);

@@ -17,7 +17,7 @@ fn sleepers(mark: &str) -> String {
 
 /// Returns whether a process has this in its command line.
 fn runs(mark: &str) -> bool {
-    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    let processes = fs::read_dir("/proc").expect("the folder is readable").flatten();
     processes
         .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
         .any(|line| line.starts_with(b"sleep\0") && String::from_utf8_lossy(&line).contains(mark))

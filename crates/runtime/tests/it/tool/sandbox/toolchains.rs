@@ -4,13 +4,13 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{super::Desk, KINDS, policy, sh, works};
+use super::{super::TestSession, KINDS, policy, sh, works};
 
 /// A workspace with a crate, whose commands see the toolchains of this machine.
-fn with_crate(kind: &str, name: &str) -> Desk {
-    let desk = Desk::with(&format!("{kind}-{name}"), |settings| {
+fn with_crate(kind: &str, name: &str) -> TestSession {
+    let desk = TestSession::with(&format!("{kind}-{name}"), |settings| {
         settings.sandbox = policy(kind);
-        let caches = settings.root.parent().expect("a folder").join("caches");
+        let caches = settings.root.parent().expect("the path has a parent folder").join("caches");
         settings.sandbox.toolchains = Some(caches);
         settings.limits.shell_ms = 600_000;
         settings.limits.shell_max_ms = 600_000;
@@ -41,7 +41,7 @@ fn a_crate_is_built_and_run_without_the_network() {
         assert!(!ok, "{kind}: {said}");
         // A command cannot put anything where the person's own cargo would find it.
         let program = std::path::Path::new(cargo());
-        let bin = program.parent().expect("a folder").display().to_string();
+        let bin = program.parent().expect("the path has a parent folder").display().to_string();
         let (ok, said) = sh(&desk, &format!("test ! -e {bin} || touch {bin}/planted"));
         assert!(!ok || !program.with_file_name("planted").exists(), "{kind}: {said}");
     }
@@ -79,6 +79,6 @@ fn a_program_that_is_not_found_gets_the_lines_that_show_it() {
     }
 }
 
-fn wait_for(desk: &Desk, command: &str) -> String {
+fn wait_for(desk: &TestSession, command: &str) -> String {
     super::super::wait(desk.call("shell", json!({ "command": command }))).output
 }

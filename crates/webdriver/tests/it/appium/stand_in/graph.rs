@@ -19,7 +19,7 @@ use super::{
 };
 
 /// A graph that is played, and how far.
-pub(crate) struct Played {
+pub(crate) struct GraphPlayer {
     recording: Recording,
     running: bool,
     /// The field that has the focus, by its ordinal.
@@ -29,10 +29,10 @@ pub(crate) struct Played {
     pub(crate) seen: BTreeSet<String>,
 }
 
-impl Played {
+impl GraphPlayer {
     /// Plays a graph from its start.
     pub(crate) fn of(file: &Path, seed: u64) -> Self {
-        let recording = Recording::open(file, seed, None).expect("a graph");
+        let recording = Recording::open(file, seed, None).expect("recording is valid");
         Self { recording, running: false, focus: None, acts: 0, seen: BTreeSet::new() }
     }
 
@@ -130,7 +130,7 @@ impl Played {
 /// Returns what a recording answers, which it does at once.
 fn ready<T, E: std::fmt::Debug>(answer: impl Future<Output = Result<T, E>>) -> T {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.expect("a recording has an answer"),
+        Poll::Ready(answer) => answer.expect("recording answers at once"),
         Poll::Pending => panic!("a recording answers at once"),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Mishap,
     app::{App, To},
-    graph::Played,
+    graph::GraphPlayer,
     routes::Call,
     screen::{HEIGHT, PICTURE, WIDTH},
     touch::{self, Kind, Touch},
@@ -37,7 +37,7 @@ pub(crate) enum Front {
 pub(crate) struct Model {
     pub(crate) app: App,
     /// The app, where a graph says what it does.
-    pub(crate) graph: Option<Played>,
+    pub(crate) graph: Option<GraphPlayer>,
     pub(crate) installed: Option<u64>,
     /// What a file would install, or the words with which the installation fails.
     pub(crate) files: BTreeMap<String, Result<u64, String>>,

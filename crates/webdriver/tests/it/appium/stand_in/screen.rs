@@ -16,7 +16,7 @@ pub(super) const PICTURE: &str =
 
 /// A widget as it is drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(super) struct DrawnWidget {
     pub(super) package: String,
     pub(super) resource: String,
     pub(super) text: String,
@@ -31,7 +31,7 @@ pub(super) struct Drawn {
 
 impl Model {
     /// Returns what is on the screen, from top to bottom.
-    pub(super) fn drawn(&self) -> Vec<Drawn> {
+    pub(super) fn drawn(&self) -> Vec<DrawnWidget> {
         match &self.front {
             Front::App(name) => {
                 let widgets = self.app.screen(name).map(|it| it.widgets.as_slice());
@@ -79,7 +79,7 @@ impl Model {
         }
     }
 
-    fn of_app(&self, screen: &str, at: usize, widget: &Widget, top: i32) -> Drawn {
+    fn of_app(&self, screen: &str, at: usize, widget: &Widget, top: i32) -> DrawnWidget {
         let typed = self.typed.get(&(screen.to_owned(), at));
         let text = if widget.is_field() {
             typed.cloned().unwrap_or_default()
@@ -87,7 +87,7 @@ impl Model {
             widget.label.clone()
         };
         let name = widget.label.to_lowercase().replace(' ', "_");
-        Drawn {
+        DrawnWidget {
             package: self.app.package.clone(),
             resource: format!("{}:id/{name}", self.app.package),
             text,
@@ -102,8 +102,8 @@ impl Model {
     }
 
     /// Returns what is drawn at a point.
-    pub(super) fn at(&self, (x, y): (i64, i64)) -> Option<Drawn> {
-        let inside = |it: &Drawn| i64::from(it.top) <= y && y < i64::from(it.bottom);
+    pub(super) fn at(&self, (x, y): (i64, i64)) -> Option<DrawnWidget> {
+        let inside = |it: &DrawnWidget| i64::from(it.top) <= y && y < i64::from(it.bottom);
         (0..i64::from(WIDTH)).contains(&x).then(|| self.drawn().into_iter().find(inside)).flatten()
     }
 
@@ -113,7 +113,7 @@ impl Model {
             "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<hierarchy index=\"0\" \
              class=\"hierarchy\" rotation=\"0\" width=\"{WIDTH}\" height=\"{HEIGHT}\">\n"
         );
-        let bar = Drawn {
+        let bar = DrawnWidget {
             package: "com.android.systemui".into(),
             resource: "com.android.systemui:id/status_bar".into(),
             text: String::new(),
@@ -133,14 +133,14 @@ impl Model {
     }
 }
 
-fn dialog(package: &str, rows: &[(&str, &str, bool)]) -> Vec<Drawn> {
+fn dialog(package: &str, rows: &[(&str, &str, bool)]) -> Vec<DrawnWidget> {
     let mut top = 600;
     rows.iter()
         .map(|(resource, text, clickable)| {
             top += 120;
             let class =
                 if *clickable { "android.widget.Button" } else { "android.widget.TextView" };
-            Drawn {
+            DrawnWidget {
                 package: package.into(),
                 resource: (*resource).into(),
                 text: (*text).into(),
@@ -156,7 +156,7 @@ fn dialog(package: &str, rows: &[(&str, &str, bool)]) -> Vec<Drawn> {
         .collect()
 }
 
-fn node(index: usize, drawn: &Drawn) -> String {
+fn node(index: usize, drawn: &DrawnWidget) -> String {
     let escaped =
         |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
     format!(

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::{
-    super::{super::Desk, KINDS, open},
+    super::{super::TestSession, KINDS, open},
     git, repository,
 };
 
@@ -11,21 +11,22 @@ use super::{
 const NAMES: [&str; 5] = ["x", "a.b", "", "two words", "UPPER"];
 
 /// Puts a program into the workspace that leaves a trace, and returns where it is.
-fn trap(desk: &Desk) -> String {
+fn trap(desk: &TestSession) -> String {
     let path = desk.root.join("trap.sh");
     desk.put("trap.sh", format!("#!/bin/sh\necho $* >> {}/sprung\ncat\n", desk.root.display()));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is set");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+        .expect("the owner may set permissions");
     path.display().to_string()
 }
 
 #[track_caller]
-fn not_sprung(desk: &Desk, what: &str) {
+fn not_sprung(desk: &TestSession, what: &str) {
     let sprung = fs::read_to_string(desk.root.join("sprung"));
     assert!(sprung.is_err(), "{what}: {sprung:?}");
 }
 
 /// Every call of git that looks, over files that go through the drivers.
-fn look(desk: &Desk) {
+fn look(desk: &TestSession) {
     for arguments in [
         &["status"][..],
         &["status", "-v"],
@@ -95,7 +96,7 @@ fn drivers_in_files_that_the_settings_include_are_not_run_either() {
         look(&desk);
         for (file, filter) in [("a.txt", "one"), ("b.txt", "two")] {
             let said = super::wait(desk.call("git", git(&["add", file])));
-            assert!(said.output.contains(&format!("the filter `{filter}`")), "{}", said.output);
+            assert!(said.output.contains(&format!("filter `{filter}`")), "{}", said.output);
         }
         // Other files are not held up by it.
         desk.put("c.md", "text\n");
@@ -123,7 +124,7 @@ fn objects_are_not_fetched_by_a_program_that_the_repository_names() {
         let blob = blob.lines().nth(1).expect("an object").to_owned();
         let (folder, file) = blob.split_at(2);
         let object = desk.root.join(".git/objects").join(folder).join(file);
-        fs::remove_file(object).expect("it is there");
+        fs::remove_file(object).expect("the file existed and is removed");
         let said = super::wait(desk.call("git", git(&["show", "HEAD:a.txt"])));
         assert!(!said.ok, "{kind}: {}", said.output);
         not_sprung(&desk, kind);
@@ -134,7 +135,7 @@ fn objects_are_not_fetched_by_a_program_that_the_repository_names() {
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_commit_names_the_person_and_is_marked() {
     for kind in KINDS {
-        let desk = Desk::with(&format!("{kind}-author"), |settings| {
+        let desk = TestSession::with(&format!("{kind}-author"), |settings| {
             settings.sandbox = super::super::policy(kind);
             settings.author = pointsman_runtime::tool::Author {
                 name: Some("Ada".into()),
@@ -166,7 +167,7 @@ fn a_repository_above_the_workspace_is_not_used() {
         let desk = open(kind, "above", |_| {});
         let mut init = std::process::Command::new("git");
         init.arg("-C").arg(&desk.folder.0).args(["init", "--quiet"]);
-        assert!(init.status().expect("git runs").success());
+        assert!(init.status().expect("the program starts").success());
         let said = super::wait(desk.call("git", git(&["status"])));
         assert!(!said.ok && said.output.contains("not a git repository"), "{}", said.output);
     }

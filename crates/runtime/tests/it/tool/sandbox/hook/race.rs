@@ -4,10 +4,10 @@ use std::{fs, thread, time::Duration};
 
 use serde_json::json;
 
-use super::{Desk, committing, edit, script};
+use super::{TestSession, committing, edit, script};
 
 /// Runs the hook with a model that is slow, and something else once the file is staged.
-fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
+fn meanwhile(desk: &TestSession, work: impl FnOnce() + Send) -> (bool, String) {
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let model = script(&desk.folder.0, &json!({ "text": "Count", "delay_ms": 10_000 }));
     let executor = desk.executor(committing(), model);
@@ -21,43 +21,43 @@ fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
             }
             panic!("it was never staged");
         });
-        Desk::hook(&executor, &run, &["edit"])
+        TestSession::hook(&executor, &run, &["edit"])
     })
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_is_written_while_the_message_is_stays_out() {
-    let desk = Desk::with_git("race-write");
+    let desk = TestSession::with_git("race-write");
     let (acted, said) = meanwhile(&desk, || desk.put("a.txt", "two\nmine\n"));
     assert!(acted && said.starts_with("committed 1 file"), "{said}");
     assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "two\n");
     let file = desk.folder.0.join("work/a.txt");
-    assert_eq!(fs::read_to_string(file).expect("it is there"), "two\nmine\n");
+    assert_eq!(fs::read_to_string(file).expect("the file exists and is UTF-8"), "two\nmine\n");
     assert_eq!(desk.git(&["status", "--porcelain"]), " M a.txt\n");
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_is_staged_while_the_message_is_written_stops_the_commit() {
-    let desk = Desk::with_git("race-stage");
+    let desk = TestSession::with_git("race-stage");
     let (acted, said) = meanwhile(&desk, || {
         desk.put("c.txt", "mine\n");
         desk.git(&["add", "c.txt"]);
     });
-    assert!(!acted && said.contains("somebody else has changed the index (c.txt)"), "{said}");
+    assert!(!acted && said.contains("another program changed the git index (c.txt)"), "{said}");
     assert_eq!(desk.log(), ["first"]);
     assert_eq!(desk.git(&["status", "--porcelain"]), " M a.txt\nA  c.txt\n");
 
     // The same file, written and staged anew: it is seen before the message or behind it.
-    let desk = Desk::with_git("race-again");
+    let desk = TestSession::with_git("race-again");
     let (acted, said) = meanwhile(&desk, || {
         desk.put("a.txt", "two\nmine\n");
         desk.git(&["add", "a.txt"]);
     });
-    assert!(!acted && said.contains("somebody else has changed "), "{said}");
+    assert!(!acted && said.contains("another program"), "{said}");
     assert!(said.contains("a.txt"), "{said}");
     assert_eq!(desk.log(), ["first"]);
     let file = desk.folder.0.join("work/a.txt");
-    assert_eq!(fs::read_to_string(file).expect("it is there"), "two\nmine\n");
+    assert_eq!(fs::read_to_string(file).expect("the file exists and is UTF-8"), "two\nmine\n");
 }

@@ -14,7 +14,7 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use super::Desk;
+use super::TestSession;
 
 /// Says yes to everything.
 struct Yes;
@@ -51,7 +51,7 @@ fn chart(command: &str) -> String {
 
 /// Runs the command, stops where a person is asked, goes on in a new session, and returns the
 /// state that the run ended in.
-fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
+fn stopped_and_resumed(desk: &mut TestSession, command: &str) -> String {
     let source = chart(command);
     let asks = Grant { tool: "git".into(), arguments: Vec::new(), level: Level::Ask, until: None };
     let permissions = Permissions { otherwise: Level::Allow, rules: vec![asks], attended: true };
@@ -69,7 +69,8 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
     assert!(matches!(ran.status, RunStatus::Asking), "{:?}", ran.status);
     drop(executor);
     let (journal, cache) = (desk.folder.journal(), desk.folder.0.join("cache"));
-    desk.session = Session::open(pointsman_agents::all(), &journal, &cache).expect("it opens");
+    desk.session =
+        Session::open(pointsman_agents::all(), &journal, &cache).expect("the session opens");
     let executor = desk.executor(Hooks::default(), Spec::quote());
     let ran = desk.session.resume(&executor, &ran.run, Vec::new(), &mut Yes).expect("it goes on");
     ran.state.into()
@@ -78,18 +79,19 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_appeared_before_a_stop_is_not_trusted_after_it() {
-    let mut desk = Desk::new("resumed");
+    let mut desk = TestSession::new("resumed");
     let made = "git init -q . && git config core.fsmonitor 'touch /tmp/x; false'";
     assert_eq!(stopped_and_resumed(&mut desk, made), "failed");
     // The person removes what is not wanted, and another run trusts the rest.
-    fs::write(desk.folder.0.join("work/.git/config"), "[core]\n\tbare = false\n").expect("written");
+    fs::write(desk.folder.0.join("work/.git/config"), "[core]\n\tbare = false\n")
+        .expect("the file is written");
     assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_was_there_when_the_run_began_is_trusted_after_a_stop() {
-    let mut desk = Desk::with_git("resumed-own");
+    let mut desk = TestSession::with_git("resumed-own");
     desk.git(&["config", "core.fsmonitor", "false"]);
     assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");
 }

@@ -3,7 +3,7 @@
 use pointsman_runtime::{local_executor::Hooks, model::Spec};
 use serde_json::json;
 
-use super::{Desk, committing, edit, write};
+use super::{TestSession, committing, edit, write};
 
 #[test]
 fn nothing_is_committed_unless_a_person_has_said_so() {
@@ -13,7 +13,7 @@ fn nothing_is_committed_unless_a_person_has_said_so() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_commit_names_the_person_of_the_repository_and_its_run() {
-    let desk = Desk::with_git("signed");
+    let desk = TestSession::with_git("signed");
     desk.git(&["config", "user.name", "Ada"]);
     desk.git(&["config", "user.email", "ada@example.org"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);
@@ -30,11 +30,12 @@ fn a_commit_names_the_person_of_the_repository_and_its_run() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_file_that_needs_a_filter_is_left_to_the_person() {
-    let desk = Desk::with_git("filter");
+    let desk = TestSession::with_git("filter");
     desk.put(".gitattributes", "*.bin filter=x\n");
     desk.git(&["config", "filter.x.clean", "touch sprung; cat"]);
     let run = desk.run(&[write("large.bin", "large\n")]);
-    let (acted, said) = Desk::hook(&desk.executor(committing(), Spec::quote()), &run, &["write"]);
+    let (acted, said) =
+        TestSession::hook(&desk.executor(committing(), Spec::quote()), &run, &["write"]);
     let wanted = "the commit failed: large.bin goes through the filter `x` of the repository";
     assert!(!acted && said.starts_with(wanted), "{said}");
     assert!(!desk.folder.0.join("work/sprung").exists());
@@ -44,7 +45,7 @@ fn a_file_that_needs_a_filter_is_left_to_the_person() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn nothing_is_committed_to_a_repository_that_a_command_made() {
-    let desk = Desk::new("made");
+    let desk = TestSession::new("made");
     let made = "git init -q . && git config core.fsmonitor 'touch sprung; false'";
     let run = desk.run(&[("shell", json!({ "command": made })), edit("a.txt", "one", "two")]);
     let (acted, said) = desk.commit(&run);
@@ -56,7 +57,7 @@ fn nothing_is_committed_to_a_repository_that_a_command_made() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn one_file_is_counted_as_one() {
-    let desk = Desk::with_git("one-file");
+    let desk = TestSession::with_git("one-file");
     desk.put("c.txt", "mine\n");
     desk.git(&["add", "c.txt"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);

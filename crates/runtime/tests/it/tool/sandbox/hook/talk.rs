@@ -20,13 +20,13 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use super::{Desk, committing};
+use super::{TestSession, committing};
 
 /// Talks with the `chat` agent while an observer watches.
-fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
+fn talk(desk: &TestSession, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
     let file = desk.folder.0.join("script.toml");
-    fs::write(&file, script).expect("it is written");
-    let model: Spec = format!("script:{}", file.display()).parse().expect("a model");
+    fs::write(&file, script).expect("the file is written");
+    let model: Spec = format!("script:{}", file.display()).parse().expect("the text names a model");
     let source = pointsman_agents::chat::CHART;
     let start = StartOptions {
         program: crate::program(source),
@@ -61,7 +61,7 @@ const EDITS: &str = "[[turn]]\nwhen = 'change it'\ntext = 'edits'\n[[turn.calls]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
     for mine in [false, true] {
-        let desk = Desk::with_git(&format!("talk-{mine}"));
+        let desk = TestSession::with_git(&format!("talk-{mine}"));
         let file = desk.folder.0.join("work/a.txt");
         let (changed, told) = (AtomicBool::new(!mine), Arc::new(std::sync::Mutex::new(Vec::new())));
         let lines = Arc::clone(&told);
@@ -70,12 +70,15 @@ fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
             if matches!(notice.kind(), Some(TimelineKind::Answered { what, .. }) if edited(what))
                 && !changed.swap(true, Ordering::Relaxed)
             {
-                fs::write(&file, "two\nmine\n").expect("it is written");
+                fs::write(&file, "two\nmine\n").expect("the file is written");
             }
-            lines.lock().expect("nobody panics").extend(after_tools(notice).map(str::to_owned));
+            lines
+                .lock()
+                .expect("no thread panicked while it held the lock")
+                .extend(after_tools(notice).map(str::to_owned));
         };
         talk(&desk, committing(), EDITS, Arc::new(observer));
-        let told = told.lock().expect("nobody panics").join("\n");
+        let told = told.lock().expect("no thread panicked while it held the lock").join("\n");
         if mine {
             assert!(told.contains("a.txt: not committed"), "{told}");
             assert_eq!(desk.log(), ["first"]);
@@ -90,9 +93,9 @@ fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_a_command_changed_after_an_earlier_batch_is_the_runs() {
-    let desk = Desk::with_git("talk-command");
+    let desk = TestSession::with_git("talk-command");
     let lock = desk.folder.0.join("work/.git/refs/heads/main.lock");
-    fs::write(&lock, "").expect("it is written");
+    fs::write(&lock, "").expect("the file is written");
     let script = "[[turn]]\nwhen = 'change it'\ntext = 'edits'\n[[turn.calls]]\ntool = 'edit'\n\
         arguments = { path = 'a.txt', old = 'one', new = 'two' }\n\
         [[turn]]\ntext = 'a message'\n\
