@@ -6,8 +6,8 @@
 //!
 //! ```no_run
 //! # use pointsman_kernel::agents::Agents;
-//! # use pointsman_runtime::{engine::{Engine, EngineError}, session::Start, store::MemoryStore};
-//! # async fn runs(agents: Agents, start: Start) -> Result<(), EngineError> {
+//! # use pointsman_runtime::{engine::{Engine, EngineError}, session::StartOptions, store::MemoryStore};
+//! # async fn runs(agents: Agents, start: StartOptions) -> Result<(), EngineError> {
 //! let engine = Engine::builder(MemoryStore::new()).agents(agents).build().await?;
 //! let mut run = engine.start(start).await?;
 //! while let Some(notice) = run.next().await {

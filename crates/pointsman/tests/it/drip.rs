@@ -87,7 +87,7 @@ fn ask(name: &str, url: &str, timeout: &str, settings: &str) -> ProgressSink {
 fn a_server_that_is_silent_is_left_after_the_idle_timeout() {
     let never = Duration::ZERO;
     for (name, head, told) in [
-        ("drip-mute", "", "no answer came in 3s, the `connect_timeout` and `idle_timeout` of"),
+        ("drip-mute", "", "no response within 3s, the `connect_timeout` and `idle_timeout` of"),
         ("drip-head", HEAD, "no data for 2s, the `idle_timeout` of `[model]`"),
     ] {
         let url = dripping(head, "", never);
@@ -104,7 +104,7 @@ fn a_head_that_drips_is_left_after_the_idle_timeout() {
     let url = dripping("HTTP/1.1 200 OK\r\nx-drop: ", "x", Duration::from_millis(100));
     let shown = ask("drip-headers", &url, "10m", "connect_timeout = \"1s\"\nidle_timeout = \"2s\"");
     assert_eq!(shown.code, Some(1), "{}", shown.err);
-    assert!(shown.err.contains("no answer came in 3s"), "{}", shown.err);
+    assert!(shown.err.contains("no response within 3s"), "{}", shown.err);
 }
 
 #[test]

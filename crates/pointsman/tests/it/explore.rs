@@ -178,7 +178,7 @@ fn what_is_missing_or_wrong_is_said() {
     let bad = said(&["run", "explore", "--app-graph", "bad.jsonl"], 2);
     assert!(bad.contains("bad.jsonl, line 1: "), "{bad}");
     let other = said(&["run", "research", "Why?", "--exhaust"], 2);
-    assert!(other.contains("`--exhaust` is for `explore`"), "{other}");
+    assert!(other.contains("`--exhaust` is only for `explore`"), "{other}");
     home.write("setup.toml", "[[step]]\nact = \"sing\"\n");
     let setup = said(&["run", "explore", "--app-graph", "app.jsonl", "--setup", "setup.toml"], 2);
     assert!(setup.contains("setup.toml") && setup.contains("sing"), "{setup}");

@@ -41,7 +41,7 @@ fn the_newest_of_this_folder_and_agent_goes_on() {
     let docs = ["chat", "-p", "--dir", "docs", "--resume", "last", "and more"];
     let (code, _, err) = home.pointsman(&[&docs[..], &MODEL].concat());
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("there is no conversation with `chat` in"), "{err}");
+    assert!(err.contains("no conversation with `chat` in"), "{err}");
     assert!(err.contains("--list --all"), "{err}");
 }
 

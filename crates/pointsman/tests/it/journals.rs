@@ -105,7 +105,7 @@ fn a_changed_column_beside_a_line_is_told_with_its_entry() {
     assert_eq!((code, out.as_str()), (9, ""), "{told}");
     let named =
         format!("damaged at entry 1 of run {run}: the column `entry.state` has `analyzing`");
-    assert!(told.contains(&named) && told.contains("lead to `searching`"), "{told}");
+    assert!(told.contains(&named) && told.contains("entries give `searching`"), "{told}");
     // The lines themselves are as they were.
     assert_eq!(home.pointsman(&["show", &run]).0, 0);
 }
@@ -205,7 +205,7 @@ fn runs_are_counted_and_removed() {
     let edges = stats["edges"].as_array().expect("the value is a list");
     assert_eq!(edges.iter().find(edge).expect("the transition was taken")["count"], 2);
     let (_, told, _) = home.pointsman(&["stats"]);
-    assert!(told.starts_with("2 runs: 2 succeeded\n0.0 % of those"), "{told}");
+    assert!(told.starts_with("2 runs: 2 succeeded\n0.0 % of the ended runs"), "{told}");
     assert_snapshot!("stats_of_none", home.shown(&["stats", "chat"]));
     assert_snapshot!("runs_limit_0", home.shown(&["runs", "--limit", "0"]));
     assert_snapshot!("prune_which", home.shown(&["runs", "prune"]));
@@ -240,7 +240,7 @@ fn what_a_fork_shares_is_counted_once() {
     };
     assert_eq!((searches(&before), searches(&after)), (1.into(), 1.into()));
     let (code, _, told) = home.pointsman(&["fork", "last", "--at", "7"]);
-    assert!(code == 2 && told.contains("has ended with entry 7"), "{told}");
+    assert!(code == 2 && told.contains("ended with entry 7"), "{told}");
     assert!(told.contains("`--at 6` or less"), "{told}");
 }
 

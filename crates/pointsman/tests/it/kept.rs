@@ -245,7 +245,7 @@ fn a_journal_at_its_cap_says_what_to_do() {
 pub(crate) fn full(told: &str) {
     for part in [
         "the disk is full, or the journal has reached its size limit; nothing was written",
-        "hint: free some space on that disk first",
+        "hint: free some disk space first",
         "raise `max_size` of `[journal]` or remove runs with `runs prune`",
     ] {
         assert!(told.contains(part), "{part}: {told}");

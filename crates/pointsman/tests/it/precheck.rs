@@ -7,7 +7,7 @@ use crate::home::Home;
 /// Calls that cannot run, each with a word of why.
 const IMPOSSIBLE: [(&str, &str); 9] = [
     ("{ tool = 'frobnicate', arguments = {} }", "there is no tool `frobnicate`"),
-    ("{ tool = 'write', arguments = { file = 'a', text = 'b' } }", "do not fit"),
+    ("{ tool = 'write', arguments = { file = 'a', text = 'b' } }", "invalid arguments"),
     ("{ tool = 'git', arguments = { args = ['push'] } }", "`git push` is not allowed"),
     ("{ tool = 'edit', arguments = { path = 'gone.md', old = 'a', new = 'b' } }", "gone.md"),
     (

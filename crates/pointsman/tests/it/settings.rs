@@ -115,7 +115,7 @@ fn a_rule_that_is_none_is_refused_and_one_that_fits_nothing_is_told() {
     let (code, _, told) = home.pointsman(&[&run[..], &rules].concat());
     assert_eq!(code, 0, "{told}");
     assert!(!told.contains("`shel*`") && !told.contains("`mcp.elsewhere"), "{told}");
-    for void in ["a rule over `gti` fits no tool that there is now", "takes no `comand`"] {
+    for void in ["rule `gti` matches no known tool", "has no argument `comand`"] {
         assert_eq!(told.matches(void).count(), 1, "{void}: {told}");
     }
 }
@@ -128,7 +128,7 @@ fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
         (r#"{"mcpServers":{"a":{"type":"sse","url":"http://x"}}}"#, "`sse` is not supported"),
         (r#"{"mcpServers":{"a":{"type":"ws","url":"ws://x"}}}"#, "`ws` is not supported"),
         (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"${input:key}"}}}}"#, "names no variable"),
-        (r#"{"mcpServers":{"a":7}}"#, "this should be an object, and is a number"),
+        (r#"{"mcpServers":{"a":7}}"#, "expected an object, found a number"),
         ("{}", "it has no `mcpServers` object"),
         ("{", "not valid JSON"),
     ] {

@@ -278,7 +278,7 @@ mod tests {
             ),
             (
                 r#"{"url": "nowhere"}"#,
-                "30: `mcpServers.s.url`: this is no address: relative URL without a base",
+                "30: `mcpServers.s.url`: not a valid address: relative URL without a base",
             ),
             (r#"{"url": "${GONE}"}"#, "30: `mcpServers.s.url`: the variable `GONE` is not set"),
             (

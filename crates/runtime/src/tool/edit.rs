@@ -165,7 +165,7 @@ fn planned(
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Err(ToolOutput::no("`old` and `new` differ only in line ends, which are kept"));
+        return Err(ToolOutput::no("`old` and `new` are the same, and line ends are kept"));
     }
     let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);

@@ -180,7 +180,7 @@ fn a_list_from_which_nothing_can_be_chosen_is_found() {
         )
     };
     for (from, message) in [
-        ("[]", "`with.from` is empty, so nothing can be chosen"),
+        ("[]", "`with.from` is empty, so there is nothing to choose"),
         ("[\"a\", \"b\", \"a\"]", "`with.from` lists `a` twice"),
         ("[\"a\", \" \"]", "`with.from` lists an empty text"),
     ] {

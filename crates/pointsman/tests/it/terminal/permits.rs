@@ -53,7 +53,7 @@ fn yes_is_for_one_call() {
 fn no_has_a_reason_that_the_model_is_told() {
     let (home, terminal) = asked("permit-no");
     terminal.keys("n\r");
-    terminal.shows("Because");
+    terminal.shows("Reason");
     terminal.keys("not in this folder\r");
     terminal.shows("✗ write a.txt · denied: not in this folder");
     terminal.until("the second question", |screen| {
@@ -61,7 +61,7 @@ fn no_has_a_reason_that_the_model_is_told() {
     });
     terminal.asks();
     terminal.keys("no\r");
-    terminal.shows("Because");
+    terminal.shows("Reason");
     terminal.keys("\r");
     terminal.shows("That is all.");
     terminal.prompts();
@@ -154,7 +154,7 @@ fn a_dumb_terminal_is_asked_in_plain_lines() {
     terminal.keys("y\r");
     asked(3);
     terminal.keys("n\r");
-    terminal.shows("Because");
+    terminal.shows("Reason");
     terminal.keys("not that one\r");
     terminal.shows("That is all.");
     // The line that was no answer is the next message.

@@ -50,7 +50,7 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "args": ["y", null]}}}"#,
-            ".mcp.json:1:53: `mcpServers.a.args[1]`: this should be a text, and is null",
+            ".mcp.json:1:53: `mcpServers.a.args[1]`: expected a text, found null",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPEN"}}}}"#,

@@ -74,9 +74,9 @@ async fn a_changed_column_is_named_with_its_entry() {
     // Each with what is said of it, and the words that a person reads.
     let cases = [
         ("UPDATE entry SET state = 'done' WHERE seq = 1", 1, "`entry.state` has `done`"),
-        ("UPDATE entry SET state = 'deciding' WHERE seq = 5", 5, "the lines lead to `done`"),
+        ("UPDATE entry SET state = 'deciding' WHERE seq = 5", 5, "the entries give `done`"),
         ("UPDATE entry SET ended = 'failed' WHERE seq = 5", 5, "`entry.ended` has `failed`"),
-        ("UPDATE entry SET ended = 'stuck' WHERE seq = 2", 2, "the lines lead to nothing"),
+        ("UPDATE entry SET ended = 'stuck' WHERE seq = 2", 2, "the entries give nothing"),
         ("UPDATE entry SET ended = NULL WHERE seq = 5", 5, "`entry.ended` has nothing"),
         ("UPDATE entry SET wake = wake + 1 WHERE seq = 3", 3, "`entry.wake` has `"),
         ("UPDATE entry SET wake = NULL WHERE seq = 1", 1, "`entry.wake` has nothing"),

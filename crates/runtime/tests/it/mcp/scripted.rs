@@ -63,8 +63,8 @@ async fn a_listed_server_is_not_started_until_it_is_approved() {
     let [(other, unlisted, _), (sh, why, hint)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!((*other, *sh), ("other", "sh"));
     assert!(unlisted.ends_with(".mcp.json lists no server `other`; it lists `sh`"), "{unlisted}");
-    let would = "it would run `sh server.sh` and be given UNSET_HERE";
-    assert_eq!(why, &format!("not approved, so not started; {would}"));
+    let would = "It would run `sh server.sh` and be given UNSET_HERE";
+    assert_eq!(why, &format!("not approved, so not started. {would}"));
     let hint = hint.as_deref().unwrap_or_default();
     let config = project.config();
     let line = format!("`approve = [\"{}\"]`", config.key("sh").expect("the server is listed"));
@@ -185,7 +185,7 @@ async fn a_server_that_dies_is_a_fault_and_the_next_call_starts_it_again() {
     let (class, repeatable, message) = fault(&done);
     assert_eq!((class, repeatable), (FaultClass::Unavailable, false), "{message}");
     assert!(message.starts_with("lost the connection to the MCP server `sh`: "), "{message}");
-    assert!(message.ends_with("its last words were:\nout of luck"), "{message}");
+    assert!(message.ends_with("its last output was:\nout of luck"), "{message}");
     assert_eq!(said(&call(&servers, "mcp.sh.works", json!({})).await), (true, "done"));
     assert_ne!(project.number("pid"), first);
     assert_eq!(

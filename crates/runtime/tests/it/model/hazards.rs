@@ -167,7 +167,7 @@ async fn a_connection_that_breaks_off_is_told_as_that() {
     let server = serve(vec![Served::pieces(half, 20).then(Then::Cut)]).await;
     let fault = fault(&ask(at("anthropic:m", &server.url)).await);
     assert_eq!((fault.class, fault.repeatable), (FaultClass::Unavailable, true));
-    assert!(fault.message.contains("broke off"), "{}", fault.message);
+    assert!(fault.message.contains("the connection broke"), "{}", fault.message);
 }
 
 #[tokio::test]

@@ -58,12 +58,12 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         assert_eq!(kind(&second), (FaultClass::RateLimited, true));
         assert_eq!(fault(&second).hint_ms, Some(40));
         let waits = model.ask(question("hello"), ProgressSink::nobody()).await;
-        assert!(fault(&waits).message.contains("1 of 3 wait for other words"));
+        assert!(fault(&waits).message.contains("the `when` of 1 of 3 turns does not match"));
         let third = model.ask(question("the weather?"), ProgressSink::nobody()).await;
         assert_eq!(reply(&third).text, "It rains.");
         let over = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
         assert_eq!((over.class, over.repeatable), (FaultClass::Gone, false));
-        assert!(over.message.contains("all 3 turns were taken"), "{}", over.message);
+        assert!(over.message.contains("all 3 turns were used"), "{}", over.message);
         fs::remove_file(path).expect("the file existed and is removed");
     }
 }

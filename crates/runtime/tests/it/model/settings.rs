@@ -155,7 +155,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     assert!(refused(settings).contains("exclude each other"));
     let mut settings = ModelSettings::new(Spec::quote());
     settings.record = Some("a".into());
-    assert!(refused(settings).contains("`quote` are neither recorded nor replayed"));
+    assert!(refused(settings).contains("`quote` cannot be recorded or replayed"));
 }
 
 #[test]

@@ -68,9 +68,9 @@ async fn the_first_fault_is_named() {
         lines[at] = line;
         lines
     };
-    assert!(told(&with(3, &changed)).contains("line 4 of the export, entry 3: the line is not"));
+    assert!(told(&with(3, &changed)).contains("line 4 of the export, entry 3: the line differs"));
     assert!(told(&with(2, "junk")).contains("line 3 of the export, entry 2: not an entry"));
-    assert!(told(&with(0, "{}")).contains("line 1 of the export: it is no header"));
+    assert!(told(&with(0, "{}")).contains("line 1 of the export: not a header"));
     assert!(told(&lines[..5]).contains("line 5 of the export: the export is truncated"));
     let mut hole = lines.clone();
     hole.remove(2);

@@ -64,7 +64,7 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
                 let place = path.canonicalize().unwrap_or_else(|_| path.clone());
                 let name = place.file_name().expect("it has one").to_string_lossy().into_owned();
                 assert!(told.contains(&name) && told.contains("at entry 4 of run one"), "{told}");
-                assert!(error.hint().is_some_and(|hint| hint.contains("copy")), "{error:?}");
+                assert!(error.hint().is_some_and(|hint| hint.contains("backup")), "{error:?}");
             }
             let post = store.send(&script.run, "hello").await.expect_err(way);
             assert!(matches!(post, StoreError::Lost { .. }), "{ending} {way}: {post}");

@@ -30,12 +30,12 @@ fn told(old: &str, wanted: &str) {
 fn what_differs_by_spaces_is_shown_as_it_stands() {
     told(
         "fn main() {\n  let count = 1;\n  print(count);\n}",
-        "What differs: indentation. The lines of the file, to be copied into `old`:\n     3\
+        "Differences: indentation. Copy these lines of the file into `old`:\n     3\
          \tfn main() {\n     4\t    let count = 1;\n     5\t\tprint(count);\n     6\t}",
     );
-    told("    let count  =  1;\n", "What differs: spaces within a line.");
-    told("    let count = 1;  \n", "What differs: trailing spaces.");
-    told("let\u{a0}count = 1;", "What differs: spaces within a line.");
+    told("    let count  =  1;\n", "Differences: spaces within a line.");
+    told("    let count = 1;  \n", "Differences: trailing spaces.");
+    told("let\u{a0}count = 1;", "Differences: spaces within a line.");
     told("    width*height", "the most similar lines are");
 }
 
@@ -79,7 +79,7 @@ fn large_files_are_no_trouble() {
     assert!(said.contains("the most similar lines") && said.len() < 20_000, "{}", said.len());
     let old = "let value = compute(value, other);\n".repeat(10_000);
     let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
-    assert!(said.contains("What differs: indentation") && said.len() < 20_000, "{}", said.len());
+    assert!(said.contains("Differences: indentation") && said.len() < 20_000, "{}", said.len());
     desk.put("wide", "y ".repeat(500_000));
     let said = desk.refuses("edit", json!({ "path": "wide", "old": "y  y", "new": "" }));
     assert!(said.len() < 2000, "{}", said.len());

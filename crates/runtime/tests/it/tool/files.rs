@@ -60,7 +60,7 @@ fn what_cannot_be_read_is_told_apart() {
         assert_eq!(desk.refuses("read", json!({ "path": path })), why);
     }
     let said = desk.refuses("read", json!({ "path": "large" }));
-    assert!(said.contains("101 bytes, and the limit is 100"), "{said}");
+    assert!(said.contains("101 bytes; the limit is 100"), "{said}");
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 3 }));
     assert_eq!(said, "`a.txt` has 2 lines, so there is no line 3");
     let said = desk.refuses("read", json!({ "path": "a.txt", "from": 2, "to": 1 }));
@@ -120,7 +120,7 @@ fn what_cannot_be_written_leaves_all_as_it_was() {
     let said = desk.refuses("write", write("file/below", "x"));
     assert!(said.contains("below a file"), "{said}");
     let said = desk.refuses("write", write("file", "more than ten bytes"));
-    assert!(said.contains("19 bytes, and the limit is 10"), "{said}");
+    assert!(said.contains("19 bytes; the limit is 10"), "{said}");
     assert_eq!(desk.text("file"), "text");
 }
 

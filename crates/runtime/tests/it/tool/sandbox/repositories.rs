@@ -94,7 +94,7 @@ fn a_repository_within_another_is_reported_and_not_added() {
             &["mv", "a.txt", "deep/sub/a.txt"],
         ] {
             let said = desk.refuses("git", git(arguments));
-            assert!(said.contains("`deep/sub/.git` is a repository of its own"), "{kind}: {said}");
+            assert!(said.contains("`deep/sub/.git` is a nested repository"), "{kind}: {said}");
         }
         // Nothing else is held up.
         desk.does("git", git(&["status"]));
@@ -111,7 +111,7 @@ fn a_bare_repository_is_reported_and_not_added() {
         let said = works(&desk, &format!("git init -q --bare doc && cd doc && {FSMONITOR}"));
         notices(&said, "new git repository `doc`: `config` sets `core.fsmonitor`");
         let said = desk.refuses("git", git(&["add", "doc"]));
-        assert!(said.contains("`doc` is a repository of its own"), "{kind}: {said}");
+        assert!(said.contains("`doc` is a nested repository"), "{kind}: {said}");
         // One that shares the objects of another is one too.
         let said = works(&desk, "mkdir x && cd x && echo ../doc > commondir && cp ../doc/HEAD .");
         notices(&said, "new git repository `x`: it has `commondir`");
