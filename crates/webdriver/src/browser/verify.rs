@@ -44,6 +44,7 @@ struct CheckResult {
     joined: String,
     document: f64,
     live: String,
+    #[serde(rename = "standing")]
     status: Vec<String>,
 }
 

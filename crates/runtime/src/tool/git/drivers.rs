@@ -156,7 +156,9 @@ mod tests {
     #[test]
     fn a_file_that_needs_its_filter_is_named() {
         let said = unfiltered("[stderr]\nfatal: a b.bin: clean filter 'lfs' failed\n");
-        assert!(said.is_some_and(|it| it.starts_with("a b.bin uses the repository's filter `lfs`")));
+        assert!(
+            said.is_some_and(|it| it.starts_with("a b.bin uses the repository's filter `lfs`"))
+        );
         assert_eq!(unfiltered("fatal: bad"), None);
     }
 }
