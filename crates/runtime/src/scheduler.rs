@@ -6,13 +6,15 @@
 
 use std::{
     collections::HashMap,
-    panic::AssertUnwindSafe,
+    future::{Future as _, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
 use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use pointsman_kernel::{
     agents::Program,
     chart::{Disposition, RefusedChart},
@@ -246,8 +248,12 @@ impl Shared {
     /// Drives a run until it ends, fails or is parked.
     async fn drive(self: Arc<Self>, lease: Lease) {
         let run = lease.run().clone();
-        let driven = AssertUnwindSafe(self.driven(lease)).catch_unwind().await;
-        let how = match driven.unwrap_or_else(|_| Err(SchedulerError::Panicked(run.clone()))) {
+        let mut driving = pin!(self.driven(lease));
+        let driven = poll_fn(|context| {
+            let polled = catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context)));
+            polled.unwrap_or_else(|_| Poll::Ready(Err(SchedulerError::Panicked(run.clone()))))
+        });
+        let how = match driven.await {
             Ok(rest) => {
                 self.failures().remove(&run);
                 let Some(ended) = rest else { return };

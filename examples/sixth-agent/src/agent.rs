@@ -3,12 +3,12 @@
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Abandoned, Order, Settlement, Summary, ToolCall,
+        Abandoned, Agent, Answer, BadBody, Fault, FaultClass, Order, Settlement, Summary, ToolCall,
         Visit,
     },
     body::Body,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
@@ -53,7 +53,7 @@ const ASK: JobDecl =
 const LABELS: JobDecl = JobDecl {
     name: "label",
     outcomes: &[("labelled", PLAIN)],
-    governed: Governed::Own,
+    governed: Governance::Own,
     worst: Charges { tool_calls: 1, ..Charges::NONE },
     calls: Some(LABEL),
     ..JobDecl::RUN

@@ -9,8 +9,8 @@ use std::{
 };
 
 use pointsman_runtime::{
-    executor::{TaskFuture, Executor},
     effect::Permit,
+    executor::{Executor, TaskFuture},
 };
 
 use crate::agent::{Beekeeper, Report, Task};

@@ -22,7 +22,7 @@ use pointsman_kernel::{
     job::ToolShape,
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::RunStatus,
     engine::{Engine, RunHandle},
     session::StartOptions,
     store::{MemoryStore, RunId, SqliteStore, Store},
@@ -150,7 +150,7 @@ fn journal(folder: &Path) -> PathBuf {
 /// Resumes a run, waits for its end and tells what happened.
 async fn finish(engine: &Engine, id: &RunId) -> Outcome {
     let outcome = engine.resume(id).await?.wait().await?;
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     let labels = outcome.result.ok_or("it has a result")?;
     let mut timeline = engine.timeline(id, Seq(0)).await?;
     for item in timeline.next(usize::MAX).await? {

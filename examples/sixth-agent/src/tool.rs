@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     effect::Completion,
-    tool::{ToolFuture, ToolContext, ToolLimits, Tool, ToolSpec, WorkspaceTools},
+    tool::{Tool, ToolContext, ToolFuture, ToolLimits, ToolSpec, WorkspaceTools},
 };
 use serde_json::Value;
 
