@@ -78,5 +78,5 @@ async fn the_first_fault_is_named() {
     let later = lines[0].replace("\"export\":1", "\"export\":2");
     assert!(told(&with(0, &later)).contains("format 2"));
     let goal = lines[0].replace("find it", "find me");
-    assert!(told(&with(0, &goal)).contains("line 6 of the export: the digest over the lines"));
+    assert!(told(&with(0, &goal)).contains("line 6 of the export: the checksum is wrong"));
 }
