@@ -36,7 +36,7 @@ fn a_file_that_needs_a_filter_is_left_to_the_person() {
     let run = desk.run(&[write("large.bin", "large\n")]);
     let (acted, said) =
         TestSession::hook(&desk.executor(committing(), Spec::quote()), &run, &["write"]);
-    let wanted = "the commit failed: large.bin goes through the filter `x` of the repository";
+    let wanted = "the commit failed: large.bin uses the repository's filter `x`";
     assert!(!acted && said.starts_with(wanted), "{said}");
     assert!(!desk.folder.0.join("work/sprung").exists());
     assert_eq!(desk.log(), ["first"]);
