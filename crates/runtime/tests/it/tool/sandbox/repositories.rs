@@ -193,7 +193,7 @@ fn no_link_is_followed_and_a_search_that_is_cut_says_so() {
     fs::write(outside.join(".git/config"), config).expect("the file is written");
     assert!(!works(&desk, "true").contains("[notice]"));
     let said = works(&desk, "seq 1 50 | xargs touch; mkdir -p a/b");
-    notices(&said, "the search for new git repositories was cut after 20 entries");
+    notices(&said, "the search for new git repositories stopped after 20 entries");
     assert!(!works(&desk, "true").contains("[notice]"), "it is said once");
 }
 

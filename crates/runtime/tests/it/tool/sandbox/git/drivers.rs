@@ -66,7 +66,7 @@ fn drivers_of_the_repository_are_not_run_whatever_they_are_called() {
                 for arguments in [&["add", "a.txt"][..], &["commit", "-am", "Second"]] {
                     let said = super::wait(desk.call("git", git(arguments)));
                     assert!(!said.ok, "{kind} {name:?}: {}", said.output);
-                    let why = format!("a.txt goes through the filter `{name}`");
+                    let why = format!("a.txt uses the repository's filter `{name}`");
                     assert!(said.output.contains(&why), "{kind} {name:?}: {}", said.output);
                 }
             }
