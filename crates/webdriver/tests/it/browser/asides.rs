@@ -63,7 +63,7 @@ async fn a_box_that_is_not_ours_to_answer_is_quoted() {
     for (buttons, times, pressed, why) in [
         ("<button>OK</button>", 1, json!([]), "only you can answer it"),
         ("<button>Close</button><button>Cancel</button>", 1, json!([]), "only you can answer it"),
-        (ASKS, 9, json!(["Cancel", "Cancel", "Cancel"]), "came back"),
+        (ASKS, 9, json!(["Cancel", "Cancel", "Cancel"]), "reappears"),
     ] {
         let page = OpenPage::page(&page(buttons, times)).await;
         page.stands().await;
