@@ -196,22 +196,25 @@ async fn a_control_that_changes_under_the_pointer_is_not_pressed() {
     for (script, what) in [
         ("go.onmousedown = () => { go.textContent = 'Pay 500 now' }".to_owned(), "`Pay 500 now`"),
         (format!("go.onmousedown = () => {{ fm.action = '{away}' }}"), "leads to http://127"),
-        (format!("fm.onsubmit = () => {{ fm.action = '{away}' }}"), "on its way to http://127"),
+        (
+            format!("fm.onsubmit = () => {{ fm.action = '{away}' }}"),
+            "targets another site, http://127",
+        ),
         (
             format!("fm.onsubmit = event => {{ event.stopPropagation(); fm.action = '{away}' }}"),
-            "on its way to http://127",
+            "targets another site, http://127",
         ),
         (
             format!(
                 "fm.target = '_blank'; fm.onsubmit = event => {{ event.stopImmediatePropagation(); fm.action = '{away}' }}"
             ),
-            "on its way to http://127",
+            "targets another site, http://127",
         ),
         (
             format!(
                 "go.onclick = event => {{ event.preventDefault(); fm.action = '{away}'; fm.submit() }}"
             ),
-            "on its way to http://127",
+            "targets another site, http://127",
         ),
     ] {
         let html = format!(
