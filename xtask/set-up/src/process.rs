@@ -31,7 +31,7 @@ exit "$code"
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Returns a command to be started as [`Tended`]; add arguments as usual.
+/// Returns a command to be started as [`ChildProcess`]; add arguments as usual.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", TEND, "sh"]).arg(program);
