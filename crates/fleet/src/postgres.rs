@@ -75,8 +75,8 @@ impl PostgresStore {
         Ok(Self { database, writer, keeper, feed, poller, poll: options.poll })
     }
 
-    /// Makes the tables of a database, or brings them up to date, and returns their format. Workers
-    /// of the build before go on meanwhile.
+    /// Creates or updates the tables of a database, and returns their format. Workers of the
+    /// previous version keep running.
     pub async fn migrate(url: &str) -> Result<i32, StoreError> {
         let options = PostgresOptions::default();
         migrate::migrate(&Database::new(url, 1, options.deadline)?).await

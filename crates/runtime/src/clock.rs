@@ -99,8 +99,8 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
-/// Returns the milliseconds since the machine was started. Nobody can set them, and a machine that
-/// sleeps counts on.
+/// Returns the milliseconds since the machine was started. Setting the clock does not change
+/// them, and time asleep counts.
 pub fn boot_ms() -> u64 {
     let now = rustix::time::clock_gettime(platform::BOOT);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);

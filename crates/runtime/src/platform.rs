@@ -18,11 +18,11 @@ pub(crate) fn file_time() -> (i64, i64) {
     (now.tv_sec, now.tv_nsec)
 }
 
-/// A clock that nobody can set, and that counts while the machine sleeps.
+/// A clock that cannot be set, and that counts while the machine sleeps.
 #[cfg(target_os = "linux")]
 pub(crate) const BOOT: ClockId = ClockId::Boottime;
 
-/// A clock that nobody can set.
+/// A clock that cannot be set.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const BOOT: ClockId = ClockId::Monotonic;
 

@@ -132,7 +132,7 @@ impl Drop for Scheduler {
 }
 
 impl Scheduler {
-    /// Opens a scheduler. The receiver is told of each run that has ended or failed.
+    /// Opens a scheduler. The receiver gets each run that has ended or failed.
     pub async fn open(
         store: Arc<dyn Store>,
         contexts: impl DriverContexts,

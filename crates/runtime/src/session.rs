@@ -142,8 +142,8 @@ impl Session {
         Ok(Self { agents, store, name, journal, cache, threads })
     }
 
-    /// Opens journals that are kept elsewhere, by a name for people: `open` is awaited on this session's threads. Beside
-    /// the file `journal` this machine keeps what belongs to runs here alone.
+    /// Opens another store, with a name for people; `open` is awaited on this session's threads. Files
+    /// that belong to this machine alone, such as screenshots, are kept beside `journal`.
     pub fn over(
         agents: Agents,
         name: &str,
@@ -288,7 +288,7 @@ impl Session {
         &self.name
     }
 
-    /// Returns the file of the journals, or that beside which this machine keeps what is its own.
+    /// Returns the journal file. With another store, this machine keeps its own files beside that path.
     pub fn journal(&self) -> &Path {
         &self.journal
     }
@@ -296,7 +296,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Within a runtime nobody may wait for another one; leases then expire.
+        // A runtime must not block on another one; there the leases expire.
         if Handle::try_current().is_err() {
             self.threads.block_on(self.store.settle());
         }

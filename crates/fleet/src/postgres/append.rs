@@ -26,7 +26,7 @@ WITH i AS (
     SELECT pointsman.now_ms() AS ms
 )";
 
-/// What is kept with the entries of those runs that are `ok`.
+/// Stores the entries of the runs in `ok`, with their snapshots and prompts.
 pub(super) const TAIL: &str = "
 , new_entry AS (
     INSERT INTO pointsman.entry
@@ -261,8 +261,8 @@ async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
     }
 }
 
-/// Returns whether a run goes on with this line. What only tells of a stop is none: a run that is
-/// claimed again and again without anything else is no good.
+/// Returns whether an entry is progress. Interruptions and pauses are not: a run that is claimed five
+/// times without any other entry is quarantined.
 fn is_progress(line: &str) -> bool {
     let event = line.split_once("\"event\":{\"").map_or("", |(_, event)| event);
     !["interrupted\"", "paused\"", "lifted\""].iter().any(|stop| event.starts_with(stop))

@@ -1,4 +1,4 @@
-//! Finds what others have changed, for as long as somebody waits for it.
+//! Finds the changes of other processes while this one has subscribers.
 //!
 //! The cursor is a transaction's number, and it never passes one that is still open: an entry that
 //! is committed late is found all the same. A number from a sequence would have been passed.
@@ -21,7 +21,7 @@ use super::{
 
 const NOW: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
 
-/// Whatever was committed since the cursor, and the next cursor.
+/// Returns the changes committed since the cursor, and the next cursor.
 const SINCE: &str = "
 WITH until AS MATERIALIZED (
     SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid
@@ -34,7 +34,7 @@ UNION ALL SELECT 'message', run, 0 FROM pointsman.message
 UNION ALL SELECT 'removal', '', 0 FROM pointsman.removal
     WHERE xid >= $1::text::xid8 AND xid < (SELECT xid FROM until)";
 
-/// Looks for changes while somebody has its guard.
+/// Polls for changes while a subscriber holds its guard.
 #[derive(Debug, Default)]
 pub(super) struct Poller(Mutex<Weak<Guard>>);
 
@@ -49,8 +49,8 @@ impl Poller {
         feed: &Feed,
         every: Duration,
     ) -> Result<Changes, StoreError> {
-        // Every subscriber has its own beginning, and the first one starts the looking. What is
-        // found between two of them is announced to both.
+        // Every subscriber has its own cursor, and the first one starts the polling. Both of two
+        // subscribers hear of a change that is found between their cursors.
         let failed = |failure: Failure| failure.read(None);
         let now = database.read(NOW, &[]).await.map_err(failed)?;
         let cursor: String = now.first().map(|row| row.get(0)).unwrap_or_default();
@@ -90,7 +90,7 @@ async fn poll(
                 cursor = next;
             }
             Err(failure) => {
-                // What is read from another server may differ, so everything is read again.
+                // After a failover another server answers, so subscribers must read everything again.
                 lost = true;
                 tracing::warn!(%failure, "changes cannot be read");
             }

@@ -55,7 +55,7 @@ impl Columns {
     }
 }
 
-/// What is fixed when a run is made and that its row alone has.
+/// The columns of a run that never change and that only its row has.
 pub(super) struct Place<'a> {
     pub(super) request: Option<&'a str>,
     pub(super) key: Option<&'a str>,
@@ -127,7 +127,7 @@ pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The way back. What was never written, a negative number, reads as 0: its checksum tells.
+/// Reads a stored number. A negative one was never written; it reads as 0 and fails its checksum.
 pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

@@ -132,7 +132,7 @@ impl Database {
                 Failure::Unknown(format!("no answer within {seconds} s"))
             }
         };
-        // Out of the pool, and closed with whatever was asked.
+        // A connection with an open request must not return to the pool: it is closed.
         drop(Object::take(connection));
         Err(failure)
     }

@@ -44,7 +44,7 @@ UPDATE pointsman.run r SET
 WHERE r.id = $1 AND (r.expires_ms <= (SELECT pointsman.now_ms()) OR $4)
 RETURNING r.epoch, r.expires_ms";
 
-/// What is being written to is passed over: its lease is renewed by that.
+/// Renewal skips locked runs: the append that locks one renews its lease.
 const RENEW: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bigint[]) AS t (run, epoch)
@@ -156,7 +156,7 @@ pub(super) struct Keeper {
     held: Mutex<BTreeMap<(RunId, u64), Times>>,
     dropped: mpsc::UnboundedSender<Dropped>,
     given_up: GivenUp,
-    /// Runs whose creation was not answered. If one is there, nobody has it but us.
+    /// Runs whose creation was not answered. If such a run exists, only this store can own it.
     unanswered: Mutex<BTreeSet<RunId>>,
 }
 
@@ -370,7 +370,7 @@ async fn give_up(
     database.write(RELEASE, params).await.map(drop)
 }
 
-/// Gives up what is dropped, and renews what is not.
+/// Releases dropped leases, and renews the others.
 async fn keep(
     database: Database,
     beats: Option<Weak<Keeper>>,

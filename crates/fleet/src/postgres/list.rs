@@ -15,7 +15,7 @@ use super::{
 const ROWS: usize = 1_000;
 
 impl Database {
-    /// Lists runs. The server leaves out what it can; the filter itself has the last word.
+    /// Lists runs. The server filters as far as it can; the filter itself decides.
     pub(super) async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
         let sql = format!(
             "SELECT {ROW}, made_ms FROM pointsman.run
@@ -85,7 +85,7 @@ impl Database {
         }
     }
 
-    /// Returns what is damaged: rows, runs without their last entry, and what belongs to no run.
+    /// Returns the damage: damaged rows, runs without their last entry, and rows without a run.
     pub(super) async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
         let mut damaged = self.list(&Filter::default(), &Page::first(usize::MAX)).await?.damaged;
         let failed = |failure: Failure| failure.read(None);

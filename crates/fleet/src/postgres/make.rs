@@ -133,7 +133,7 @@ pub(super) async fn create(
     }
 }
 
-/// A fork has its own copy of what it shares: its parent may go.
+/// A fork copies the entries it shares, so its parent can be removed.
 const FORK: &str = "
 WITH made AS (
     INSERT INTO pointsman.run (id, agent, chart, source, goal, created_ms, made_ms, parent,

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The run's row is locked before the message gets its number, so that a higher number is never
-/// committed before a lower one; and it says that there is mail, whoever parks the run meanwhile.
+/// committed before a lower one. It also records the mail, so a concurrent release does not park the run.
 const SEND: &str = "
 WITH r AS (
     UPDATE pointsman.run SET

@@ -1,5 +1,5 @@
-//! The tables, in formats that follow each other. A new format first only adds, so that workers of
-//! the one before go on; what they need is removed by a later one, which raises `min_version`.
+//! The tables and their formats. A new format only adds, so workers of the previous one keep
+//! running. A later format removes the old parts and raises `min_version`.
 
 use pointsman_runtime::store::StoreError;
 use tokio_postgres::types::Type;
@@ -22,8 +22,8 @@ CREATE TABLE IF NOT EXISTS pointsman.meta (
 INSERT INTO pointsman.meta (version, min_version) VALUES (0, 0) ON CONFLICT DO NOTHING;
 ";
 
-/// Makes what is missing, in one transaction. Whoever comes at the same time waits, and finds it
-/// done.
+/// Creates missing tables in one transaction. A concurrent migration waits for it, and then has
+/// nothing to do.
 pub(super) async fn migrate(database: &Database) -> Result<i32, StoreError> {
     let mut connection =
         database.connection().await.map_err(|failure| database.unusable(failure.read(None)))?;
@@ -78,7 +78,7 @@ pub(super) fn check_known(database: &Database, has: (i32, i32)) -> Result<(), St
     Ok(())
 }
 
-/// Refuses a server that may lose what it has acknowledged.
+/// Refuses a server that may lose committed entries.
 pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError> {
     let asked = database
         .read(
@@ -89,7 +89,7 @@ pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError>
         .await
         .map_err(|failure| database.unusable(failure.read(None)))?;
     let Some(row) = asked.first() else {
-        return Err(database.unusable("the server says nothing of its settings"));
+        return Err(database.unusable("the server does not report its settings"));
     };
     let (fsync, commit, version): (&str, &str, i32) = (row.get(0), row.get(1), row.get(2));
     if version < 130_000 {
@@ -98,10 +98,9 @@ pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError>
     let unsafe_setting = match (fsync, commit) {
         ("off", _) => "`fsync` is off",
         (_, "off") => "`synchronous_commit` is off",
-        (_, "local") => "`synchronous_commit` is local, so a standby may lack what is acknowledged",
+        (_, "local") => "`synchronous_commit` is local, so a standby may lack entries",
         _ => return Ok(()),
     };
-    Err(database.unusable(format!(
-        "{unsafe_setting}: it can lose what it has acknowledged. Change that, or open it as unsafe"
-    )))
+    Err(database
+        .unusable(format!("{unsafe_setting}: the server can lose committed entries. Set it to on")))
 }

@@ -14,12 +14,12 @@ pub struct PostgresOptions {
     /// Whether leases are renewed here, for as long as they are not dropped. Without it their owner
     /// calls [`renew`](pointsman_runtime::store::Store::renew).
     pub heartbeats: bool,
-    /// How long an answer may take. The connection is then dropped, and what was asked is unknown:
-    /// the server is never told to cancel it.
+    /// The time limit of a request. Then the connection is dropped and the result is unknown: the
+    /// server is never asked to cancel it.
     pub deadline: Duration,
-    /// How often is looked for what others have changed, while somebody waits for it.
+    /// The time between two looks for changes of other processes, while there are subscribers.
     pub poll: Duration,
-    /// Opens it even if the server may lose what it has acknowledged: `fsync` is off, or
+    /// Opens the store even if the server may lose committed entries: `fsync` is off, or
     /// `synchronous_commit` does not wait for the disk or for the standby.
     pub lossy: bool,
     /// The leases that were dropped in this process. Stores that share it wait for each other's: a

@@ -1,7 +1,7 @@
 //! The queue: which runs are ready, and who is next.
 //!
 //! A run that waits is in no index but that of its id. Those that are ready are found by key, label
-//! and rank, so a million runs of one key keep nobody else waiting.
+//! and rank, so a million runs of one key do not delay the others.
 
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ WITH due AS (
 SELECT version, min_version FROM pointsman.meta";
 
 /// Keys take turns: the one that has had the least comes first, and within a turn the run that was
-/// queued first. A key that was idle meanwhile has saved up one round at most. Whoever claims has the
-/// keys for itself meanwhile, and others go on to the next ones.
+/// queued first. An idle key saves up one round at most. A claim locks its keys, and concurrent
+/// claims skip them.
 const CLAIM_READY: &str = "
 WITH k AS (
     SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns

@@ -11,7 +11,7 @@ use super::{
     read::run_id,
 };
 
-/// Locks them first: what was committed until then is seen by the statement after this one.
+/// Locks the runs first, so that the next statement sees all entries committed before.
 const LOCK: &str = "
 SELECT id, expires_ms > (SELECT pointsman.now_ms()) FROM pointsman.run
 WHERE id = $1 OR ($2 AND starts_with(id, $1 || '-')) ORDER BY id FOR UPDATE";
@@ -42,7 +42,7 @@ SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM blobs)";
 enum Gone {
     /// It went, with those under it, and so many artifacts.
     Removed(Vec<RunId>, u64),
-    /// Somebody has one of them.
+    /// One of them has an owner.
     Held,
     /// It was not there.
     Missing,

@@ -23,7 +23,7 @@ pub(super) struct Job {
     pub(super) answer: oneshot::Sender<Result<i64, StoreError>>,
 }
 
-/// Starts the writer. It ends when nobody can ask it any more.
+/// Starts the writer. It ends with the last sender.
 pub(super) fn start(database: Database, lease_ms: i64) -> mpsc::Sender<Job> {
     let (sender, jobs) = mpsc::channel(MOST);
     tokio::spawn(write(database, lease_ms, jobs));
@@ -61,7 +61,7 @@ async fn write(database: Database, lease_ms: i64, mut jobs: mpsc::Receiver<Job>)
         let answers = append::append(&database, &entries, lease_ms).await;
         drop(entries);
         for (job, answer) in batch.into_iter().zip(answers) {
-            // Whoever does not wait any more reads it.
+            // A caller that no longer waits reads the run instead.
             drop(job.answer.send(answer));
         }
     }

@@ -19,7 +19,7 @@ pub struct Link {
     pub prev: Digest,
 }
 
-/// The line of an entry. It is digested once, and whoever has the entry need not read it again.
+/// The line of an entry. It is digested once, and stores need not parse it again.
 #[derive(Clone, Debug)]
 pub struct EntryLine {
     text: String,

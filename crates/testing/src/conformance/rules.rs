@@ -25,7 +25,7 @@ pub(super) const ALL: [Rule; 18] = [
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
     ("entries follow each other along the chain", |bench| Box::pin(chained(bench))),
     ("the columns beside a line are read with it", |bench| Box::pin(kept(bench))),
-    ("a letter waits until one entry takes it", |bench| Box::pin(messages(bench))),
+    ("a message waits until one entry takes it", |bench| Box::pin(messages(bench))),
     ("a change is announced to other owners", |bench| Box::pin(announced(bench))),
     ("a letter that comes between two owners is not lost", |bench| Box::pin(handed_over(bench))),
     ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
@@ -268,7 +268,7 @@ async fn announced(bench: &dyn Bench) -> Checked {
     }
     theirs.send(&run, "hello").await.map_err(failed)?;
     for changes in [&mut here, &mut there] {
-        hint(bench.limit(), changes, |change| change.is_message_for(&run), "a letter").await?;
+        hint(bench.limit(), changes, |change| change.is_message_for(&run), "a message").await?;
     }
     ours.fork(&run, Seq(1), fork.clone(), 7).await.map_err(failed)?;
     for changes in [&mut here, &mut there] {
@@ -300,7 +300,7 @@ async fn handed_over(bench: &dyn Bench) -> Checked {
             tokio::join!(ours.release(lease, Release::Ready), theirs.send(&script.run, "hello"));
         released.map_err(failed)?;
         let message = delivery.map_err(failed)?;
-        hint(bench.limit(), &mut changes, |change| change.is_message_for(&script.run), "a letter")
+        hint(bench.limit(), &mut changes, |change| change.is_message_for(&script.run), "a message")
             .await?;
         let lease = claim(&*theirs, &script.run).await?;
         let waiting = theirs.messages(&script.run).await.map_err(failed)?;
@@ -327,7 +327,7 @@ async fn forked(bench: &dyn Bench) -> Checked {
     let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;
     expect(lines == parent.lines[..2], || format!("the fork has {lines:?}"))?;
     let messages = store.messages(&child).await.map_err(failed)?;
-    expect(messages.is_empty(), || format!("the fork has letters: {messages:?}"))?;
+    expect(messages.is_empty(), || format!("the fork has messages: {messages:?}"))?;
     let mut own = Script { run: child.clone(), seq: Seq(2), prev: row.link, lines };
     write(&*store, own.next("its own way")).await.map_err(failed)?;
     let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;

@@ -2,13 +2,12 @@
 //!
 //! SQLite keeps writing to a file that was deleted or replaced, and nobody will ever read
 //! what it writes there. So the device and inode of each path are noted once the file is open,
-//! and compared after every commit. An inode is not given to another file as long as somebody
-//! has it open, so the numbers alone tell the files apart.
+//! and compared after every commit. The system does not reuse the inode of an
+//! open file, so the numbers alone tell the files apart.
 //!
-//! Whoever takes a file away changes its folder, and the system stamps the folder with the time.
-//! So a folder that is as it was holds the files that were found there, wherever it lies itself.
-//! What became of the folders above it is looked at once in each tick of the clock: a journal that
-//! is moved with them is whole.
+//! Removing or replacing a file changes the time stamp of its folder. So a folder with the same
+//! stamp still has the files that were found there. The folders above it are checked once in each
+//! tick of the clock: a journal that moves with them stays whole.
 
 use std::{
     ffi::OsString,

@@ -415,7 +415,7 @@ impl Writer {
             }
         };
         let Err(source) = result else {
-            // What was written to a file that had been removed was not kept.
+            // An entry in a removed file is lost.
             if let Some(path) = self.anchor.lost() {
                 return all(&|work| work.lost(path));
             }
