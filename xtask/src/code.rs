@@ -1,8 +1,8 @@
 //! The `code` tier: a change in two phases to a real repository, by a scripted model.
 //!
-//! The model sees a test fail, edits wrongly until it is stopped, recovers, and commits
-//! twice. People answer from other processes. On the way the program is killed and
-//! resumed, and the repository must come out as if nobody had touched it.
+//! The model sees a test fail, edits wrongly until it is stopped, recovers, and commits twice.
+//! People answer from other processes. On the way the program is killed and resumed, and the
+//! repository must be the same as in an undisturbed run.
 
 mod change_test;
 mod judge;

@@ -1,8 +1,8 @@
 //! The `kill` tier: whole runs killed at every boundary and at random moments.
 //!
-//! A killed run is resumed by the program itself and must come to the same end, by the same
-//! answers, as one that was left alone. What it did to the world is counted by a process
-//! that nobody kills, and nothing that it started may outlast it.
+//! The program itself resumes a killed run, which must reach the same end, by the same answers, as
+//! an undisturbed one. A separate process, which is never killed, counts its effects, and no
+//! process that it started may outlive it.
 
 pub(crate) mod counter;
 mod judge;
@@ -33,7 +33,7 @@ use crate::random::SplitMix64;
 const SEED: u64 = 0x6b69_6c6c_2d39_2121;
 /// Random moments in the tier.
 const MOMENTS: usize = 300;
-/// Runs that tell how long a run takes.
+/// Runs to measure the usual duration.
 const USUAL: usize = 3;
 /// Children at a time.
 const AT_A_TIME: usize = 3;
@@ -80,7 +80,7 @@ fn runs_of(kind: Kind, moments: usize) -> Result<bool> {
     Ok(tally.report(SEED))
 }
 
-/// What is usual for a run.
+/// The baseline of a run.
 struct RunBaseline {
     alone: UndisturbedRun,
     entries: usize,
@@ -90,7 +90,7 @@ struct RunBaseline {
     ran: Duration,
 }
 
-/// Runs what is to be run without disturbing it.
+/// Runs the test undisturbed.
 fn left_alone(course: &KillTest) -> Result<RunBaseline> {
     let (mut took, mut usual) = (Vec::new(), None::<(UndisturbedRun, usize, Duration)>);
     for _ in 0..USUAL {
@@ -126,7 +126,7 @@ fn at_random(
     let plans: Vec<[Draw; 2]> =
         (0..moments).map(|_| [Draw::new(&mut draws), Draw::new(&mut draws)]).collect();
     let (next, shared) = (AtomicUsize::new(0), Mutex::new((tally, pace, Vec::new())));
-    // What is shared is changed whole or not at all.
+    // Shared data changes completely or not at all.
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || -> Result<()> {
         loop {

@@ -47,7 +47,7 @@ const CHAOS: usize = 20;
 const PER_TALK: usize = 5;
 /// Runs with one seed of the chaos model.
 const PER_SEED: usize = 5;
-/// Chaos models at a time, each of which keeps one core busy, and runs of each.
+/// Chaos models at a time, each using one core, and runs of each.
 const LANES: usize = 2;
 const AT_A_TIME: usize = 2;
 const QUESTION: &str = "How does a run survive a crash?";
@@ -80,7 +80,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     Ok(report(&rows, weak + talks + 3 * chaos))
 }
 
-/// What is proved of a chart.
+/// The proved bounds of a chart.
 fn bounds(agent: &str, folder: &Path, cache: &Path) -> Result<Bounds> {
     let home = Home::sharing(folder, cache)?;
     let told = home.run(["check", agent, "--json"], CHECK_CAP)?;
@@ -92,7 +92,7 @@ struct Row {
     kind: &'static str,
     name: String,
     took: Duration,
-    /// How it ended, or what is wrong with it.
+    /// How it ended, or its problems.
     how: Result<String, Vec<String>>,
 }
 

@@ -7,6 +7,7 @@
     reason = "a command for the terminal: printing is what it does"
 )]
 
+mod chaos;
 mod code;
 mod evals;
 mod history;
@@ -21,7 +22,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use pointsman_runtime::tool::sandbox;
-use xtask::{pages, program, random, server, webdriver};
+use xtask::{pages, postgres, program, random, server, webdriver};
 use xtask_set_up::{components, place, process};
 
 use crate::{evals::Words, tiers::Tier};
@@ -52,7 +53,7 @@ enum Command {
     Bench(Words),
     /// Explores every run of the shipped charts, reduced, within caps.
     CheckModel(xtask_model::Options),
-    /// Judges what is recorded: trajectories of agents, answers of providers.
+    /// Evaluates recordings: trajectories of agents, answers of providers.
     #[command(disable_help_flag = true)]
     Eval(Words),
     /// Learns from data.
@@ -72,6 +73,9 @@ enum Command {
     /// Counts requests, as the process that the `kill` tier starts.
     #[command(hide = true)]
     CountServer { port: u16, file: PathBuf },
+    /// A watcher of the `chaos` tier.
+    #[command(hide = true)]
+    ChaosWatch(chaos::watch::Options),
 }
 
 fn main() -> ExitCode {
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
         Command::Record { what } => record::record(what),
         Command::Words => print_words(),
         Command::RunTier { tier } => tiers::inner(tier),
+        Command::ChaosWatch(options) => chaos::watch::watch(&options),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
     };
     match done {

@@ -16,15 +16,15 @@ use serde_json::Value;
 
 use xtask_set_up::{place::Scratch, process};
 
-/// A machine that is short of memory or disk makes runs wait, which is not what is looked
-/// at here: a small `/dev/shm` alone would do it.
+/// A machine that is short of memory or disk pauses runs, which is not tested here: a small
+/// `/dev/shm` alone would do it.
 const NO_WATCH: &str =
     "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\nlongest = \"1s\"\n";
 
 const BUILD_CAP: Duration = Duration::from_mins(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// Builds the program, so that what is started is what is written, and returns where it is.
+/// Builds the program from the current sources, and returns its path.
 pub fn build(release: bool) -> Result<PathBuf> {
     let how = release.then_some("--release");
     let arguments = ["build", "--locked", "--package", "pointsman"].into_iter().chain(how);
@@ -39,7 +39,7 @@ pub fn build(release: bool) -> Result<PathBuf> {
 pub struct Home {
     scratch: Scratch,
     program: PathBuf,
-    /// What can be made anew, and so may be shared.
+    /// Caches, which may be shared.
     cache: PathBuf,
 }
 
@@ -119,7 +119,21 @@ impl Home {
     /// Returns the program with these arguments. Nothing of our own environment but the
     /// search path reaches it.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(&self.program);
+        self.placed(Command::new(&self.program), arguments)
+    }
+
+    /// Returns the same for a process that must not outlive the thread that starts it.
+    pub fn child<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).arg(&self.program);
+        self.placed(command, arguments)
+    }
+
+    fn placed<A: AsRef<OsStr>>(
+        &self,
+        mut command: Command,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
         command.args(arguments).current_dir(self.file("")).env_clear();
         command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("HOME", self.file(""));
         command.env("XDG_CACHE_HOME", &self.cache);
@@ -154,7 +168,7 @@ impl Home {
     }
 }
 
-/// A command that was started; it is killed if nobody waits for it.
+/// A running command; dropping it kills the process.
 pub struct RunningCommand {
     child: Child,
     files: [PathBuf; 2],

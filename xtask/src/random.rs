@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_are_those_of_the_reference() {
+    fn random_numbers_match_the_reference() {
         let mut draws = SplitMix64::new(1_234_567);
         let first = [draws.next(), draws.next(), draws.next()];
         let reference =

@@ -27,7 +27,7 @@ enum Beat {
     Types(&'static str),
     /// A key is pressed.
     Presses(&'static str),
-    /// This must be seen before the scene goes on.
+    /// Waits until this is shown.
     Sees(&'static str),
     /// Nothing happens, so that people can read.
     Rests(u64),
@@ -73,7 +73,7 @@ pub(crate) enum RecordingSubject {
     Form,
 }
 
-/// Records what is asked for.
+/// Records the requested subject.
 pub(crate) fn record(what: RecordingSubject) -> Result<bool> {
     match what {
         RecordingSubject::Chat => chat(),

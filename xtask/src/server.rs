@@ -18,7 +18,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 /// When a server is ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ready {
-    /// As soon as somebody listens.
+    /// As soon as a server listens.
     Listens,
     /// When it says yes to a request for this path: it may listen long before.
     Answers(&'static str),
@@ -95,7 +95,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a port that nobody listens on at this moment.
+/// Returns a port without a listener at this moment.
 pub fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("looking for a port")?;
     Ok(listener.local_addr()?.port())
@@ -105,24 +105,26 @@ pub fn free_port() -> Result<u16> {
 mod tests {
     use super::*;
 
+    /// A port that no other test can be given, unlike one that is free at the moment.
+    const NO_LISTENER: u16 = 1;
+
     #[test]
-    fn a_server_that_ends_at_once_is_not_waited_for() -> Result<()> {
+    fn a_server_that_ends_at_once_is_not_waited_for() {
         let started = Instant::now();
         let limit = Duration::from_mins(10);
-        let Err(why) = Server::start(Command::new("true"), free_port()?, Ready::Listens, limit)
+        let Err(why) = Server::start(Command::new("true"), NO_LISTENER, Ready::Listens, limit)
         else {
             panic!("it is not ready")
         };
         assert!(why.to_string().contains("ended before it was ready"), "{why}");
         assert!(started.elapsed() < limit);
-        Ok(())
     }
 
     #[test]
     fn a_server_that_never_listens_is_given_up() {
-        // Nothing else is given this port, as it could be one that is free at the moment.
-        let (limit, port) = (Duration::from_millis(200), 1);
-        let Err(why) = Server::start(Command::new("cat"), port, Ready::Listens, limit) else {
+        let limit = Duration::from_millis(200);
+        let Err(why) = Server::start(Command::new("cat"), NO_LISTENER, Ready::Listens, limit)
+        else {
             panic!("it is not ready")
         };
         assert!(why.to_string().contains("is not ready"), "{why}");
@@ -145,7 +147,7 @@ mod tests {
                     stream.read_exact(&mut byte)?;
                     request.push(byte[0]);
                 }
-                // In one piece: whoever asks reads no further than the code, and goes.
+                // In one piece: the client reads only the status code, and closes.
                 stream.write_all(format!("HTTP/1.1 {answer}\r\n\r\n").as_bytes())?;
             }
             Ok(answers.len())

@@ -7,14 +7,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{code, kill, live, program};
+use crate::{chaos, code, kill, live, program};
 
 /// Killed runs for each run with a model, where nothing else is asked for.
 const KILLS: usize = 20;
 
+/// A part that runs for itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum SoakPart {
+    /// Eight workers, 2,000 runs, kills, and a standby that is promoted under load.
+    Fleet,
+}
+
 /// How much of each.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Amount {
+    /// A part that runs alone.
+    only: Option<SoakPart>,
     /// Runs with each kind of model, and changes that are killed on the way.
     #[arg(long, value_name = "N", default_value_t = 100)]
     runs: usize,
@@ -29,12 +38,15 @@ pub(crate) struct Amount {
 /// Runs so many runs with each bad model, makes as many changes that are killed on the
 /// way, then kills at random moments.
 pub(crate) fn soak(amount: Amount) -> Result<bool> {
-    let Amount { runs, weak, kills } = amount;
+    let Amount { only, runs, weak, kills } = amount;
+    if only == Some(SoakPart::Fleet) {
+        return chaos::soak();
+    }
     program::build(false)?;
     let weak = weak.unwrap_or(runs);
     let kills = kills.unwrap_or_else(|| runs.saturating_mul(KILLS));
     let mut rows = Vec::new();
-    // A part of which nothing is wanted has nothing to prove.
+    // A part without runs has nothing to prove.
     if weak + runs > 0 {
         rows.push(timed("live", || live::runs(weak, runs))?);
     }

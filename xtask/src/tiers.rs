@@ -7,8 +7,11 @@ mod users;
 use std::{
     env,
     fs::{self, File},
+    io,
     path::Path,
     process::Command,
+    sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,7 +19,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 
 use crate::{
-    code,
+    chaos, code,
     components::{self, Installing, Need},
     kill, live,
     place::{self, Scratch},
@@ -64,7 +67,7 @@ pub(crate) enum Tier {
     Properties,
     /// The shipped charts against the real `XState`.
     Xstate,
-    /// Every run of the shipped charts, reduced, within caps.
+    /// Every run of the shipped charts, reduced, and the protocol of leases, within caps.
     Model,
     /// The models' clients against a mock that speaks all four protocols.
     Aimock,
@@ -86,10 +89,16 @@ pub(crate) enum Tier {
     Appium,
     /// The store of a fleet against a real PostgreSQL.
     Fleet,
+    /// The HTTP server: fuzzed, driven by the Python examples, killed in a thousand runs.
+    Serve,
+    /// The inspector's page in a real browser.
+    Page,
+    /// A fleet whose workers, server and connections are killed, stopped and cut.
+    Chaos,
 }
 
 impl Tier {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 20] = [
         Self::Unit,
         Self::Typos,
         Self::Sorted,
@@ -107,6 +116,9 @@ impl Tier {
         Self::Browser,
         Self::Appium,
         Self::Fleet,
+        Self::Serve,
+        Self::Page,
+        Self::Chaos,
     ];
 
     const fn name(self) -> &'static str {
@@ -128,6 +140,9 @@ impl Tier {
             Self::Browser => "browser",
             Self::Appium => "appium",
             Self::Fleet => "fleet",
+            Self::Serve => "serve",
+            Self::Page => "page",
+            Self::Chaos => "chaos",
         }
     }
 
@@ -139,7 +154,7 @@ impl Tier {
             Self::Stranger => "an agent in a program of its own, stopped and resumed",
             Self::Properties => "the kernel's properties, 10,000 cases each",
             Self::Xstate => "the shipped charts against the real XState",
-            Self::Model => "every run of the shipped charts, reduced, within caps",
+            Self::Model => "every run of the shipped charts, and leases and appends, within caps",
             Self::Aimock => "the models' clients against a mock of four protocols",
             Self::Mcp => "the MCP client against real servers",
             Self::Acp => "a real client of the Agent Client Protocol against `pointsman acp`",
@@ -150,6 +165,9 @@ impl Tier {
             Self::Browser => "forms of all kinds in a real browser",
             Self::Appium => "the explorer's driver against a real Appium server",
             Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
+            Self::Serve => "the HTTP server, fuzzed, killed, and driven by the Python examples",
+            Self::Page => "the inspector's page in a real browser, and its accessibility",
+            Self::Chaos => "a fleet whose workers, server and connections are killed and cut",
         }
     }
 
@@ -170,7 +188,10 @@ impl Tier {
             | Self::Acp
             | Self::Kill
             | Self::Code
-            | Self::Fleet => 600,
+            | Self::Fleet
+            | Self::Serve
+            | Self::Page
+            | Self::Chaos => 600,
         })
     }
 
@@ -182,10 +203,18 @@ impl Tier {
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
-            Self::Browser => &[Need::Browser],
+            Self::Browser | Self::Page => &[Need::Browser],
             Self::Appium => &[Need::Appium],
             Self::Fleet => &[Need::Postgres],
+            Self::Chaos => &[Need::Postgres, Need::Sandbox],
+            Self::Serve => &[Need::Http],
         }
+    }
+
+    /// Returns whether it waits most of the time, for devices, leases and timeouts: it runs beside the
+    /// others and leaves them the processor.
+    const fn waits(self) -> bool {
+        matches!(self, Self::Appium | Self::Fleet | Self::Chaos)
     }
 
     /// Returns whether it runs what cargo has to build.
@@ -231,7 +260,10 @@ impl Tier {
             | Self::Code
             | Self::Browser
             | Self::Appium
-            | Self::Fleet => {
+            | Self::Fleet
+            | Self::Serve
+            | Self::Page
+            | Self::Chaos => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -255,6 +287,9 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Browser => ignored::browser(),
         Tier::Appium => ignored::appium(),
         Tier::Fleet => fleet::tier(),
+        Tier::Serve => ignored::serve(),
+        Tier::Page => ignored::page(),
+        Tier::Chaos => chaos::tier(),
         Tier::Unit | Tier::Sorted | Tier::Stranger | Tier::Properties | Tier::Model => {
             bail!("cargo or another build runs it")
         }
@@ -289,20 +324,84 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
     let built = if chosen.iter().any(|tier| tier.is_built()) { build(&chosen) } else { Ok(()) };
     let installed = installing.join();
     println!("built and installed in {:.1} s", started.elapsed().as_secs_f64());
-    let mut rows = Vec::new();
-    for tier in chosen {
-        println!("\n== {}: {}", tier.name(), tier.about());
+    let attempt = |tier: Tier, log: Option<&Path>| {
         let started = Instant::now();
         let result = match &built {
             Err(why) if tier.is_built() => Err(anyhow!("{why:#}")),
-            _ => installed.has(tier.needs()).and_then(|()| run(tier, &ourselves)),
+            _ => installed.has(tier.needs()).and_then(|()| run(tier, &ourselves, log)),
         };
-        if let Err(why) = &result {
-            eprintln!("{}: {why:#}", tier.name());
-        }
-        rows.push((tier, started.elapsed(), result.is_ok()));
+        TierResult { tier, took: started.elapsed(), result }
+    };
+    let mut results = in_two_lanes(&chosen, attempt)?;
+    results.sort_by_key(|it| chosen.iter().position(|tier| *tier == it.tier));
+    let passed = report(&results);
+    println!("{:.1} min in all", started.elapsed().as_secs_f64() / 60.0);
+    Ok(passed)
+}
+
+/// A tier that was run.
+struct TierResult {
+    tier: Tier,
+    took: Duration,
+    result: Result<()>,
+}
+
+impl TierResult {
+    fn announce(tier: Tier) {
+        println!("\n== {}: {}", tier.name(), tier.about());
     }
-    Ok(report(&rows))
+
+    fn complain(&self) {
+        if let Err(why) = &self.result {
+            eprintln!("{}: {why:#}", self.tier.name());
+        }
+    }
+}
+
+/// Runs the tiers, those that mostly wait beside the others. Their output is shown once they have
+/// ended, so that the lines of two tiers never mix.
+fn in_two_lanes(
+    chosen: &[Tier],
+    attempt: impl Fn(Tier, Option<&Path>) -> TierResult + Sync,
+) -> Result<Vec<TierResult>> {
+    let (beside, front): (Vec<Tier>, Vec<Tier>) = chosen.iter().partition(|tier| tier.waits());
+    let logs = Scratch::new()?;
+    let log_of = |tier: Tier| logs.file(tier.name());
+    let (ended, ends) = mpsc::channel();
+    let show = |it: TierResult| -> Result<TierResult> {
+        TierResult::announce(it.tier);
+        let log = log_of(it.tier);
+        if log.exists() {
+            io::copy(&mut File::open(log)?, &mut io::stdout())
+                .context("showing a tier's output")?;
+        }
+        it.complain();
+        Ok(it)
+    };
+    thread::scope(|scope| {
+        let (attempt, log_of) = (&attempt, &log_of);
+        scope.spawn(move || {
+            for tier in beside {
+                if ended.send(attempt(tier, Some(&log_of(tier)))).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut results = Vec::new();
+        for tier in front {
+            TierResult::announce(tier);
+            let it = attempt(tier, None);
+            it.complain();
+            results.push(it);
+            for it in ends.try_iter() {
+                results.push(show(it)?);
+            }
+        }
+        for it in ends {
+            results.push(show(it)?);
+        }
+        Ok(results)
+    })
 }
 
 /// Builds what the tiers run, so that their caps are for the tests alone.
@@ -320,11 +419,17 @@ fn build(chosen: &[Tier]) -> Result<()> {
     Ok(())
 }
 
-fn run(tier: Tier, ourselves: &Path) -> Result<()> {
+/// Runs a tier, and writes its output to a file if there is one.
+fn run(tier: Tier, ourselves: &Path, log: Option<&Path>) -> Result<()> {
     if tier == Tier::Properties {
         println!("{} properties", count(process::cargo(PROPERTIES), &[])?);
     }
-    let ended = process::run(tier.command(ourselves), tier.cap()).context("starting a tier")?;
+    let mut command = tier.command(ourselves);
+    if let Some(log) = log {
+        let log = File::create(log).context("making the file of a tier's output")?;
+        command.stdout(log.try_clone()?).stderr(log);
+    }
+    let ended = process::run(command, tier.cap()).context("starting a tier")?;
     match ended {
         process::ChildExit::Exited(status) if status.success() => Ok(()),
         process::ChildExit::Exited(status) => bail!("failed ({status})"),
@@ -349,14 +454,14 @@ fn count(mut tests: Command, options: &[&str]) -> Result<usize> {
 }
 
 /// Prints the table, and returns whether all passed.
-fn report(rows: &[(Tier, Duration, bool)]) -> bool {
+fn report(results: &[TierResult]) -> bool {
     println!("\n{:<12}{:>9}{:>7}  result", "tier", "seconds", "cap");
-    for (tier, took, passed) in rows {
-        let result = if *passed { "passed" } else { "FAILED" };
+    for TierResult { tier, took, result } in results {
+        let result = if result.is_ok() { "passed" } else { "FAILED" };
         let (name, cap) = (tier.name(), tier.cap().as_secs());
         println!("{name:<12}{:>9.1}{cap:>7}  {result}", took.as_secs_f64());
     }
-    let passed = rows.iter().filter(|(.., passed)| *passed).count();
-    println!("{passed} passed, {} failed", rows.len() - passed);
-    passed == rows.len()
+    let passed = results.iter().filter(|it| it.result.is_ok()).count();
+    println!("{passed} passed, {} failed", results.len() - passed);
+    passed == results.len()
 }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_halt_outlives_its_line_and_questions_are_not_told() {
+    fn halt_outlives_its_advice_and_questions_give_none() {
         let mut advice = Advice::default();
         advice.hear(&verdict(Level::Ask, Rule::Permission, "may it"));
         assert!(advice.is_empty());

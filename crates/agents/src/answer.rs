@@ -36,7 +36,7 @@ pub(crate) fn misfit() -> Fault {
     refused(FaultClass::Contract, "the report does not answer what was asked")
 }
 
-/// Returns a fault that trying again would not mend.
+/// Returns a fault for which a retry is useless.
 pub(crate) fn refused(class: FaultClass, message: impl Into<String>) -> Fault {
     Fault { class, repeatable: false, hint_ms: None, message: message.into() }
 }
@@ -58,7 +58,7 @@ pub(crate) fn turn_error(why: &Abandoned) -> TurnError {
     TurnError { kind: TurnErrorKind::of(why), message: reason(why) }
 }
 
-/// Returns why a turn has no answer, when a budget is used up: the limit, and how to go on.
+/// Returns why a turn has no answer when a budget is used up: the limit, and how to continue.
 pub(crate) fn used_up(budget: &Budget) -> TurnError {
     let (name, max) = (budget.name(), budget.max());
     let limit = match budget.charge() {

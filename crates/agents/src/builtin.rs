@@ -280,7 +280,7 @@ const fn failed(class: FaultClass, message: String) -> Fault {
 }
 
 impl BuiltinData {
-    /// Returns a slot as text: what is not text is written as JSON.
+    /// Returns a slot as text: other values as JSON.
     pub fn text(&self, slot: &str) -> String {
         self.slots.get(slot).map(render::text_of).unwrap_or_default()
     }

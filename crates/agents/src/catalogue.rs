@@ -109,7 +109,7 @@ pub fn tools() -> Vec<ToolDecl> {
         |name, target| ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write(name, &[target]) };
     // Whether a file was changed can be seen in it.
     let file = |name| ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(name, &["path"]) };
-    // What is left out is the workspace's root.
+    // The default is the workspace's root.
     let root = "\".\"";
     alloc::vec![
         ToolDecl { name: "context.fts_search".into(), ..query.clone() },

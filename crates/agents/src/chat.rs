@@ -33,7 +33,7 @@ const REPLY: JobDecl = JobDecl {
     outcomes: &[("completed", Influence::None)],
     // A reply that says nothing fails the attempt.
     fails: Some(Influence::Proposal),
-    // A prompt that is too long, a summary of what is old, and the prompt again.
+    // A prompt that is too long, a summary of old turns, and the prompt again.
     tasks: 3,
     worst: Charges { model_calls: 3, ..Charges::NONE },
     ..JobDecl::RUN
@@ -94,7 +94,7 @@ pub struct ChatAgent;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatTask {
-    /// Run what is set up for after tools, such as a commit.
+    /// Run the configured hooks after tools, such as a commit.
     PostTools {
         /// Every tool of the batch, in request order.
         completed_tools: Vec<CompletedTool>,
@@ -132,6 +132,11 @@ impl Agent for ChatAgent {
         offer: ToolOffer::Names,
         ..AgentDecl::NONE
     };
+
+    fn describe_task(task: &ChatTask) -> Option<String> {
+        let ChatTask::PostTools { .. } = task;
+        Some("runs the hooks".into())
+    }
 
     fn describe_report(report: &ChatReport) -> Option<Summary> {
         let ChatReport::PostTools { actions, .. } = report;

@@ -46,7 +46,7 @@ const PROPOSE: JobDecl = JobDecl {
     // A reply in which nothing can be used fails the attempt.
     fails: Some(Influence::Proposal),
     governed: Governance::Turns,
-    // A prompt that is too long, a summary of what is old, and the prompt again.
+    // A prompt that is too long, a summary of old turns, and the prompt again.
     tasks: 3,
     worst: Charges { model_calls: 3, ..Charges::NONE },
     ..JobDecl::RUN
@@ -150,7 +150,7 @@ impl Agent for CodeAgent {
         if event == PROMPT {
             return data.hear(body);
         }
-        // Nobody hears what was claimed in a turn that was broken off.
+        // Claims of an aborted turn are dropped.
         data.drop_claim();
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What agents that hold a conversation share: how they are set up, how a conversation
-//! is shown to a model, and what is done when it grows too long to be shown.
+//! The shared parts of conversational agents: their setup, how a conversation is shown to a model,
+//! and how it is shortened.
 //!
 //! - [`Setup`]: the configuration that they have in common.
 //! - [`Context`]: how much fits, and which question to the model is under way.

@@ -1,7 +1,7 @@
 //! The explore agent: explores an app on a device. A model may pick from a list.
 //!
-//! Here is how its jobs are briefed and settled; they are declared in `decl`,
-//! and what is decided from a run's data is in `data`.
+//! This file briefs and settles the jobs; `decl` declares them, and `data` decides from a run's
+//! data.
 
 mod actions;
 mod budgets;
@@ -83,6 +83,10 @@ impl Agent for ExploreAgent {
         jobs: JOBS,
         ..AgentDecl::NONE
     };
+
+    fn describe_task(task: &ExploreTask) -> Option<String> {
+        Some(task.describe().into())
+    }
 
     fn begin(data: &mut ExploreData, config: &RawValue) -> Result<(), BadBody> {
         *data = ExploreData::new(serde_json::from_str(config.get())?)?;

@@ -271,7 +271,7 @@ fn filled(
     if data.wants_text() {
         match answer::model(answer) {
             Ok(reply) => data.take_text(&reply.text, None),
-            // What a model gives that is no reply is no text, and routes no more than one.
+            // An unusable model response is not a text, and routes no more than one.
             Err(fault) if fault.class == FaultClass::Invalid => {
                 data.take_text("", Some(&fault.message));
             }
@@ -289,8 +289,8 @@ fn filled(
             data.switched_off();
         }
         Ok(_) => return Err(answer::misfit()),
-        // The field is not there or does not take what is typed: where the form does not
-        // want it, the rest of the form goes on without it.
+        // The field is missing or rejects the text: if the form does not require it, the rest of
+        // the form continues without it.
         Err(fault) if fault.class == FaultClass::Invalid && last_attempt(visit, &fault) => {
             data.could_not(&fault)?;
         }

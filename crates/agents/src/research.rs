@@ -113,7 +113,7 @@ pub struct ResearchAgent;
 pub enum ResearchTask {
     /// Write down how far a run came that got stuck.
     Summarise {
-        /// What is known of it, in words that can stand as they are.
+        /// A usable text of what is known of it.
         draft: String,
     },
     /// Put the result together, with its sources.
@@ -155,6 +155,14 @@ impl Agent for ResearchAgent {
         offer: ToolOffer::Described { most: MAX_TOOLS },
         ..AgentDecl::NONE
     };
+
+    fn describe_task(task: &ResearchTask) -> Option<String> {
+        let text = match task {
+            ResearchTask::Summarise { .. } => "summarises the findings",
+            ResearchTask::Assemble { .. } => "assembles the result",
+        };
+        Some(text.into())
+    }
 
     fn begin(data: &mut ResearchData, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)
@@ -200,7 +208,7 @@ impl Agent for ResearchAgent {
     fn abandon(data: &mut ResearchData, visit: &Visit<'_>, why: &Abandoned) {
         match visit.job {
             CALL_ID => data.not_found(visit, why),
-            // A summary that nobody wrote is the one that the run has by itself.
+            // Without a model's summary, the run uses its own.
             SUMMARY_ID => data.give_up(recount::summary(data)),
             _ => data.stopped_by(visit, why),
         }

@@ -1,4 +1,4 @@
-//! The test driver that the agents share: a run, its clock, and what is under way.
+//! The agents' test driver: a run, its clock, and work in progress.
 //!
 //! It plays the driver, the person and the world; every method applies one event
 //! and fails the test if the kernel does not apply it.
@@ -27,14 +27,14 @@ use pointsman_kernel::{
 use serde_json::{Value, value::RawValue};
 
 /// One run under test.
-pub(crate) struct Driver<A: Agent> {
+pub(crate) struct TestDriver<A: Agent> {
     pub(crate) chart: Chart,
     pub(crate) run: Run<A>,
     /// What the last step put out; an event that was not applied leaves it empty.
     pub(crate) out: StepOutput<A::Task>,
     /// The time of the next event.
     pub(crate) now: At,
-    /// What the run may do unasked; set it before `begin`.
+    /// The run's permissions; set them before `begin`.
     pub(crate) permissions: Permissions,
     /// What the tools declare of themselves; set it before `begin`.
     pub(crate) tools: Vec<ToolDecl>,
@@ -44,7 +44,7 @@ pub(crate) struct Driver<A: Agent> {
     visited: Vec<String>,
 }
 
-/// Returns a chart whose limits on cost are never reached, for what is about its loops.
+/// Returns a chart whose cost limits are never reached, for tests of its loops.
 pub(crate) fn unlimited(chart: &str) -> String {
     let set = |(budget, amount)| Maximum { budget, amount, lowers: false };
     let maxima = [
@@ -59,7 +59,7 @@ pub(crate) fn unlimited(chart: &str) -> String {
     with_budgets(chart, known).expect("the chart has these budgets")
 }
 
-impl<A: Agent> Driver<A>
+impl<A: Agent> TestDriver<A>
 where
     A::Task: Clone,
 {
@@ -230,7 +230,7 @@ where
         self.visited.clear();
     }
 
-    /// Returns the orders that are under way, the oldest first.
+    /// Returns the orders in progress, oldest first.
     pub(crate) fn running(&self) -> Vec<(EffectId, &Order<A::Task>)> {
         let started = self.live.iter().filter_map(|live| match &live.order {
             EffectKind::Start(order) => Some((live.id, order)),
@@ -244,7 +244,7 @@ where
         self.running().last().expect("an effect is in progress").1
     }
 
-    /// Renders the prompt of the model call that is under way, as a host would.
+    /// Renders the prompt of the model call in progress, as a host would.
     pub(crate) fn prompt(&self) -> Prompt {
         let core = &self.run.core;
         let Order::Model(call) = self.order() else { panic!("no model is asked") };

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_result_stands_and_outputs_are_cut() {
+    fn first_result_counts_and_outputs_are_cut() {
         let mut transcript = Transcript::default();
         transcript.reply(Reply { text: String::new(), calls: vec![call("x"), call("y")] });
         let long = ToolResult { ok: true, output: "é".repeat(MAX_OUTPUT), mutated: false };

@@ -1,5 +1,5 @@
-//! Shares runs between machines: journals and the queue in PostgreSQL, which is the engine. Nothing
-//! here replicates, elects or locks by itself.
+//! Shares runs between machines: journals and the queue in PostgreSQL, which does all the
+//! coordination, and hints over Redis. Nothing here replicates, elects or locks.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), pointsman_runtime::store::StoreError> {
@@ -14,5 +14,6 @@
 //! ```
 
 mod postgres;
+mod redis;
 
 pub use postgres::{PostgresOptions, PostgresStore};

@@ -1,14 +1,16 @@
 //! A store in PostgreSQL, for many workers on many machines.
 //!
-//! Every change is one statement that commits by itself, so that nothing is left open when a worker
-//! or its connection is lost; removals alone take two. No statement has a name and no connection has
-//! a state, so a pooler may stand between.
+//! Every change is one statement that commits on its own, so that nothing is left open when a
+//! worker or its connection is lost; only removals take two. No statement has a name and no
+//! connection has a state, so a pooler may be in between.
 
 mod append;
 mod changes;
 mod checksum;
 mod database;
+mod gate;
 mod lease;
+mod limits;
 mod list;
 mod make;
 mod message;
@@ -25,13 +27,16 @@ use async_trait::async_trait;
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::{
     clock::{boot_ms, entropy},
+    host_name, plant,
     store::{
         Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun,
-        Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
-        RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
+        Page, PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId,
+        RunList, RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
     },
 };
 use tokio::sync::{mpsc, oneshot};
+
+use crate::redis::Hints;
 
 use self::{
     changes::Poller,
@@ -51,6 +56,7 @@ pub struct PostgresStore {
     feed: Feed,
     poller: Poller,
     poll: Duration,
+    hints: Option<Hints>,
 }
 
 impl PostgresStore {
@@ -62,17 +68,19 @@ impl PostgresStore {
             migrate::check_durable(&database).await?;
         }
         migrate::check(&database).await?;
-        let owner = format!("{}-{:08x}", std::process::id(), entropy() >> 32);
-        let keeper = Keeper::start(
-            database.clone(),
-            owner,
-            options.lease,
-            options.heartbeats,
-            options.given_up,
-        );
+        let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
+        let hints = options.redis.as_deref().map(|url| Hints::start(url, &owner)).transpose()?;
+        let keeper = Keeper::start(database.clone(), owner, &options);
         let writer = writer::start(database.clone(), keeper.lasts_ms());
         let (feed, poller) = (Feed::default(), Poller::default());
-        Ok(Self { database, writer, keeper, feed, poller, poll: options.poll })
+        Ok(Self { database, writer, keeper, feed, poller, poll: options.poll, hints })
+    }
+
+    /// Tells workers that a run may have become ready.
+    fn hint(&self) {
+        if let Some(hints) = &self.hints {
+            hints.give();
+        }
     }
 
     /// Creates or updates the tables of a database, and returns their format. Workers of the
@@ -98,13 +106,22 @@ impl Store for PostgresStore {
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
         let link = append.check()?;
         let (run, seq, epoch) = (append.run.clone(), append.seq, lease.epoch());
-        let held = lease.guard::<Held>().filter(|_| *lease.run() == run && !lease.is_over());
+        let over = lease.is_over() && !plant::is("no-epoch");
+        let held = lease.guard::<Held>().filter(|_| *lease.run() == run && !over);
         let Some(held) = held else { return Err(StoreError::Fenced { run }) };
         let (answer, answered) = oneshot::channel();
         let asked = boot_ms();
         let ended = "the store's runtime has ended";
         let (at, entry) = (Some(run.clone()), Some(seq));
         let job = Job { append, link, epoch, answer };
+        if plant::is("early-answer") {
+            let writer = self.writer.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(plant::EARLY).await;
+                writer.send(job).await
+            });
+            return Ok(());
+        }
         if self.writer.send(job).await.is_err() {
             return Err(StoreError::Other { run: at, seq: entry, source: ended.into() });
         }
@@ -116,6 +133,12 @@ impl Store for PostgresStore {
     }
 
     async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        if let Some(hints) = &self.hints {
+            hints.listen(&self.feed);
+            if plant::is("hints-trusted") && !hints.heard() {
+                return Ok(Vec::new());
+            }
+        }
         queue::claim_ready(&self.database, &self.keeper, most, worker).await
     }
 
@@ -125,7 +148,31 @@ impl Store for PostgresStore {
     }
 
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
-        Keeper::release(&self.database, lease, how).await
+        Keeper::release(lease, how).await?;
+        if how == Release::Ready {
+            self.hint();
+        }
+        Ok(())
+    }
+
+    async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
+        self.keeper.settled().await;
+        let queued = self.database.enqueue(runs).await?;
+        self.hint();
+        self.feed.send(Change::Lagged);
+        Ok(queued)
+    }
+
+    async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
+        self.database.fault(run, why).await
+    }
+
+    async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        self.database.close_gate(name, wait).await
+    }
+
+    async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
+        self.database.gates().await
     }
 
     async fn settle(&self) {
@@ -147,6 +194,7 @@ impl Store for PostgresStore {
     async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
         let message = self.database.send(run, body).await?;
         self.feed.send(Change::Message { run: run.clone() });
+        self.hint();
         Ok(message)
     }
 

@@ -1,4 +1,4 @@
-//! What an agent is to the kernel: typed data and the pure halves of its jobs.
+//! The kernel's view of an agent: typed data and the pure halves of its jobs.
 //!
 //! The other half, `perform`, lives in the runtime: it takes an [`Order`] out into
 //! the world and comes back with an [`Answer`].
@@ -24,9 +24,9 @@ use crate::{
 
 /// An agent: its data, and for each job how it is briefed and settled.
 ///
-/// Every method is total and pure. A method that refuses leaves the data as it was.
+/// Every method is total and pure. A method that refuses leaves the data unchanged.
 pub trait Agent: Sized + Send + Sync + 'static {
-    /// What a run knows.
+    /// The agent's data of a run.
     type Data: Serialize + DeserializeOwned + Default + Send;
     /// An order of the agent's own.
     type Task: Serialize + DeserializeOwned + Send;
@@ -42,8 +42,8 @@ pub trait Agent: Sized + Send + Sync + 'static {
     /// Takes the body of an event, by its place in `DECL.events`.
     fn receive(data: &mut Self::Data, event: u16, body: &RawValue) -> Result<(), BadBody>;
 
-    /// Returns whether an event is a person's word, with which the governor starts
-    /// afresh. Closing the input is not: a stuck run that is closed was stuck.
+    /// Returns whether an event is a person's message, which resets the governor. Closing the
+    /// input is not: a stuck run that is closed was stuck.
     fn speaks(event: u16) -> bool {
         let _ = event;
         true
@@ -52,7 +52,7 @@ pub trait Agent: Sized + Send + Sync + 'static {
     /// Returns how many items a list has, by its place in `DECL.lists`.
     fn items(data: &Self::Data, list: u16) -> u16;
 
-    /// Says what the world should do, at the start of every attempt.
+    /// Returns the order of an attempt, at its start.
     fn brief(data: &Self::Data, visit: &Visit<'_>) -> Order<Self::Task>;
 
     /// Takes the answer: ends the job, orders more, or fails the attempt.
@@ -65,20 +65,20 @@ pub trait Agent: Sized + Send + Sync + 'static {
     /// Learns that no answer will settle this visit, or this item of a fan-out.
     fn abandon(data: &mut Self::Data, visit: &Visit<'_>, why: &Abandoned);
 
-    /// Learns that a budget is used up, so that the run leaves this state by the budget's
-    /// `else` or ends. What is still under way is forgone right after it; often all of it is
-    /// settled, and nothing else would tell.
+    /// Handles a used-up budget: the run leaves this state by the budget's `else`, or ends. Work
+    /// in progress is abandoned right after this call; often there is none, and nothing else would
+    /// report the budget.
     fn used_up(data: &mut Self::Data, state: &State, budget: &Budget) {
         let _ = (data, state, budget);
     }
 
-    /// Learns what the governor has to say, for the next prompt.
+    /// Takes a verdict of the governor, for the next prompt.
     fn advise(data: &mut Self::Data, verdict: &Verdict) {
         let _ = (data, verdict);
     }
 
-    /// Returns whether the question to a model that is under way is a turn of it. One that
-    /// only serves the agent, such as a summary, is not judged as if it were.
+    /// Returns whether the model call in progress is one of its turns. A call that is internal to
+    /// the agent, such as one for a summary, is not judged as a turn.
     fn is_turn(data: &Self::Data, visit: &Visit<'_>) -> bool {
         let _ = (data, visit);
         true
@@ -91,14 +91,14 @@ pub trait Agent: Sized + Send + Sync + 'static {
         0
     }
 
-    /// Renders the prompt of a call, when it starts. What it is made of is in the data
-    /// and the visit, so the journal never holds a transcript twice.
+    /// Renders the prompt of a call, when it starts. It depends only on the data and the visit, so
+    /// the journal never stores a transcript twice.
     fn prompt(data: &Self::Data, visit: &Visit<'_>) -> Prompt {
         let _ = (data, visit);
         Prompt::default()
     }
 
-    /// Returns what the run has come to, for the person who started it.
+    /// Returns the result of the run, for the person who started it.
     fn result(data: &Self::Data) -> Option<String> {
         let _ = data;
         None
@@ -110,8 +110,8 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Returns what the run is at, in a line for people, where there is more to say than
-    /// its state: the phase of a plan.
+    /// Returns the current stage in a line for people, if there is more to say than the state: the
+    /// phase of a plan.
     fn stage(data: &Self::Data) -> Option<String> {
         let _ = data;
         None
@@ -129,8 +129,7 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Describes a report in a line for people; nothing where there is no more to say than
-    /// that it came.
+    /// Describes a report in a line for people; nothing if its arrival says enough.
     fn describe_report(report: &Self::Report) -> Option<Summary> {
         let _ = report;
         None
@@ -143,8 +142,8 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Returns the report by which a person's answer to such a question comes back, with what
-    /// else they said. An agent that asks questions has one.
+    /// Returns the report for a person's answer to such a question, with their reason. An agent
+    /// that asks questions has one.
     fn reply(yes: bool, text: &str) -> Option<Self::Report> {
         let _ = (yes, text);
         None
@@ -209,8 +208,7 @@ impl From<serde_json::Error> for BadBody {
     }
 }
 
-/// What the world should do: what the kernel must understand in order to meter
-/// and judge it, or the agent's own.
+/// An order to the world: one that the kernel can meter and judge, or the agent's own.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -228,7 +226,7 @@ pub enum Order<T> {
         /// Taps, keys and clicks that it takes at most.
         #[serde(default, skip_serializing_if = "is_zero")]
         interactions: u32,
-        /// Actions that it takes: what a person would call one step of theirs.
+        /// The actions that it takes, as a person would count them.
         #[serde(default, skip_serializing_if = "is_zero")]
         actions: u32,
     },
@@ -245,7 +243,7 @@ impl<T> Order<T> {
         Self::Own { task, interactions: 0, actions: 0 }
     }
 
-    /// An order of the agent's own that takes so many taps, keys and clicks.
+    /// The agent's own order with this many taps, keys and clicks.
     pub const fn touching(task: T, interactions: u32) -> Self {
         Self::Own { task, interactions, actions: 0 }
     }
@@ -289,7 +287,7 @@ pub struct ModelCall {
 /// A call of a tool, as proposed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ToolCall {
-    /// The id by which the model knows it.
+    /// The model's id of the call.
     pub id: String,
     /// The tool.
     pub tool: String,
@@ -344,7 +342,7 @@ impl<R> Answer<R> {
     }
 }
 
-/// What a model wrote: data, never a decision.
+/// A model's reply: data, never a decision.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Reply {
@@ -355,11 +353,11 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
 }
 
-/// What a tool gave back. A tool that says no has answered; it did not fail.
+/// A tool's result. A tool that rejects a call has answered; it did not fail.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ToolResult {
-    /// Whether it did what was asked.
+    /// Whether it succeeded.
     pub ok: bool,
     /// Its output, as text for the model.
     pub output: String,
@@ -377,7 +375,7 @@ pub struct ChildEnd {
     pub result: String,
 }
 
-/// What an answer comes to.
+/// The result of an answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Settlement<T> {
@@ -397,7 +395,7 @@ pub enum Abandoned {
     Failed(Fault),
     /// The last attempt timed out.
     TimedOut {
-        /// What it was waiting for; empty where the chart's own clock stopped it.
+        /// What it was waiting for; empty if the chart's own timeout stopped it.
         message: String,
     },
     /// A person or a rule said no.
@@ -407,7 +405,7 @@ pub enum Abandoned {
     },
     /// The governor found no progress.
     Stuck {
-        /// What was repeated.
+        /// The repetition.
         reason: String,
     },
     /// A budget is used up.

@@ -75,17 +75,17 @@ impl Agents {
         Err(RefusedChart { chart: chart.name().into(), diagnostics: Vec::new(), more: 0 })
     }
 
-    /// Returns the declarations of all agents, in the order in which they were added.
+    /// Returns the declarations of all agents, in the order of their addition.
     pub fn decls(&self) -> &[AgentDecl] {
         &self.decls
     }
 
-    /// Returns what an agent declares of itself; an agent that is not known declares nothing.
+    /// Returns the declaration of an agent; an unknown agent has an empty one.
     pub fn decl(&self, agent: &str) -> &AgentDecl {
         self.decls.iter().find(|decl| decl.name == agent).unwrap_or(&AgentDecl::NONE)
     }
 
-    /// Returns the agents that hold conversations, in the order in which they were added.
+    /// Returns the conversational agents, in the order of their addition.
     pub fn conversational(&self) -> impl Iterator<Item = &AgentDecl> {
         self.decls.iter().filter(|decl| decl.converses())
     }
@@ -107,8 +107,8 @@ impl Agents {
     }
 }
 
-/// A verified chart with the agent whose jobs it uses: all that a run needs to begin, to be
-/// loaded and to be replayed. It stands for its chart wherever one is asked for.
+/// A verified chart with the agent whose jobs it uses: everything to start, load and replay a run.
+/// It dereferences to its chart.
 #[derive(Debug)]
 pub struct Program {
     chart: Chart,
@@ -116,7 +116,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns what the agent declares of itself.
+    /// Returns the agent's declaration.
     pub const fn agent(&self) -> &AgentDecl {
         &self.agent.decl
     }

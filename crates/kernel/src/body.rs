@@ -1,7 +1,7 @@
 //! JSON that an agent reads and writes itself, as those see it who know no agent's types.
 //!
-//! Events, answers and orders are typed everywhere; only what is an agent's own, its tasks and
-//! its reports, is a [`Body`] to a driver, a store or a front end.
+//! Events, answers and orders are typed everywhere; only an agent's own tasks and reports are a
+//! [`Body`] to a driver, a store or a front end.
 
 use alloc::{borrow::ToOwned, boxed::Box};
 
@@ -29,7 +29,7 @@ impl Body {
     /// Writes JSON in its one canonical spelling: however a build keeps objects, the text is
     /// the same.
     pub fn canonical(value: &Value) -> Self {
-        // What is spelt here is JSON.
+        // Canonical text is valid JSON.
         RawValue::from_string(canonical(value)).map(Self).unwrap_or_default()
     }
 

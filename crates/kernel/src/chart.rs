@@ -61,7 +61,7 @@ pub struct Chart {
     pub(crate) report: AuthorityReport,
 }
 
-/// How far a model may decide, from least to most.
+/// How much a model may decide, from least to most.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -91,7 +91,7 @@ impl Authority {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Disposition {
-    /// It did what was asked.
+    /// It succeeded.
     Succeeded,
     /// It could not.
     Failed,
@@ -131,7 +131,7 @@ pub struct State {
     pub(crate) with: Option<Box<RawValue>>,
 }
 
-/// What a state does.
+/// The kind of a state.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StateKind {
@@ -143,7 +143,7 @@ pub enum StateKind {
     Await {
         /// The agent's numbers of the events.
         events: Box<[u16]>,
-        /// How long it waits before it goes on by `timeout`.
+        /// How long it waits before it continues by `timeout`.
         timeout: Option<u64>,
     },
     /// Runs a job once per item of a list.
@@ -154,16 +154,16 @@ pub enum StateKind {
         over: u16,
         /// The pure job that joins the results.
         join: JobId,
-        /// Items under way at once.
+        /// The most items in progress at once.
         max_parallel: u16,
         /// Items at most; those beyond are refused one by one.
         max_items: u16,
     },
     /// Ends the run.
     Final(Disposition),
-    /// Is what is seen while the next attempt of another state waits.
+    /// A label that is shown while another state waits for its next attempt.
     BetweenAttemptsOf(StateId),
-    /// Is what is seen while a person decides over a call of another state.
+    /// A label that is shown while a person decides about a call of another state.
     WhileAsking(StateId),
 }
 
@@ -267,7 +267,7 @@ pub struct Budget {
     pub(crate) refills: Box<[BudgetId]>,
 }
 
-/// What the kernel counts by itself.
+/// Units that the kernel counts.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -286,7 +286,7 @@ pub enum Charge {
     Action,
     /// Actions that ended outside the app.
     OutsideApp,
-    /// Milliseconds, but for those spent waiting for a person.
+    /// Milliseconds, except those spent waiting for a person.
     Time,
     /// Millionths of a currency unit.
     Money,

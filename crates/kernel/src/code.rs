@@ -36,7 +36,7 @@ macro_rules! codes {
 }
 
 codes! {
-    Syntax = "PM0101", "the file is not TOML",
+    Syntax = "PM0101", "the file is not valid TOML",
 "The chart could not be read as TOML, so nothing else was checked. The marked place is
 where reading stopped; the mistake is there or just before it.";
 
@@ -109,8 +109,8 @@ whole chart in `[defaults]`. Without it there is no bound on time. `ask.person` 
 24 hours.";
 
     Misplaced = "PM0304", "a key of another kind of state",
-"The key belongs to another kind of state: `timeout`, `attempts` and `backoff` to states
-that run a job, `tools` to states that run one, `on` to states that are not final.";
+"The key belongs to another kind of state: `timeout`, `attempts`, `backoff` and `tools` to
+states that run a job, `on` to states that are not final.";
 
     LabelTarget = "PM0305", "a route to a label",
 "`between_attempts_of` and `while_asking` only label a run that waits inside another state.
@@ -132,11 +132,11 @@ where nothing runs: a final or an await state.";
 gives one of another type. The call would fail in every run.";
 
     NotAllowed = "PM0310", "a state calls a tool it does not allow",
-"`tools` of a state lists what its job may call. The job of this state always calls a tool
-that is not on the list, so every call would be denied.";
+"`tools` of a state lists the tools that its job may call. The job of this state always calls a
+tool that is not on the list, so every call would be denied.";
 
     Choices = "PM0311", "an invalid list of choices",
-"`from` lists the model's choices: at least one text, none empty, none listed twice.";
+"`from` lists the model's choices: at least one string, none empty, none listed twice.";
 
     Unrouted = "PM0401", "an outcome without a route",
 "The chart must route every outcome of a state's job, including those that the kernel adds:

@@ -1,4 +1,4 @@
-//! What is wrong with a chart, as data: the binary renders it, the kernel never prints.
+//! Mistakes of a chart as data: the binary renders them, the kernel never prints.
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::cmp::Ordering;
@@ -33,7 +33,7 @@ impl Span {
 pub struct Diagnostic {
     /// The stable code, for `pointsman explain`.
     pub code: Code,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// Where.
     pub span: Span,
@@ -65,7 +65,7 @@ struct Finding {
     hint: Hint,
 }
 
-/// Collects findings; checks go on after the first so that all are reported at once.
+/// Collects findings; checks continue after the first, so that all are reported at once.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Finding>);
 
@@ -197,8 +197,8 @@ mod tests {
         COMPARED.set(COMPARED.get().saturating_add(1));
     }
 
-    /// Returns how many names are compared for a chart with so many states, each of which
-    /// has three mistakes, and with so many outcomes in all.
+    /// Returns how many names are compared for a chart with this many states, each with three
+    /// mistakes, and this many outcomes in total.
     fn compared(states: usize, ways: usize) -> usize {
         let mut chart = String::from(
             "chart = \"bad\"\nversion = 1\nstart = \"nowhere\"\nauthority = \"text\"\n\

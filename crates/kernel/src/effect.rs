@@ -1,4 +1,4 @@
-//! What the world should do, as plain data, and what else a step puts out.
+//! Effects as plain data, and the other output of a step.
 
 use alloc::vec::Vec;
 
@@ -27,10 +27,10 @@ pub struct Effect<T> {
 pub enum EffectKind<T> {
     /// Do it; answered by exactly one `Answered`, a failure included.
     Start(Order<T>),
-    /// Ask a person; answered by `ApprovalAnswered`, or by time. A host that finds that the
-    /// call cannot run asks nobody: it answers with the failed result, by `Answered`.
+    /// Ask a person; answered by `ApprovalAnswered`, or by a timeout. If the host finds that the
+    /// call cannot run, it does not ask: it answers with the failed result, by `Answered`.
     AskPerson(ToolCall),
-    /// Stop an effect that nobody waits for any more; not answered.
+    /// Stop an effect that is no longer needed; not answered.
     Stop(EffectId),
 }
 
@@ -62,7 +62,7 @@ pub enum Cause {
     Beyond {
         /// The budget.
         budget: BudgetId,
-        /// The way that the state would have ended, where it had come to an end.
+        /// The outcome that the state would have had, if it had ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<Outcome>,
     },
@@ -75,17 +75,16 @@ pub enum Cause {
     Bound,
 }
 
-/// What a step puts out. The driver owns and reuses one, so that a step allocates
-/// nothing of its own.
+/// The output of a step. The driver reuses one, so that a step allocates nothing.
 #[derive(Clone, Debug)]
 pub struct StepOutput<T> {
     /// What to do, in order.
     pub effects: Vec<Effect<T>>,
     /// The transitions taken, in order.
     pub hops: Vec<Hop>,
-    /// What the governor ruled, where it was not plain `allow`.
+    /// The governor's verdicts other than plain `allow`.
     pub verdicts: Vec<Verdict>,
-    /// Why attempts failed, for those who ask: no digest holds them.
+    /// Why attempts failed, for explanations: not part of any digest.
     pub failed: Vec<Fault>,
 }
 

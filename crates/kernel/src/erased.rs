@@ -1,6 +1,6 @@
 //! Runs of any agent behind one object: what drivers, stores and views hold.
 //!
-//! Events and effects are typed; only what is an agent's own is JSON here, a [`Body`].
+//! Events and effects are typed; only an agent's own data is JSON here, a [`Body`].
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -26,7 +26,7 @@ use crate::{
 
 /// A run of some agent.
 pub trait AnyRun: Send {
-    /// Returns what the kernel keeps.
+    /// Returns the kernel's part.
     fn core(&self) -> &Core;
 
     /// Applies one event.
@@ -38,8 +38,7 @@ pub trait AnyRun: Send {
         event: Event<Body>,
     ) -> Result<AppliedStep, StepError>;
 
-    /// Folds one line of a journal and returns what the step put out and the
-    /// line's digest.
+    /// Applies one line of a journal and returns the step's output and the line's digest.
     fn fold(
         &mut self,
         chart: &Chart,
@@ -50,13 +49,13 @@ pub trait AnyRun: Send {
     /// Renders the prompt of a model call that this run has ordered.
     fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt;
 
-    /// Returns what the run has come to.
+    /// Returns the result of the run.
     fn result(&self) -> Option<String>;
 
     /// Returns the same as data, for agents whose result is more than text.
     fn report(&self) -> Option<Body>;
 
-    /// Returns what the run is at, in a line, where there is more to say than its state.
+    /// Returns the current stage in a line, if there is more to say than the state.
     fn stage(&self) -> Option<String>;
 
     /// Returns why the last turn has no answer, if it has none.
@@ -71,8 +70,8 @@ pub trait AnyRun: Send {
     /// Returns the question of a task that only asks a person for yes or no.
     fn question(&self, task: &Body) -> Option<String>;
 
-    /// Returns the report by which a person's answer to such a question reaches the run;
-    /// nothing if its agent asks none.
+    /// Returns the report for a person's answer to such a question; nothing if the agent asks
+    /// none.
     fn reply(&self, yes: bool, text: &str) -> Option<Body>;
 
     /// Returns whether a report is a person's yes to such a question.
@@ -82,7 +81,7 @@ pub trait AnyRun: Send {
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error>;
 }
 
-/// What a step put out.
+/// The output of a step.
 #[derive(Clone, Debug)]
 pub struct AppliedStep {
     /// Whether it was applied.
@@ -91,7 +90,7 @@ pub struct AppliedStep {
     pub effects: Vec<Effect<Body>>,
     /// The transitions taken.
     pub hops: Vec<Hop>,
-    /// What the governor ruled.
+    /// The governor's verdicts.
     pub verdicts: Vec<Verdict>,
     /// Why attempts failed; not in the digest.
     pub failed: Vec<Fault>,
@@ -103,7 +102,7 @@ pub struct AppliedStep {
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StepError {
-    /// What it holds is no report of this agent.
+    /// The body is not a report of this agent.
     #[error("the event cannot be read: {0}")]
     Unreadable(String),
     /// The kernel refused it.

@@ -1,4 +1,4 @@
-//! What has happened. Facts only: past tense, no opinions, never rewritten.
+//! Events. Facts only: past tense, no opinions, never rewritten.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -42,7 +42,7 @@ pub enum Event<R> {
         effect: EffectId,
         /// What came back.
         answer: Answer<R>,
-        /// What it cost.
+        /// Its cost.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         usage: Usage,
         /// When it was sent, where it came as a message: one that was sent too late counts for
@@ -78,7 +78,7 @@ pub enum Event<R> {
     Paused {
         /// Why.
         why: String,
-        /// By whom: nobody else lifts it. Without it, anyone does.
+        /// Its author, the only one who may lift it. Without an author, anyone may.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Pauser>,
     },
@@ -89,18 +89,18 @@ pub enum Event<R> {
         /// Who.
         by: Pauser,
     },
-    /// Whoever drove the run stopped without a word, and somebody goes on with it. The
-    /// time in between counts for nothing but a person's time to answer.
+    /// The process that drove the run stopped without a word, and another one resumes it. The time
+    /// in between counts only towards a person's deadline.
     Interrupted {
-        /// What was started and not answered: nobody knows whether it was done.
+        /// Effects that were started and not answered: they may or may not have been done.
         under_way: Vec<UnansweredEffect>,
         /// Whether calls that are made again count towards the certificate. Journals of
         /// builds that did not count them lack it.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         counted: bool,
     },
-    /// The run shares all entries before this one with another run and goes its own way from
-    /// here: what a person allowed the other one counts no more.
+    /// The run shares all entries before this one with another run and continues on its own: rules
+    /// that a person allowed for the other one no longer apply.
     Forked,
     /// A person permits more than the chart does.
     Granted {
@@ -124,6 +124,8 @@ pub enum Pauser {
     Machine,
     /// The queue: no worker drives the run, and the next one lifts the pause.
     Worker,
+    /// The provider of the run's model, which accepts no requests for a while.
+    Gate,
 }
 
 /// An effect that was started and not answered.
@@ -155,7 +157,7 @@ impl<R> Event<R> {
         }
     }
 
-    /// Returns the oldest format of the journal in which it can be written.
+    /// Returns the oldest journal format that can express it.
     pub const fn format(&self) -> u16 {
         let is_new = match self {
             Self::Answered { sent, .. } | Self::ApprovalAnswered { sent, .. } => sent.is_some(),
@@ -181,18 +183,18 @@ pub struct RunConfig {
     pub chart: String,
     /// The chart's declared version, for people.
     pub version: u32,
-    /// The chart's digest: what the run is bound to.
+    /// The digest of the run's chart.
     pub digest: Digest,
     /// Where the waiting times between attempts get their jitter from.
     pub seed: u64,
-    /// What may run unasked.
+    /// The permissions.
     pub permissions: Permissions,
-    /// What the tools declare of themselves.
+    /// The declarations of the tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDecl>,
-    /// Whether the host looks at every call that needs a person's yes before it asks, so that
-    /// a call which cannot run fails at once. Where it does, even a run that nobody attends
-    /// leaves such a call to the host first. Journals from before that have no such field.
+    /// Whether the host checks every call that needs approval before it asks, so that a call which
+    /// cannot run fails at once. Then even an unattended run leaves such a call to the host first.
+    /// Older journals have no such field.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub checks: bool,
     /// Whether the run waits in a queue: it starts paused, until a worker lifts that.
@@ -200,12 +202,12 @@ pub struct RunConfig {
     pub queued: bool,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
-    /// Where the run works and with what, for whoever goes on with it. No step looks at it.
+    /// The workspace and the model of the run, for resuming it. No step uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Box<RawValue>>,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Usage {
@@ -234,9 +236,9 @@ impl Usage {
 pub enum Scope {
     /// The run.
     Run,
-    /// What goes on until the next wait for a person.
+    /// The work until the run next waits for a person.
     Turn,
-    /// The run, in good order.
+    /// The run, cleanly.
     Shutdown,
 }
 

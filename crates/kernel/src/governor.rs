@@ -1,8 +1,8 @@
 //! Verdicts: permissions over proposed calls, and rules over repetition.
 //!
-//! The governor looks at a run and a proposal, and rules; it never routes. The
-//! strictest rule wins. A verdict is data: it names its rule, what it saw and where,
-//! and what to do instead, and it is the same on replay.
+//! The governor rules on proposals of a run; it never routes. The strictest rule wins. A verdict
+//! is data: it names its rule, the evidence and its entries, and an alternative, and it is the
+//! same on replay.
 
 mod arguments;
 mod content;
@@ -32,7 +32,7 @@ use crate::{
 /// Bytes of a query that a verdict repeats.
 const MAX_QUERY: usize = 200;
 
-/// What may be done, from mildest to strictest.
+/// A ruling, from mildest to strictest.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub enum Level {
     /// Run it.
     #[default]
     Allow,
-    /// Run it, and tell the model what was seen.
+    /// Run it, and tell the model the reason.
     Warn,
     /// A person must say yes first.
     Ask,
@@ -59,7 +59,7 @@ pub enum Rule {
     ToolsOfState,
     /// The run's permissions.
     Permission,
-    /// It would have to be asked for, and nobody is there.
+    /// It needs approval, and the run is unattended.
     Unattended,
     /// The score: results that were there before.
     NothingNew,
@@ -69,7 +69,7 @@ pub enum Rule {
     IdenticalQuery,
     /// The same error from the same target.
     SameError,
-    /// The same tool failing, whatever it is given.
+    /// The same tool failing, with any arguments.
     FailingTool,
     /// Undoing and redoing.
     Oscillation,
@@ -95,11 +95,11 @@ impl Rule {
 /// A ruling.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Verdict {
-    /// What may be done.
+    /// The ruling.
     pub level: Level,
     /// The rule that said so.
     pub rule: Rule,
-    /// What it saw.
+    /// The reason.
     pub reason: String,
     /// What to do instead.
     pub advice: Box<str>,
@@ -121,17 +121,17 @@ impl Verdict {
     }
 }
 
-/// What the governor knows of a run.
+/// The governor's memory of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Governor {
-    /// What may run unasked.
+    /// The permissions.
     pub permissions: Permissions,
-    /// What was permitted before a person added to it.
+    /// The permissions before a person added to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     begun: Option<Box<Permissions>>,
-    /// What the tools declare, by name.
+    /// The declarations of the tools, by name.
     tools: Vec<ToolDecl>,
-    /// Whether the host looks at calls before a person is asked.
+    /// Whether the host checks calls before a person is asked.
     checks: bool,
     memory: memory::Memory,
 }
@@ -152,7 +152,7 @@ impl Governor {
         self.memory.forget();
     }
 
-    /// Returns what a tool declares of itself.
+    /// Returns the declaration of a tool.
     pub fn tool(&self, name: &str) -> Option<&ToolDecl> {
         let at = self.tools.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
         self.tools.get(at)
@@ -169,7 +169,7 @@ impl Governor {
     }
 
     /// A person has spoken: repetition is forgotten.
-    pub(crate) fn hear_person(&mut self) {
+    pub(crate) fn observe_person(&mut self) {
         self.memory.reset();
     }
 
@@ -183,7 +183,7 @@ impl Governor {
         self.memory.reset();
     }
 
-    /// Returns what is compared of a call.
+    /// Returns the parts of a call that are compared.
     pub(crate) fn key(&self, call: &ToolCall) -> CallKey {
         CallKey::of(call, self.tool(&call.tool))
     }
@@ -204,14 +204,13 @@ impl Governor {
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
     }
 
-    /// Returns whether the host looks at a call first that this verdict refuses: nobody is
-    /// there to be asked, and a call that cannot run needs no permission.
+    /// Returns whether the host checks a call first although this verdict refuses it: the run is
+    /// unattended, and a call that cannot run needs no permission.
     pub(crate) fn leaves_to_host(&self, verdict: &Verdict) -> bool {
         self.checks && verdict.rule == Rule::Unattended
     }
 
-    /// Judges a call again for which nobody is there to be asked; nothing where a person
-    /// answers.
+    /// Judges a call of an unattended run again; nothing if a person answers.
     pub(crate) fn unattended(&self, call: &ToolCall, now: At) -> Option<Verdict> {
         if !self.checks || self.permissions.attended {
             return None;
@@ -256,13 +255,13 @@ impl Governor {
     }
 
     /// Takes in a model's reply.
-    pub(crate) fn hear(
+    pub(crate) fn observe_reply(
         &mut self,
         stuck: &StuckThresholds,
         reply: &Reply,
         seq: Seq,
     ) -> Option<Verdict> {
-        let verdict = self.memory.hear_turn(stuck, &reply.text, reply.calls.len(), seq);
+        let verdict = self.memory.observe_turn(stuck, &reply.text, reply.calls.len(), seq);
         verdict.filter(|_| stuck.enable)
     }
 
@@ -286,14 +285,14 @@ impl Governor {
         self.memory.enter(stuck, state, seq).filter(|_| stuck.enable)
     }
 
-    /// Remembers what a person wants for calls like this one.
+    /// Remembers a person's rule for similar calls.
     pub(crate) fn remember(&mut self, grant: Grant) {
         self.begun.get_or_insert_with(|| Box::new(self.permissions.clone()));
         self.permissions.remember(grant);
     }
 
-    /// Forgets what a person has added to the permissions: that was for another run.
-    pub(crate) fn part_ways(&mut self) {
+    /// Drops the rules that a person has added: they were for another run.
+    pub(crate) fn fork(&mut self) {
         if let Some(begun) = self.begun.take() {
             self.permissions = *begun;
         }
@@ -308,7 +307,7 @@ fn tools_of_state(state: &State, call: &ToolCall) -> Option<Verdict> {
     })
 }
 
-/// The identity of a call, exact to the byte: what a person says yes to.
+/// The identity of a call, exact to the byte: the subject of an approval.
 pub fn identity(call: &ToolCall) -> Digest {
     let mut hasher = blake3::Hasher::new();
     hasher.update(call.tool.as_bytes());

@@ -58,7 +58,7 @@ impl Arrow<'_> {
     }
 }
 
-/// Returns what a state does, in a word.
+/// Returns the kind of a state, in a word.
 const fn kind(state: &State) -> &'static str {
     match state.kind() {
         StateKind::Run(_) => "run",

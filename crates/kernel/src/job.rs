@@ -1,6 +1,6 @@
 //! What `check` knows of a job: its name, its outcomes, and its worst case.
 //!
-//! Declarations are constants beside the job's pure halves, in the agent's crate.
+//! Declarations are constants next to the job's pure halves, in the agent's crate.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
 pub struct JobDecl {
     /// The name that charts use, such as `form.fill`.
     pub name: &'static str,
-    /// In which kind of state it may stand.
+    /// The kind of states for it.
     pub kind: JobKind,
     /// The named ways it can end, and how far model output can influence each.
     pub outcomes: &'static [(&'static str, Influence)],
@@ -25,7 +25,7 @@ pub struct JobDecl {
     pub fails: Option<Influence>,
     /// Whether the governor watches it, which adds further outcomes.
     pub governed: Governance,
-    /// Orders per attempt, those that `Settlement::Again` adds included.
+    /// Orders per attempt, including those that `Settlement::Again` adds.
     pub tasks: u8,
     /// The most that one attempt can charge.
     pub worst: Charges,
@@ -46,17 +46,17 @@ pub struct JobDecl {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TextOrigin {
-    /// A model's, or nobody knows.
+    /// A model's, or unknown.
     #[default]
     Model,
     /// A model's where its parameters hold a model's words. Else neither the result nor the
     /// way it ends is the model's doing.
     Parameters,
-    /// Somebody else's, whatever the parameters hold: a person's answer.
+    /// From elsewhere, whatever the parameters contain: a person's answer.
     Others,
 }
 
-/// In which kind of state a job may stand.
+/// The kind of states for a job.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum JobKind {
@@ -86,7 +86,7 @@ pub enum Influence {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Governance {
-    /// No: the host does what it does.
+    /// No: the host carries it out.
     #[default]
     No,
     /// Its turns are judged: adds `stuck`.
@@ -94,8 +94,8 @@ pub enum Governance {
     /// It starts proposed tool calls, each judged: adds `stuck` and, outside a
     /// fan-out, `denied`.
     Calls,
-    /// It starts tool calls of the agent's own, which no model proposed: permissions are
-    /// asked, nobody is stuck. Adds `denied`, which no model output can bring about.
+    /// It starts the agent's own tool calls, which no model proposed: permissions apply, but the
+    /// calls cannot be stuck. Adds `denied`, which no model output can cause.
     Own,
 }
 
@@ -106,7 +106,7 @@ impl Governance {
     }
 }
 
-/// What one attempt can charge at most.
+/// The most that one attempt can charge.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Charges {
     /// Calls of a model.
@@ -115,7 +115,7 @@ pub struct Charges {
     pub tool_calls: u32,
     /// Taps, keys, clicks.
     pub interactions: u32,
-    /// Actions: what a person would call one step of theirs.
+    /// Actions, as a person would count them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub actions: u32,
 }
@@ -137,11 +137,11 @@ pub struct Param {
     pub name: &'static str,
     /// Whether the chart must give it.
     pub required: bool,
-    /// What it must be.
+    /// Its type.
     pub shape: ParamShape,
 }
 
-/// What a parameter must be.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ParamShape {
@@ -151,9 +151,9 @@ pub enum ParamShape {
     Texts,
     /// Anything.
     Any,
-    /// A text in which `{slot}` is filled.
+    /// A text with `{slot}` placeholders.
     Template,
-    /// A list of texts in which `{slot}` is filled, but for the first.
+    /// A list of texts with `{slot}` placeholders, except in the first.
     Command,
     /// The name of a slot that the job reads.
     Slot,
@@ -241,14 +241,14 @@ const fn same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// What a chart may name: the agents with their jobs, and the tools.
+/// The names that a chart may use: the agents with their jobs, and the tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Registry<'a> {
     /// The agents whose jobs, events and data a chart can use.
     pub agents: &'a [AgentDecl],
-    /// Every tool that a state may allow, beside those of [`SERVERS`].
+    /// Every tool that a state may allow, besides those of [`SERVERS`].
     pub tools: &'a [ToolShape<'a>],
-    /// Charts that the `agent` job may start, with what each certifies.
+    /// Charts that the `agent` job may start, with their certificates.
     pub children: &'a [Child<'a>],
 }
 
@@ -271,7 +271,7 @@ impl<'a> ToolShape<'a> {
         Self { name, takes: Some(takes) }
     }
 
-    /// A tool of which only the name is known.
+    /// A tool with only its name.
     pub const fn named(name: &'a str) -> Self {
         Self { name, takes: None }
     }
@@ -284,11 +284,11 @@ pub struct Argument<'a> {
     pub name: &'a str,
     /// Whether every call must give it.
     pub required: bool,
-    /// What it must be.
+    /// Its type.
     pub kind: ArgumentKind,
 }
 
-/// What an argument must be.
+/// The type of an argument.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ArgumentKind {
@@ -321,16 +321,16 @@ pub enum SlotSource {
     Start,
     /// An event, with a person's words.
     Event,
-    /// Whatever went wrong, also with a model's words.
+    /// Any error, possibly with a model's words.
     Error,
 }
 
-/// The constants of an agent: what `check` reads, and what a host must know of it.
+/// The constants of an agent, for `check` and for hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentDecl {
     /// Its name, as in `jobs = "form"`.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     pub about: &'static str,
     /// What its decisions rest on, as text that changes with them: a version, or a digest of
     /// its sources. Snapshots of its runs are used only under the same revision; without one
@@ -346,7 +346,7 @@ pub struct AgentDecl {
     pub slots: &'static [Slot],
     /// How it holds conversations, if it does: people speak to it, and it answers in turns.
     pub conversation: Option<ConversationStyle>,
-    /// How it is told of the tools that it may call.
+    /// How it learns of the tools that it may call.
     pub offer: ToolOffer,
     /// The tools that it alone may call.
     pub own_tools: &'static [&'static str],
@@ -393,7 +393,7 @@ impl AgentDecl {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConversationStyle {
-    /// It answers what it is told; what it has come to was said.
+    /// It answers messages; its result was already said.
     Open,
     /// It works by a plan of phases, and reports at its end what became of them.
     Planned,
@@ -404,6 +404,6 @@ pub enum ConversationStyle {
 pub struct Child<'a> {
     /// The chart's name.
     pub name: &'a str,
-    /// What one child run can cost at most.
+    /// The worst case of one child run.
     pub certificate: crate::chart::Certificate,
 }

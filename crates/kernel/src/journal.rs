@@ -1,8 +1,7 @@
 //! The journal's format: one line of JSON per step, chained by digest.
 //!
-//! Where lines are kept is the runtime's business. Here is what a line says, and
-//! what makes a list of lines one journal: numbers without gaps, and in every
-//! line the digest of the line before it, byte for byte.
+//! The runtime stores the lines. This module defines a line, and what makes lines a journal:
+//! numbers without gaps, and in every line the digest of the line before it, byte for byte.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -55,13 +54,13 @@ pub enum LineError {
     #[error("the line is not a journal entry: {0}")]
     NotAnEntry(String),
     /// It was written by a later build.
-    #[error("the entry has format {found}, and this build knows formats up to {FORMAT}")]
+    #[error("the entry has format {found}, but this build knows only formats up to {FORMAT}")]
     TooNew {
         /// The format of the entry.
         found: u16,
     },
     /// Its event is written in another format.
-    #[error("the entry has format {found}, and its event is written in format {wants}")]
+    #[error("the entry has format {found}, but its event needs format {wants}")]
     OtherFormat {
         /// The format of the entry.
         found: u16,
@@ -85,7 +84,7 @@ impl<'a> Entry<'a> {
             })
     }
 
-    /// Returns the line that is stored: its bytes are what the chain covers.
+    /// Returns the line to store: the chain covers its bytes.
     pub fn line(&self) -> String {
         // Serialising numbers, digests and JSON that was read before cannot fail.
         serde_json::to_string(self).unwrap_or_default()
@@ -101,7 +100,7 @@ fn version(line: &str) -> Option<u16> {
     serde_json::from_str(line).ok().map(|Versioned { v }| v)
 }
 
-/// Returns the digest of what a step put out.
+/// Returns the digest of a step's output.
 pub fn digest<T: Serialize>(out: &StepOutput<T>) -> Digest {
     let bytes = serde_json::to_vec(&(&out.effects, &out.verdicts));
     Digest::of(&bytes.unwrap_or_default())
@@ -137,7 +136,7 @@ impl<'c, A: Agent> Recorder<'c, A> {
         Self { chart, run: Run::new(chart), prev: Digest::default(), out: StepOutput::default() }
     }
 
-    /// Goes on with a run at the end of its journal.
+    /// Resumes a run at the end of its journal.
     pub fn resume(chart: &'c Chart, run: Run<A>, prev: Digest) -> Self {
         Self { chart, run, prev, out: StepOutput::default() }
     }
@@ -166,7 +165,7 @@ impl<'c, A: Agent> Recorder<'c, A> {
         &self.run
     }
 
-    /// Returns what the last step put out.
+    /// Returns the output of the last step.
     pub const fn out(&self) -> &StepOutput<A::Task> {
         &self.out
     }

@@ -1,9 +1,8 @@
 //! Decides. Charts that are proved to halt, a pure step, the journal's format.
 //!
-//! This is the room without windows: no I/O, no clock, no randomness, no threads.
-//! Time, ids and model output come in with an event; what the world should do
-//! goes out as data. The same chart, run and event give the same step on any
-//! machine, on any day, and that is what makes a run replayable.
+//! The kernel is pure: no I/O, no clock, no randomness, no threads. Time, ids and model output
+//! come in with an event; effects go out as data. The same chart, run and event give the same step
+//! on any machine, on any day: that makes a run replayable.
 //!
 //! - [`chart::verify`] reads a TOML chart and proves that it halts, or says why
 //!   not ([`diagnostic`]). [`chart::ChartBuilder`] does the same from Rust.
@@ -15,8 +14,8 @@
 //!   bound to one of them. [`erased::AnyRun`] is a run of any agent; [`view`] is what people see of it.
 //! - [`simulate`] and [`graph`] show where a chart leads.
 //!
-//! The contract for a caller is six steps: wait for one event; `step`; see what it
-//! took; write the line and flush it; start the effects; go back to one.
+//! The contract for a caller is six steps: wait for one event; `step`; look at the result; write
+//! the line and flush it; start the effects; go back to one.
 #![no_std]
 #![deny(
     clippy::arithmetic_side_effects,

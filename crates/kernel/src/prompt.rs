@@ -1,4 +1,4 @@
-//! What a model is shown: plain parts that every provider's format can carry.
+//! Prompts: plain parts that every provider's format can express.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -9,7 +9,7 @@ use crate::agent::{ToolCall, ToolResult};
 /// A prompt, before any provider's format.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Prompt {
-    /// What the model is told before anything else.
+    /// The system prompt.
     pub system: String,
     /// The conversation, oldest first.
     pub messages: Vec<PromptMessage>,
@@ -18,13 +18,13 @@ pub struct Prompt {
     /// The JSON Schema that the reply must fit, where it must be JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<serde_json::Value>,
-    /// What the host adds on its way to the model, where nobody else may see it.
+    /// Text that the host adds on the way to the model, and that no one else may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private: Option<PrivateText>,
 }
 
-/// What a model is told that the journal must not hold: the host reads it when the call
-/// starts, and no kept prompt has it.
+/// Text for a model that the journal must not contain: the host reads it when the call starts, and
+/// no stored prompt has it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct PrivateText {
     /// The absolute path of the profile whose facts are added to the system text; empty
@@ -32,8 +32,7 @@ pub struct PrivateText {
     pub file: String,
     /// Whether the reply is kept out of the journal too.
     pub redact: bool,
-    /// What the prompt is about, in the words by which facts are chosen: only those that are
-    /// for it are added.
+    /// The topic of the prompt, in words that select facts: only facts for these words are added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
 }
@@ -47,12 +46,12 @@ pub enum PromptMessage {
     User(String),
     /// From the model.
     Assistant {
-        /// What it said.
+        /// Its text.
         text: String,
-        /// What it proposed.
+        /// Its calls.
         calls: Vec<ToolCall>,
     },
-    /// What a call came to.
+    /// The result of a call.
     Tool {
         /// The call's id.
         id: String,

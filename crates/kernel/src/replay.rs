@@ -25,21 +25,21 @@ pub enum Divergence {
     /// A line cannot be read.
     #[error("entry {}: {source}", .seq.0)]
     Damaged {
-        /// The entry that should stand there.
+        /// The expected entry.
         seq: Seq,
-        /// What is wrong with the line.
+        /// The mistake in the line.
         source: LineError,
     },
     /// A number is missing or comes twice.
     #[error("entry {}: the journal has entry {} in its place", .expected.0, .got.0)]
     Gap {
-        /// The entry that should stand there.
+        /// The expected entry.
         expected: Seq,
         /// The entry that does.
         got: Seq,
     },
     /// The line before was changed.
-    #[error("entry {}: it follows a line with digest {wants}, and the line before has {has}", .seq.0)]
+    #[error("entry {}: it expects digest {wants} of the line before, which has {has}", .seq.0)]
     Chain {
         /// The entry.
         seq: Seq,
@@ -74,7 +74,7 @@ pub enum Divergence {
         late: Late,
     },
     /// Another way was taken.
-    #[error("entry {}: the journal took {journal}, this build takes {build}", .seq.0)]
+    #[error("entry {}: the run took {journal} in the journal, but takes {build} in this build", .seq.0)]
     Hops {
         /// The entry.
         seq: Seq,

@@ -1,4 +1,4 @@
-//! One execution: what the agent knows, and what the kernel keeps.
+//! One execution: the agent's data and the kernel's core.
 
 use alloc::vec::Vec;
 
@@ -13,13 +13,13 @@ use crate::{
     job::Charges,
 };
 
-/// A run: the agent's data beside the kernel's core.
+/// A run: the agent's data and the kernel's core.
 #[derive(Deserialize, Serialize)]
 #[serde(bound = "")]
 pub struct Run<A: Agent> {
-    /// What the agent knows.
+    /// The agent's data.
     pub data: A::Data,
-    /// What the kernel keeps.
+    /// The kernel's core.
     pub core: Core,
     /// Orders that wait for a person's yes or for the end of a pause.
     pub(crate) held: Vec<HeldOrder<A::Task>>,
@@ -44,29 +44,29 @@ pub struct Core {
     pub wake: Option<At>,
     /// Whether starts are stopped.
     pub paused: bool,
-    /// Who has stopped them. Where it is nobody in particular, anyone lets them go on.
+    /// The authors of the pauses. A pause without an author can be lifted by anyone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paused_by: Vec<Pauser>,
-    /// What is left of each budget, in file order.
+    /// The balance of each budget, in file order.
     #[serde(rename = "purses")]
     pub balances: Vec<BudgetBalance>,
     /// Calls of models so far, in the run or the turn that the certificate holds for.
     #[serde(default)]
     pub model_calls: Calls,
-    /// The same of tools.
+    /// The same for tools.
     #[serde(default)]
     pub tool_calls: Calls,
-    /// What is under way: one item in a `run` state, one per list item in a `fan_out`.
+    /// Work in progress: one item in a `run` state, one per list item in a `fan_out`.
     pub items: Vec<Item>,
-    /// What the governor remembers.
+    /// The governor's memory.
     pub governor: Governor,
-    /// The agent's phase, as it was last seen.
+    /// The agent's phase when it was last read.
     pub(crate) phase: u32,
     /// Where jitter comes from.
     pub(crate) seed: u64,
 }
 
-/// What is left of a budget.
+/// The balance of a budget.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct BudgetBalance {
     /// How much.
@@ -78,7 +78,7 @@ pub struct BudgetBalance {
 /// Calls that were made, in the run or the turn that the certificate holds for.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Calls {
-    /// How many were started, those of child runs included.
+    /// How many were started, including those of child runs.
     pub made: u64,
     /// How many of them were started again after an interruption.
     pub repeated: u64,
@@ -101,35 +101,35 @@ impl Calls {
     }
 }
 
-/// One job under way.
+/// One job in progress.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Item {
     /// The attempt; 0 before the first has started.
     pub attempt: u16,
-    /// What it is doing.
+    /// Its status.
     pub doing: ItemStatus,
     /// Whether it has one of the state's places: from its first start until its
     /// result is known, but not while a person is asked.
     pub(crate) placed: bool,
-    /// Milliseconds left of the attempt while its clock stands still.
+    /// Milliseconds left of the attempt while its clock is stopped.
     pub(crate) left: u64,
     /// Orders so far in this attempt.
     pub(crate) tasks: u8,
     /// Charges so far in this attempt.
     pub(crate) used: Charges,
-    /// What is compared of the call under way.
+    /// The compared parts of the call in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<CallKey>,
 }
 
-/// What a job under way is doing.
+/// The status of a job in progress.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ItemStatus {
     /// It waits for a place, or for the end of a pause.
     Queued,
-    /// An effect is under way.
+    /// An effect is in progress.
     Working {
         /// The effect.
         effect: EffectId,
@@ -147,11 +147,11 @@ pub enum ItemStatus {
     Asking {
         /// The question.
         effect: EffectId,
-        /// When the answer is no.
+        /// The deadline, after which it counts as denied.
         expires: At,
         /// The call that they decide over.
         call: Digest,
-        /// Whether it was under way when the program stopped: it may have been done.
+        /// Whether it was in progress when the program stopped: it may have been done.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         again: bool,
     },
@@ -216,8 +216,8 @@ impl Core {
         self.next.0 > 1
     }
 
-    /// Returns whether starts are stopped, and this one may lift it: their own pause, or one of
-    /// nobody in particular. Another's may stand beside it.
+    /// Returns whether starts are paused and this author may lift a pause: their own, or one
+    /// without an author. Others' pauses may remain.
     pub fn is_paused_by(&self, by: Pauser) -> bool {
         self.paused && (self.paused_by.is_empty() || self.paused_by.contains(&by))
     }

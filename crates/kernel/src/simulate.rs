@@ -7,9 +7,10 @@ use serde::Serialize;
 use crate::{
     chart::{Chart, Disposition, Edge, Reset, StateKind},
     id::StateId,
+    view::RunView,
 };
 
-/// What a dry run visited and how it ended.
+/// The visited states of a dry run, and its end.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Simulation {
     /// Every state that was entered, the first included.
@@ -34,7 +35,31 @@ pub struct SimulationError {
 /// Takes one outcome or event name per visit. Only edge budgets apply, and a
 /// used-up one stops the simulation.
 pub fn simulate<'o>(chart: &Chart, outcomes: impl IntoIterator<Item = &'o str>) -> Simulation {
+    walk(Walker::new(chart), outcomes)
+}
+
+/// Does the same from where a run is, with what it has left of its budgets. The run itself does
+/// not change.
+pub fn simulate_from<'o>(
+    chart: &Chart,
+    run: &RunView,
+    outcomes: impl IntoIterator<Item = &'o str>,
+) -> Simulation {
     let mut walker = Walker::new(chart);
+    let ids = || chart.state_ids().zip(chart.states());
+    if let Some((id, _)) = ids().find(|(_, state)| state.name() == &*run.state) {
+        walker.state = id;
+    }
+    for (left, budget) in walker.left.iter_mut().zip(chart.budgets()) {
+        if let Some(known) = run.budgets.iter().find(|it| &*it.name == budget.name()) {
+            *left = known.left;
+        }
+    }
+    walk(walker, outcomes)
+}
+
+fn walk<'o>(mut walker: Walker<'_>, outcomes: impl IntoIterator<Item = &'o str>) -> Simulation {
+    let chart = walker.chart;
     let mut simulation = Simulation { visited: Vec::new(), ended: None, rejected: None };
     simulation.visited.push(chart.state_name(walker.state).into());
     for (at, outcome) in outcomes.into_iter().enumerate() {
@@ -73,7 +98,7 @@ impl<'c> Walker<'c> {
             let routes: Vec<String> =
                 state.routes().iter().map(|route| format!("`{}`", route.name())).collect();
             return Err(format!(
-                "state `{}` cannot end in it; its ways are {}",
+                "state `{}` cannot end in it; its outcomes are {}",
                 state.name(),
                 routes.join(", ")
             ));

@@ -1,7 +1,7 @@
 //! One event, run to completion: settle, route, every `decide`, up to the next wait.
 //!
-//! The order of checks is: cancel, then a terminal result, then budgets, then the
-//! governor. Whatever is refused is refused before the first change.
+//! The order of checks is: cancel, then a terminal result, then budgets, then the governor. An
+//! event is rejected before the first change.
 
 mod admission;
 mod budget;
@@ -63,8 +63,8 @@ pub fn step<A: Agent>(
         A::receive(&mut run.data, *event, body)?;
     }
     let mut stepping = Stepping { chart, state, run, out, seq, at: seen.at, overdrawn: None };
-    // While nobody drove the run it did nothing, so that time is not charged. A grant and a fork
-    // come before the run goes on.
+    // A run without an owner did nothing, so that time is not charged. A grant and a fork come
+    // before the run continues.
     let stood_still =
         matches!(seen.event, Event::Interrupted { .. } | Event::Granted { .. } | Event::Forked);
     if !stood_still {
@@ -96,7 +96,7 @@ pub fn step<A: Agent>(
         }
         Event::Interrupted { under_way, counted } => stepping.recover(under_way, counted),
         Event::Forked => {
-            stepping.part_ways();
+            stepping.fork();
             Flow::Wait
         }
         Event::Granted { charge, amount } => {
@@ -109,7 +109,7 @@ pub fn step<A: Agent>(
     Ok(StepResult::Applied)
 }
 
-/// A step under way.
+/// A step in progress.
 struct Stepping<'a, A: Agent> {
     chart: &'a Chart,
     /// The state that the run is in.
@@ -139,7 +139,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
             return Flow::Wait;
         };
         if A::speaks(event) {
-            self.run.core.governor.hear_person();
+            self.run.core.governor.observe_person();
         }
         self.refill_on_event();
         self.begin_turn();
@@ -216,8 +216,8 @@ impl<'a, A: Agent> Stepping<'a, A> {
         None
     }
 
-    /// Returns where a job stands. It borrows from the chart alone, so that the
-    /// agent's data can be changed beside it.
+    /// Returns the visit of a job. It borrows only from the chart, so that the agent's data can
+    /// change meanwhile.
     fn visit(&self, job: JobId, item: u16) -> Visit<'a> {
         let attempt = self.run.core.items.get(usize::from(item)).map_or(0, |item| item.attempt);
         let held = self.run.held.iter().any(|held| held.item == item);

@@ -1,4 +1,4 @@
-//! Why a turn of a conversation has no answer, for whoever shows it to a person.
+//! Why a turn of a conversation has no answer, for front ends.
 
 use alloc::string::String;
 
@@ -11,7 +11,7 @@ use crate::agent::Abandoned;
 pub struct TurnError {
     /// What kind of end it was.
     pub kind: TurnErrorKind,
-    /// What to tell a person.
+    /// The message for a person.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What every front end shows of a run: plain, named, ready to print.
+//! The view of a run for front ends: plain, named, ready to print.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -36,13 +36,13 @@ pub struct RunView {
     pub paused: bool,
     /// When it wants to be woken.
     pub wake: Option<At>,
-    /// What is under way.
+    /// Work in progress.
     pub items: Vec<ItemView>,
-    /// What is left.
+    /// The balances.
     pub budgets: Vec<BudgetView>,
 }
 
-/// One job under way.
+/// One job in progress.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ItemView {
     /// The attempt; 0 before the first.
@@ -55,22 +55,22 @@ pub struct ItemView {
     pub until: Option<At>,
 }
 
-/// What is left of a budget.
+/// The balance of a budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BudgetView {
     /// Its name.
     pub name: Box<str>,
-    /// What is counted, if edges do not spend it.
+    /// The charge, if edges do not spend it.
     pub charge: Option<Charge>,
-    /// What is left.
+    /// The balance.
     pub left: u64,
-    /// What it permits.
+    /// Its maximum.
     pub max: u64,
     /// Whether it was overspent once.
     pub closed: bool,
 }
 
-/// Returns what is to be seen of a run.
+/// Returns the view of a run.
 pub fn view(chart: &Chart, core: &Core) -> RunView {
     let waits = |is: fn(&ItemStatus) -> bool| core.items.iter().any(|item| is(&item.doing));
     let label = if waits(|doing| matches!(doing, ItemStatus::Asking { .. })) {
@@ -131,12 +131,12 @@ pub struct StepExplanation {
     pub event: String,
     /// Every transition, with the ways that were not taken.
     pub hops: Vec<HopExplanation>,
-    /// What the governor ruled.
+    /// The governor's verdicts.
     pub verdicts: Vec<Verdict>,
     /// Why attempts failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// What was left after the step.
+    /// The balances after the step.
     pub budgets: Vec<BudgetView>,
 }
 
@@ -155,7 +155,7 @@ pub struct HopExplanation {
     pub not_taken: Vec<(Box<str>, Box<str>)>,
 }
 
-/// Explains a step from what it put out and the core as it was left.
+/// Explains a step from its output and the core after it.
 pub fn explain(chart: &Chart, core: &Core, event: &str, stepped: &AppliedStep) -> StepExplanation {
     // Attempts fail in the state that the step found, whether or not it was left then.
     let left = stepped.hops.iter().find(|hop| hop.by != Cause::Began).map(|hop| hop.from);
@@ -190,7 +190,8 @@ fn too_long(chart: &Chart, state: StateId) -> String {
     }
 }
 
-fn explain_hop(chart: &Chart, hop: &Hop) -> HopExplanation {
+/// Explains one transition, by the names of the chart.
+pub fn explain_hop(chart: &Chart, hop: &Hop) -> HopExplanation {
     let state = chart.state(hop.from);
     let outcome_name = |outcome| {
         state.and_then(|state| state.route(outcome)).map_or("?", crate::chart::Route::name)

@@ -1,9 +1,8 @@
 //! Editors: agents served over the Agent Client Protocol, version 1.
 //!
-//! Here belongs what speaks that protocol. A session is a run that somebody talks with:
-//! its id is the run's, everything in it is in the journal, and a client that goes away
-//! leaves runs that can be loaded again. What may run is decided by the run's
-//! permissions; the editor only puts the questions to its user.
+//! This module speaks that protocol. A session is a conversation with a run: its id is the run's,
+//! everything in it is in the journal, and a client that disconnects leaves runs that can be
+//! loaded again. The run's permissions decide what may run; the editor only asks its user.
 
 mod display;
 mod due;
@@ -43,7 +42,7 @@ use {
     sessions::{blocking, greeting, stopped},
 };
 
-/// How much an editor is shown, and how long a session has to be let go of.
+/// How much an editor is shown, and how long a session may take to detach.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct AcpLimits {
     /// Bytes of a tool's output.
@@ -80,7 +79,7 @@ pub(crate) enum AcpError {
     /// The connection to it failed.
     #[error("the connection to the editor failed: {0}")]
     Connection(Error),
-    /// The system's requests to end cannot be heard.
+    /// The program cannot listen for signals.
     #[error("the program cannot listen for signals: {0}")]
     Signals(#[from] io::Error),
 }
@@ -90,7 +89,7 @@ pub(crate) enum AcpError {
 pub(crate) struct SessionSetup {
     /// Its model, its tools and the folder's own servers.
     pub(crate) engine: EngineConfig,
-    /// Permission rules. Somebody sits at the editor, so they should be attended.
+    /// Permission rules. The editor's user is present, so they should be attended.
     pub(crate) permissions: Permissions,
     /// The agent's configuration.
     pub(crate) config: Body,
@@ -100,8 +99,8 @@ pub(crate) struct SessionSetup {
 
 /// Why a session cannot be set up.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct SetupError {
-    /// What is wrong.
+pub(crate) struct AcpSetupError {
+    /// The reason.
     pub(crate) why: String,
     /// What to do next.
     pub(crate) hint: Option<String>,
@@ -110,14 +109,14 @@ pub(crate) struct SetupError {
 /// Says what sessions work with.
 pub(crate) trait SessionFactory: Send + Sync {
     /// Returns what a session in this folder works with. It may block.
-    fn set_up(&self, folder: &Path) -> Result<SessionSetup, SetupError>;
+    fn set_up(&self, folder: &Path) -> Result<SessionSetup, AcpSetupError>;
 }
 
 impl<F> SessionFactory for F
 where
-    F: Fn(&Path) -> Result<SessionSetup, SetupError> + Send + Sync,
+    F: Fn(&Path) -> Result<SessionSetup, AcpSetupError> + Send + Sync,
 {
-    fn set_up(&self, folder: &Path) -> Result<SessionSetup, SetupError> {
+    fn set_up(&self, folder: &Path) -> Result<SessionSetup, AcpSetupError> {
         self(folder)
     }
 }
@@ -144,8 +143,8 @@ impl Service {
         Self { session, set_up, chart: chart.into(), limits, rooms }
     }
 
-    /// Serves on standard input and output, until the editor is gone or the system asks
-    /// the program to end. Every run is let go of then.
+    /// Serves on standard input and output, until the editor disconnects or the system asks the
+    /// program to end. Then it detaches from every run.
     pub(crate) fn stdio(self) -> Result<(), AcpError> {
         let session = Arc::clone(&self.session);
         session.block_on(self.serve(Stdio::new()))
@@ -200,7 +199,8 @@ impl Service {
                     let to = connection.clone();
                     connection.spawn(async move {
                         let LoadSessionRequest { session_id, cwd, mcp_servers, .. } = request;
-                        let joined = service.rejoin(session_id, cwd, mcp_servers, to, true).await;
+                        let joined =
+                            service.resume_session(session_id, cwd, mcp_servers, to, true).await;
                         responder.respond_with_result(joined.map(|()| LoadSessionResponse::new()))
                     })
                 },
@@ -212,7 +212,8 @@ impl Service {
                     let to = connection.clone();
                     connection.spawn(async move {
                         let ResumeSessionRequest { session_id, cwd, mcp_servers, .. } = request;
-                        let joined = service.rejoin(session_id, cwd, mcp_servers, to, false).await;
+                        let joined =
+                            service.resume_session(session_id, cwd, mcp_servers, to, false).await;
                         responder.respond_with_result(joined.map(|()| ResumeSessionResponse::new()))
                     })
                 },
@@ -276,7 +277,7 @@ impl Service {
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<Box<str>, AcpSession>> {
-        // Whoever panicked has put a whole room in, or none.
+        // A panic leaves either a complete session here, or none.
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,9 @@
 //! The agents that this program runs, with what carries out their tasks: the only list of them.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
 use pointsman_agents::{explore::ExploreAgent, form::FormAgent};
 use pointsman_kernel::agents::Agents;
@@ -9,7 +12,7 @@ use pointsman_runtime::{
     engine::EngineConfig,
     executor::Executors,
     session::{Session, SessionError},
-    store::RunId,
+    store::{RunId, Store},
     tool::{self, Tool, Toolbox, sandbox::OWN_PROGRAM},
 };
 use pointsman_webdriver::{
@@ -35,8 +38,12 @@ pub(crate) fn equipped(mut tools: tool::ToolSettings) -> tool::ToolSettings {
 
 /// Gives an engine the executors of the agents that act on browsers and devices, and returns the
 /// one that fills forms.
-pub(crate) fn register(engine: &mut EngineConfig, session: &Session, config: &Config) -> Forms {
-    let (journal, store) = (session.journal(), session.store());
+pub(crate) fn register(
+    engine: &mut EngineConfig,
+    journal: &Path,
+    store: &Arc<dyn Store>,
+    config: &Config,
+) -> Forms {
     let forms = Forms::new(settings::browser(&config.form), journal, Arc::clone(store));
     let devices = Devices::new(settings::device(&config.explore), journal, Arc::clone(store));
     engine.tools.toolbox = with(&engine.tools.toolbox, SubmitTool::over(forms.clone()));
@@ -57,7 +64,7 @@ pub(crate) fn forget(session: &Session, run: &RunId) -> Result<(), SessionError>
     Ok(())
 }
 
-/// Removes what is kept beside the journal for runs that are themselves removed.
+/// Removes the files beside the journal of removed runs.
 pub(crate) fn remove<'r>(session: &Session, runs: impl IntoIterator<Item = &'r RunId>) {
     for run in runs {
         pointsman_webdriver::remove(session.journal(), run);

@@ -1,7 +1,7 @@
 //! The map of an explored app as a picture, for Graphviz, or as data.
 //!
-//! [`scene`] says what is drawn and finds it a place, `paint` and `style` write it. All
-//! numbers are whole pixels, so the same run is the same bytes everywhere.
+//! [`scene`] says what is drawn and where, `paint` and `style` write it. All numbers are whole
+//! pixels, so the same run gives the same bytes everywhere.
 
 mod paint;
 mod scene;

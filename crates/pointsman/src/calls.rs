@@ -37,8 +37,8 @@ pub(crate) fn title(call: &ToolCall) -> String {
     format::line(&format!("{} {said}", call.tool), MOST)
 }
 
-/// Returns all of a call, as somebody must see it who is to decide on it. Where the folder
-/// is known that the run works in, a text is compared with what it would replace.
+/// Returns all of a call, for a person who decides about it. If the run's folder is known, a text
+/// is shown as a diff against the file that it would replace.
 pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
     let head = Line::of(Ink::Bold, &format::visible(&call.tool));
     let folder = folder.and_then(|folder| Folder::open(folder).ok());

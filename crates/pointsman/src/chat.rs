@@ -1,7 +1,7 @@
 //! Conversations: a prompt on a terminal, plain lines elsewhere.
 //!
-//! What belongs here is showing and reading. Words are posted to the run at once; when it
-//! hears them is the runtime's affair.
+//! This module shows and reads. Messages are sent to the run at once; the runtime decides when it
+//! receives them.
 
 mod busy;
 mod call_list;

@@ -1,7 +1,7 @@
 //! The commands, one file each.
 
 mod acp;
-mod answer;
+pub(crate) mod answer;
 mod chat;
 mod check;
 mod compare;
@@ -11,6 +11,7 @@ mod dry;
 mod explain;
 mod fields;
 mod graph;
+mod import;
 mod init;
 mod manual;
 mod migrate;
@@ -23,9 +24,14 @@ mod resume;
 mod run;
 mod runs;
 mod screen;
-mod show;
+mod serve;
+pub(crate) mod show;
 mod simulate;
 mod stats;
+mod submit;
+mod token;
+mod watch;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -38,10 +44,14 @@ use crate::{paths::Globals, report::Error};
 pub(crate) enum Command {
     Chat(chat::Chat),
     Run(Box<run::Run>),
+    Submit(Box<submit::Submit>),
+    Worker(worker::WorkerCommand),
     Acp(acp::Acp),
+    Serve(serve::Serve),
     Runs(runs::Runs),
     Show(show::Show),
-    Why(show::Explain),
+    Why(show::Why),
+    Watch(watch::Watch),
     Resume(resume::Resume),
     Replay(replay::Replay),
     Fork(resume::Fork),
@@ -51,6 +61,7 @@ pub(crate) enum Command {
     Deny(answer::Deny),
     Stats(stats::ShowStats),
     Export(replay::Export),
+    Import(import::Import),
     Check(check::Check),
     Graph(graph::Graph),
     Report(report::ShowReport),
@@ -63,6 +74,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Decode(decode::Decode),
     Profile(profile::ProfileCommand),
+    Token(token::TokenCommand),
     Init(init::Init),
     Doctor(doctor::Doctor),
     Completions(manual::Completions),
@@ -77,10 +89,14 @@ impl Command {
         match self {
             Self::Chat(chat) => chat.run(globals),
             Self::Run(run) => run.run(globals),
+            Self::Submit(submit) => submit.run(globals),
+            Self::Worker(worker) => worker.run(globals),
             Self::Acp(acp) => acp.run(globals),
+            Self::Serve(serve) => serve.run(globals),
             Self::Runs(runs) => runs.run(globals),
             Self::Show(show) => show.run(globals),
             Self::Why(why) => why.run(globals),
+            Self::Watch(watch) => watch.run(globals),
             Self::Resume(resume) => resume.run(globals),
             Self::Replay(replay) => replay.run(globals),
             Self::Fork(fork) => fork.run(globals),
@@ -90,6 +106,7 @@ impl Command {
             Self::Deny(deny) => deny.run(globals),
             Self::Stats(stats) => stats.run(globals),
             Self::Export(export) => export.run(globals),
+            Self::Import(import) => import.run(globals),
             Self::Check(check) => check.run(),
             Self::Graph(graph) => graph.run(globals),
             Self::Report(report) => report.run(globals),
@@ -101,6 +118,7 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
             Self::Profile(profile) => profile.run(),
+            Self::Token(token) => token.run(globals),
             Self::Init(init) => init.run(),
             Self::Doctor(doctor) => doctor.run(globals),
             Self::Completions(completions) => completions.run(),

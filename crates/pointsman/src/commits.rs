@@ -14,8 +14,8 @@ use pointsman_runtime::{
 
 use crate::{drive::Drive, format, notify::note, paths::user_file, report, terminal_approver};
 
-/// Asks whether changes are committed where nobody has said so, somebody is there, and there is
-/// a repository. Without an answer nothing is committed, and the next run asks again.
+/// Asks whether to commit changes, if that is not set, a person is present, and there is a
+/// repository. Without an answer nothing is committed, and the next run asks again.
 pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, attended: bool) {
     let settled = &mut config.hooks.commit;
     let open = settled.is_none() && !drive.json;
@@ -29,7 +29,7 @@ pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, atte
     for line in question(&Author::of_person(drive.dir()), &file) {
         note(&line);
     }
-    // Where nobody can be asked, nobody has said yes.
+    // Without a person to ask, nothing is committed.
     let Some(answer) = answer() else { return };
     *settled = Some(answer);
     match config::remember_commit(&file, answer) {

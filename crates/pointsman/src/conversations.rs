@@ -1,4 +1,4 @@
-//! Which conversation is meant where none is named: those of a folder, and one that is chosen.
+//! Which conversation is meant if none is named: those of a folder, and a choice.
 
 use std::{
     io::{self, BufRead as _},
@@ -36,7 +36,7 @@ pub(crate) fn whole(folder: &Path) -> PathBuf {
 }
 
 impl ConversationFilter<'_> {
-    /// Returns these conversations, the newest first, and no more than so many.
+    /// Returns up to `most` of these conversations, newest first.
     pub(crate) fn find(
         &self,
         session: &Session,

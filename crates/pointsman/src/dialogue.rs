@@ -1,12 +1,14 @@
-//! A question that is being put to somebody: all that it is about, page by page, and then
-//! what can be answered.
+//! A question for a person: everything that it is about, page by page, and then the possible
+//! answers.
 //!
-//! An answer is a whole line: a choice's letter or word, and Enter. Any other line is a
-//! message. A line that was begun before the question could be read, or that was pasted,
-//! answers nothing, and yes counts only when everything was shown. Time comes from the
-//! caller, so that tests need not wait.
+//! An answer is a whole line: a choice's letter or word, and Enter. Any other line is a message. A
+//! line that was started before the question could be read, or that was pasted, answers nothing,
+//! and yes counts only when everything was shown. The caller provides the time, so that tests need
+//! not wait.
 
 mod view;
+
+pub(crate) use view::about;
 
 use std::{
     path::Path,
@@ -22,7 +24,7 @@ use crate::{
     drive::Waits,
     input_line::{InputLine, SubmittedLine, TypingStart},
     line::{Ink, Line},
-    screen::Screen,
+    screen::TerminalScreen,
     terminal_approver::{DENIED, GRANTED},
 };
 
@@ -33,12 +35,12 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Rows of the screen that a page leaves free, for what stands above and below it.
 const FREE: usize = 8;
 
-/// A question that is being put to somebody, line by line.
+/// A question for a person, line by line.
 #[derive(Clone)]
 pub(crate) struct Dialogue {
     question: Question,
     rules: Vec<Grant>,
-    at: At,
+    at: PromptStep,
     /// Rows that were not shown yet.
     left: Vec<Line>,
     /// The line that is being typed.
@@ -53,9 +55,9 @@ pub(crate) struct Dialogue {
     due: Option<u64>,
 }
 
-/// What is being asked for.
+/// The current prompt.
 #[derive(Clone)]
-enum At {
+enum PromptStep {
     /// Yes or no.
     Choice,
     /// Which calls "always" means.
@@ -84,28 +86,28 @@ enum Choice {
     EveryRun,
 }
 
-/// What a key came to.
+/// The effect of a key.
 #[derive(Debug)]
 pub(crate) enum DialogueEvent {
     /// More is wanted.
     More,
-    /// It is decided. The rule is to be kept for other runs, too.
+    /// It is decided. A rule for other runs is saved too.
     Decided(ApprovalDecision, Option<Grant>),
     /// It is left for later.
     Later,
-    /// These rows are to be shown, and stay.
+    /// Show these rows, which stay.
     Show(Vec<Line>),
     /// This line does not answer the question.
     Message(String),
 }
 
 impl Dialogue {
-    /// Puts a question of a run that works in this folder.
+    /// Asks a question of a run that works in this folder.
     pub(crate) fn new(question: Question, folder: &Path, now: Instant) -> Self {
         Self::put(question, folder, None, Waits::Yes, now)
     }
 
-    /// Puts a question that is answered now or never, with a word on how things stand.
+    /// Asks a question that must be answered now, with a line about the current state.
     pub(crate) fn now(
         question: Question,
         folder: &Path,
@@ -124,16 +126,16 @@ impl Dialogue {
     ) -> Self {
         let rules = question.call().map(|call| toolbox().grants(call)).unwrap_or_default();
         let rules = rules.into_iter().take(MOST_RULES).collect();
-        let columns = Screen::columns();
+        let columns = TerminalScreen::columns();
         let stands = stands.map(|it| Line::of(Ink::Plain, &it).indented(2));
-        let about = view::about(&question, folder).into_iter().chain(stands);
+        let about = about(&question, Some(folder)).into_iter().chain(stands);
         let left = about.flat_map(|it| it.wrapped(columns)).collect();
-        let (at, quiet, entry) = (At::Choice, Some(now + QUIET), InputLine::default());
+        let (at, quiet, entry) = (PromptStep::Choice, Some(now + QUIET), InputLine::default());
         Self { question, rules, at, left, entry, quiet, waits, talks: false, due: None }
     }
 
-    /// The question is put in a conversation, to somebody who may be typing already: that
-    /// line is a message.
+    /// The question appears in a conversation, where the person may already be typing: that line
+    /// is a message.
     #[must_use]
     pub(crate) fn in_chat(self, typed: InputLine) -> Self {
         Self { entry: typed.before(), talks: true, ..self }
@@ -162,7 +164,7 @@ impl Dialogue {
 
     /// Returns the next page of what the question is about.
     pub(crate) fn page(&mut self) -> Vec<Line> {
-        let page = Screen::rows().saturating_sub(FREE).max(FREE);
+        let page = TerminalScreen::rows().saturating_sub(FREE).max(FREE);
         // A page of one row more is better than a page with one row.
         let rows = if self.left.len() <= page + 1 { self.left.len() } else { page };
         self.left.drain(..rows).collect()
@@ -202,9 +204,11 @@ impl Dialogue {
     /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent, now: Instant) -> DialogueEvent {
         let begun = self.begins(now);
-        if key.code == KeyCode::Esc && (self.entry.is_empty() || matches!(self.at, At::Words(_))) {
+        if key.code == KeyCode::Esc
+            && (self.entry.is_empty() || matches!(self.at, PromptStep::Words(_)))
+        {
             drop(self.entry.take());
-            return self.moved(At::Choice);
+            return self.moved(PromptStep::Choice);
         }
         match self.entry.key(key, begun) {
             Some(line) => self.enter(line, now),
@@ -220,11 +224,11 @@ impl Dialogue {
 
     fn enter(&mut self, line: SubmittedLine, now: Instant) -> DialogueEvent {
         let said = line.text.trim();
-        if let At::Words(granted) = self.at {
+        if let PromptStep::Words(granted) = self.at {
             let said = said.lines().collect::<Vec<_>>().join(" ");
             return match granted {
                 Some(granted) => self.decided(granted, said),
-                None => self.moved(At::WithWords(said)),
+                None => self.moved(PromptStep::WithWords(said)),
             };
         }
         if said.is_empty() {
@@ -248,22 +252,24 @@ impl Dialogue {
         }
     }
 
-    /// Reads a line as a choice: its letter or its word, and nothing else.
+    /// Reads a line as a choice: exactly its letter or its word.
     fn choice(&self, said: &str) -> Option<Choice> {
         let said = said.to_lowercase();
         let asks_call = self.question.call().is_some();
         Some(match (&self.at, said.as_str()) {
-            (At::Choice | At::WithWords(_), "y" | "yes") => Choice::Yes,
-            (At::Choice | At::WithWords(_), "n" | "no") => Choice::No,
-            (At::Choice, "a" | "always") if !self.rules.is_empty() => Choice::Always,
-            (At::Choice, "s" | "say") if !asks_call => Choice::Say,
-            (At::Choice, "l" | "later") if self.waits == Waits::Yes => Choice::Later,
-            (At::Choice, "m" | "more") if !self.left.is_empty() => Choice::More,
-            (At::Choice, "w" | "whole") if !self.left.is_empty() => Choice::Whole,
-            (At::Rule | At::Scope(_) | At::WithWords(_), "b" | "back") => Choice::Back,
-            (At::Scope(_), "r" | "run") => Choice::ThisRun,
-            (At::Scope(_), "e" | "every") => Choice::EveryRun,
-            (At::Rule, number) => {
+            (PromptStep::Choice | PromptStep::WithWords(_), "y" | "yes") => Choice::Yes,
+            (PromptStep::Choice | PromptStep::WithWords(_), "n" | "no") => Choice::No,
+            (PromptStep::Choice, "a" | "always") if !self.rules.is_empty() => Choice::Always,
+            (PromptStep::Choice, "s" | "say") if !asks_call => Choice::Say,
+            (PromptStep::Choice, "l" | "later") if self.waits == Waits::Yes => Choice::Later,
+            (PromptStep::Choice, "m" | "more") if !self.left.is_empty() => Choice::More,
+            (PromptStep::Choice, "w" | "whole") if !self.left.is_empty() => Choice::Whole,
+            (PromptStep::Rule | PromptStep::Scope(_) | PromptStep::WithWords(_), "b" | "back") => {
+                Choice::Back
+            }
+            (PromptStep::Scope(_), "r" | "run") => Choice::ThisRun,
+            (PromptStep::Scope(_), "e" | "every") => Choice::EveryRun,
+            (PromptStep::Rule, number) => {
                 let at = number.parse::<usize>().ok()?.checked_sub(1)?;
                 Choice::Rule(Some(at).filter(|at| *at < self.rules.len())?)
             }
@@ -277,23 +283,23 @@ impl Dialogue {
             (Choice::More, _) => DialogueEvent::Show(self.page()),
             (Choice::Whole, _) => DialogueEvent::Show(self.rest()),
             (Choice::Later, _) => DialogueEvent::Later,
-            (Choice::Back, _) => self.moved(At::Choice),
-            (Choice::Yes | Choice::No, At::WithWords(said)) => {
+            (Choice::Back, _) => self.moved(PromptStep::Choice),
+            (Choice::Yes | Choice::No, PromptStep::WithWords(said)) => {
                 self.decided(matches!(choice, Choice::Yes), said.clone())
             }
             (Choice::Yes, _) => self.decided(true, String::new()),
-            (Choice::No, _) if asks_call => self.moved(At::Words(Some(false))),
+            (Choice::No, _) if asks_call => self.moved(PromptStep::Words(Some(false))),
             (Choice::No, _) => self.decided(false, String::new()),
-            (Choice::Say, _) => self.moved(At::Words(None)),
+            (Choice::Say, _) => self.moved(PromptStep::Words(None)),
             (Choice::Always, _) => match self.rules.as_slice() {
-                [only] => self.moved(At::Scope(only.clone())),
-                _ => self.moved(At::Rule),
+                [only] => self.moved(PromptStep::Scope(only.clone())),
+                _ => self.moved(PromptStep::Rule),
             },
             (Choice::Rule(at), _) => match self.rules.get(at).cloned() {
-                Some(rule) => self.moved(At::Scope(rule)),
+                Some(rule) => self.moved(PromptStep::Scope(rule)),
                 None => DialogueEvent::More,
             },
-            (Choice::ThisRun | Choice::EveryRun, At::Scope(rule)) => {
+            (Choice::ThisRun | Choice::EveryRun, PromptStep::Scope(rule)) => {
                 let rule = rule.clone();
                 let kept = matches!(choice, Choice::EveryRun).then(|| rule.clone());
                 let how = if kept.is_some() { "every run" } else { "this run" };
@@ -307,7 +313,7 @@ impl Dialogue {
         }
     }
 
-    fn moved(&mut self, at: At) -> DialogueEvent {
+    fn moved(&mut self, at: PromptStep) -> DialogueEvent {
         self.at = at;
         DialogueEvent::More
     }

@@ -1,9 +1,8 @@
-//! A chart as a picture of its own: SVG, laid out here, with no other program.
+//! A chart as an SVG picture, laid out here, without another program.
 //!
-//! From front to back: [`plan`] says what is drawn, [`rank`], [`grid`], [`order`],
-//! [`place`] and [`track`] find it a place, `layout` holds the places, and
-//! [`shape`], [`panel`] and [`style`] write them. All numbers are whole pixels, so
-//! the same chart is the same bytes everywhere.
+//! In order: [`plan`] says what is drawn, [`rank`], [`grid`], [`order`], [`place`] and [`track`]
+//! find its place, `layout` holds the places, and [`shape`], [`panel`] and [`style`] write them.
+//! All numbers are whole pixels, so the same chart gives the same bytes everywhere.
 
 mod grid;
 mod layout;
@@ -57,6 +56,49 @@ pub(crate) fn svg(chart: &Chart, agent: Option<&AgentDecl>, theme: Theme) -> Str
     svg
 }
 
+/// Draws the states and arrows of a chart alone, for a page with a style sheet of its own
+/// ([`style::of_page`]). Attributes name the state of each card and the outcomes of each arrow.
+pub(crate) fn figure(chart: &Chart, agent: Option<&AgentDecl>) -> String {
+    let plan = DrawPlan::new(chart, agent);
+    let layout = layout(&plan);
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _: Result = write_figure(chart, &plan, &layout, &mut svg);
+    svg
+}
+
+fn write_figure(chart: &Chart, plan: &DrawPlan, layout: &Layout, svg: &mut String) -> Result {
+    let (width, height) = (layout.width + 2 * APART, layout.height + 2 * APART);
+    writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pm\" role=\"img\" \
+         width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">"
+    )?;
+    writeln!(svg, "<desc>{}</desc>", escape(&described(chart, plan)))?;
+    writeln!(svg, "<g transform=\"translate({APART} {APART})\">")?;
+    ways(plan, layout, true, svg)?;
+    for (at, (arrow, place)) in plan.arrows.iter().zip(&layout.tags).enumerate() {
+        let name = |card: usize| escape(&plan.cards[card].name);
+        let (from, to) = (name(arrow.from), name(arrow.to));
+        let outcomes = escape(&arrow.outcomes.join(" "));
+        writeln!(
+            svg,
+            "<g class=\"edge\" data-arrow=\"{at}\" data-from=\"{from}\" data-to=\"{to}\" \
+             data-outcomes=\"{outcomes}\" data-x=\"{}\" data-y=\"{}\">",
+            place.x + place.width,
+            place.y
+        )?;
+        shape::tag(arrow, &told(plan, arrow), *place, svg)?;
+        writeln!(svg, "</g>")?;
+    }
+    for ((card, place), notes) in plan.cards.iter().zip(&layout.cards).zip(&layout.notes) {
+        writeln!(svg, "<g class=\"state\" data-state=\"{}\">", escape(&card.name))?;
+        shape::card(card, *place, notes, svg)?;
+        writeln!(svg, "</g>")?;
+    }
+    writeln!(svg, "</g>\n</svg>")
+}
+
 fn write(
     chart: &Chart,
     plan: &DrawPlan,
@@ -90,7 +132,7 @@ fn write(
     )?;
     header.write(MARGIN, MARGIN, svg)?;
     writeln!(svg, "<g transform=\"translate({left} {top})\">")?;
-    ways(plan, layout, svg)?;
+    ways(plan, layout, false, svg)?;
     for (arrow, place) in plan.arrows.iter().zip(&layout.tags) {
         shape::tag(arrow, &told(plan, arrow), *place, svg)?;
     }
@@ -103,8 +145,8 @@ fn write(
     writeln!(svg, "</svg>")
 }
 
-/// Writes the lines: dashed ones first, so that those they join stay whole.
-fn ways(plan: &DrawPlan, layout: &Layout, svg: &mut String) -> Result {
+/// Writes the lines: dashed ones first, so that those they join stay whole. Each can be named.
+fn ways(plan: &DrawPlan, layout: &Layout, named: bool, svg: &mut String) -> Result {
     let mut order: Vec<usize> = (0..plan.arrows.len()).collect();
     order.sort_by_key(|at| !plan.arrows[*at].influenced);
     let mut chevrons: Vec<(i64, i64)> = Vec::new();
@@ -112,9 +154,15 @@ fn ways(plan: &DrawPlan, layout: &Layout, svg: &mut String) -> Result {
         let way = &layout.ways[at];
         let influenced = if plan.arrows[at].influenced { " influenced" } else { "" };
         let class = format!("{influenced}{}", if layout.back[at] { " back" } else { "" });
+        if named {
+            writeln!(svg, "<g class=\"line\" data-arrow=\"{at}\">")?;
+        }
         shape::way(&class, way, svg)?;
         if let Some(end) = way.last() {
             shape::head(&class, *end, svg)?;
+        }
+        if named {
+            writeln!(svg, "</g>")?;
         }
         chevrons.extend(climb(way).filter(|_| layout.back[at]));
     }
@@ -137,7 +185,7 @@ fn told(plan: &DrawPlan, arrow: &Arrow) -> String {
     format!("{from}: {} → {to}{pill}", arrow.outcomes.join(", "))
 }
 
-/// Tells what the picture shows to those who do not see it.
+/// Describes the picture, for people who cannot see it.
 fn described(chart: &Chart, plan: &DrawPlan) -> String {
     let mut text = format!(
         "A state chart of {} states with authority {}. Runs begin in {}.",

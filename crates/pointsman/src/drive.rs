@@ -1,5 +1,4 @@
-//! What every command does that drives a run: set the host up, show what happens, and ask
-//! who is there.
+//! The common part of commands that drive a run: set up the host, show progress, and ask a person.
 
 use std::{
     io::{self, Write as _},
@@ -28,6 +27,7 @@ use pointsman_webdriver::form::Forms;
 
 use crate::{
     agents::{self, AGENTS},
+    contexts::RunPlace,
     format,
     json_lines::JsonLines,
     live::Live,
@@ -37,11 +37,11 @@ use crate::{
     terminal_approver::{self, Absent, TerminalApprover},
 };
 
-/// How long a run has to let go of itself when the system asks the program to end.
+/// How long a run may take to detach when the system asks the program to end.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Folder, model and output of a run.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Drive {
     /// The folder to work in [default: this one; on resume, the run's own].
     #[arg(long, value_name = "PATH")]
@@ -64,19 +64,19 @@ pub(crate) struct Drive {
     /// Print events as JSON Lines; the last line is the result.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Commit the agent's changes to git after each step; `[hooks] commit` always does.
+    /// Commit the agent's changes to git after each step; `commit` in `[hooks]` makes it the default.
     #[arg(long)]
     pub(crate) commit: bool,
-    /// Whether the model is that of a run that goes on: then so is its address.
+    /// Whether the model and its address come from the resumed run.
     #[arg(skip)]
     recorded: bool,
 }
 
-/// Those who see what happens, and whoever is asked.
+/// The observers of a run, and the person who is asked.
 pub(crate) struct Audience {
-    /// Who is told.
+    /// The observers.
     pub(crate) observers: Vec<Arc<dyn Observer>>,
-    /// Who is asked.
+    /// The person who is asked.
     pub(crate) approver: Box<dyn Approver>,
     /// The live view, if there is one.
     pub(crate) live: Option<Arc<Live>>,
@@ -101,13 +101,24 @@ impl Waits {
 }
 
 impl Drive {
+    /// Returns the folder and model of runs.
+    pub(crate) fn at(place: &RunPlace) -> Self {
+        Self {
+            dir: Some(place.dir.clone()),
+            model: place.model.clone(),
+            base_url: place.base_url.clone(),
+            recorded: place.recorded,
+            ..Self::default()
+        }
+    }
+
     /// Returns the folder to work in.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.as_deref().unwrap_or_else(|| Path::new("."))
     }
 
-    /// Goes on with a run: what nobody typed is as it was when the run began.
-    pub(crate) fn going_on(mut self, session: &Session, run: &RunId) -> Result<Self, Error> {
+    /// Resumes a run with its recorded folder and model, unless the command line names others.
+    pub(crate) fn resuming(mut self, session: &Session, run: &RunId) -> Result<Self, Error> {
         let Some(place) = session.place(run).map_err(Error::Session)? else { return Ok(self) };
         if self.dir.is_none()
             && let Some(dir) = place.dir
@@ -123,16 +134,16 @@ impl Drive {
             self.recorded = true;
         }
         let model = format::line(self.model.as_deref().unwrap_or("quote"), 100);
-        note(&format!("works in {} with {model}", self.dir().display()));
+        note(&format!("folder {}, model {model}", self.dir().display()));
         Ok(self)
     }
 
-    /// Returns what is settled in the folder, with what the environment and the command line say.
+    /// Returns the settings of the folder, with those of the environment and the command line.
     pub(crate) fn config(&self) -> Result<Config, Error> {
         Ok(self.over(paths::settled(self.dir())?.config))
     }
 
-    /// Puts what the environment and the command line say over what is settled.
+    /// Applies the environment and the command line to the settings.
     pub(crate) fn over(&self, settled: Config) -> Config {
         let mut config = settled.with_env(&variable);
         let model = &mut config.model;
@@ -159,7 +170,7 @@ impl Drive {
             Ok(servers) => {
                 ApprovedServers::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp)
             }
-            // Whoever works in a folder need not mend a list of which they want nothing.
+            // A user of the folder need not correct a list that they do not use.
             Err(error) if self.mcp.is_empty() => {
                 note(&format!("MCP servers are not used: {error}"));
                 Ok(None)
@@ -184,7 +195,7 @@ impl Drive {
         config: &Config,
     ) -> Result<(EngineConfig, Forms), Error> {
         let mut engine = self.engine(session.cache(), config)?;
-        let forms = agents::register(&mut engine, session, config);
+        let forms = agents::register(&mut engine, session.journal(), session.store(), config);
         Ok((engine, forms))
     }
 
@@ -208,7 +219,7 @@ impl Drive {
         Ok((executor, forms))
     }
 
-    /// Returns who sees what happens and who is asked.
+    /// Returns the observers and the approver.
     pub(crate) fn audience(
         &self,
         session: &Session,
@@ -229,7 +240,7 @@ impl Drive {
         observers.extend(others());
         let shows = live.is_some();
         let gone = move || {
-            // The live line goes too. Nobody is waited for who holds it.
+            // The live line disappears too, without waiting for a thread that holds it.
             if shows {
                 drop(write!(io::stderr(), "\r\x1b[J"));
             }
@@ -256,7 +267,7 @@ impl Drive {
     }
 }
 
-/// Returns those who watch every run beside those who show it.
+/// Returns the observers of every run, besides those that show it.
 pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
     #[cfg(debug_assertions)]
     if let Some(die) = crate::crash_point::CrashPoint::from_env() {

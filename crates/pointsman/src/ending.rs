@@ -1,5 +1,4 @@
-//! What a command that drives a run says at the end: how the run stands, what it came to,
-//! and what to do next.
+//! The last lines of a command that drives a run: its status, its result, and what to do next.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -48,8 +47,7 @@ pub(crate) fn finish(
     code
 }
 
-/// Says what became of the browser of a run that ended with something filled in and nothing
-/// sent.
+/// Says what happened to the browser of a run that ended with values filled in and nothing sent.
 fn farewell(forms: &Forms, outcome: &RunSummary) {
     let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
     let filled = report.and_then(|report| report.get("filled")?.as_u64());
@@ -78,10 +76,10 @@ pub(crate) fn conclude(
     };
     let let_go = outcome.status == RunStatus::Moving;
     let unasked = match ended {
-        Some(Disposition::Succeeded) => session.unasked(&outcome.run),
+        Some(Disposition::Succeeded) => session.denied_unattended(&outcome.run),
         _ => Ok(Vec::new()),
     };
-    // A result that is there is told first.
+    // An existing result is printed first.
     let (unasked, unread) = match unasked {
         Ok(unasked) => (unasked, Ok(())),
         Err(error) => (Vec::new(), Err(Error::Session(error))),
@@ -129,7 +127,7 @@ pub(crate) fn conclude(
         for reason in &unasked {
             note(&format!("left for a person: {reason}"));
         }
-        // Whoever has lost the result can still ask for the run.
+        // A person who has lost the result can still show the run.
         written?;
     }
     unread?;
@@ -139,7 +137,7 @@ pub(crate) fn conclude(
     Ok(ExitCode::from(exit.map_or(WAITING, Exit::code)))
 }
 
-/// Returns what a run asks, for somebody who answers later.
+/// Returns the open questions of a run, for an answer later.
 pub(crate) fn asked(session: &Session, outcome: &RunSummary) -> Vec<String> {
     // A run that cannot be read any more cannot be answered either.
     let Ok(row) = session.block_on(session.store().run(&outcome.run)) else { return Vec::new() };
@@ -149,7 +147,7 @@ pub(crate) fn asked(session: &Session, outcome: &RunSummary) -> Vec<String> {
 /// Returns whether a run ended so well that nothing but its answer need be said.
 pub(crate) fn needs_no_word(session: &Session, outcome: &RunSummary) -> bool {
     let RunStatus::Ended(ended) = outcome.status else { return false };
-    let denied = !session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
+    let denied = !session.denied_unattended(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
     Exit::of(ended, outcome.error.as_ref(), denied).code() == 0
 }
 

@@ -2,6 +2,7 @@
 
 mod explore;
 mod hint;
+mod serve;
 
 use std::{io, path::PathBuf};
 
@@ -22,8 +23,9 @@ use pointsman_webdriver::{
 };
 use thiserror::Error;
 
-use crate::{acp::AcpError, chart::Source};
+use crate::{acp::AcpError, chart::Source, tokens::TokenError};
 pub(crate) use explore::ExploreError;
+pub(crate) use serve::ServeError;
 
 /// What can go wrong on the command line.
 #[derive(Debug, Error)]
@@ -36,7 +38,7 @@ pub(crate) enum Error {
         /// Why.
         source: io::Error,
     },
-    /// What is named is neither a page nor a file.
+    /// The name is neither a page nor a file.
     #[error(transparent)]
     Page(AddressError),
     /// A page has no field at a selector.
@@ -69,6 +71,28 @@ pub(crate) enum Error {
     NoSuchChart {
         /// What was asked for.
         name: String,
+    },
+    /// A request that names both an agent and a chart, or neither.
+    #[error("the request must name either an agent or a chart")]
+    AgentOrChart,
+    /// Several runs cannot be driven by one command.
+    #[error("a command can drive only one run")]
+    NoQueue,
+    /// A text that is no time.
+    #[error("`{text}` is not a valid duration")]
+    Time {
+        /// The text.
+        text: String,
+    },
+    /// A line of a file of requests that is refused.
+    #[error("invalid request in line {number} of {}: {why}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        number: u64,
+        /// What is wrong with it.
+        why: String,
     },
     /// A goal of several words, each an argument of its own.
     #[error("the goal must be one argument")]
@@ -115,10 +139,10 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
-    /// There is no conversation.
+    /// There are no conversations.
     #[error("there are no conversations yet")]
     NoTalks,
-    /// There is no conversation in a folder.
+    /// There are no conversations in the folder.
     #[error("no conversation with `{agent}` in {}", dir.display())]
     NoTalksHere {
         /// The agent.
@@ -126,7 +150,7 @@ pub(crate) enum Error {
         /// The folder.
         dir: PathBuf,
     },
-    /// There is no run in a folder that could go on.
+    /// No run of the folder can be resumed.
     #[error("no run in {} can be resumed", dir.display())]
     NoneHere {
         /// The folder.
@@ -138,7 +162,7 @@ pub(crate) enum Error {
         /// The bytes that are taken.
         most: u64,
     },
-    /// What is piped in does not end.
+    /// Standard input does not end.
     #[error("standard input did not end within {waited}")]
     PipeOpen {
         /// How long it was read.
@@ -147,7 +171,10 @@ pub(crate) enum Error {
     /// There is nothing to say.
     #[error("the message is empty")]
     NothingToSay,
-    /// The run is no conversation.
+    /// There is no terminal to draw on.
+    #[error("`pointsman watch` needs a terminal for input and output")]
+    NoTerminal,
+    /// The run is not a conversation.
     #[error("run {run} is not a conversation but a run of `{agent}`")]
     NoTalker {
         /// The run.
@@ -164,6 +191,9 @@ pub(crate) enum Error {
     /// An exploration cannot begin.
     #[error(transparent)]
     Explore(ExploreError),
+    /// The server cannot start.
+    #[error(transparent)]
+    Serve(ServeError),
     /// A form needs a profile.
     #[error("`form` needs a profile to fill the form with")]
     NoProfile,
@@ -184,11 +214,11 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
-    /// There is no place for journals.
+    /// There is no location for journals.
     #[error("neither HOME nor POINTSMAN_JOURNAL is set, so the journal has no location")]
     NoHome,
     /// A command needs a database, and none is named.
-    #[error("no database is named")]
+    #[error("no PostgreSQL database is given")]
     NoDatabase,
     /// No run is meant by this.
     #[error("no run begins with `{typed}`")]
@@ -206,7 +236,7 @@ pub(crate) enum Error {
         /// The runs.
         ids: Vec<String>,
     },
-    /// The run asks nothing.
+    /// The run has no open question.
     #[error("run {run} has no open question")]
     AsksNothing {
         /// The run.
@@ -223,7 +253,7 @@ pub(crate) enum Error {
         late: String,
     },
     /// The process that drives the run has thrown the message away.
-    #[error("run {run} ignored it: {why}")]
+    #[error("run {run} ignored the message: {why}")]
     Ignored {
         /// The run.
         run: String,
@@ -241,7 +271,7 @@ pub(crate) enum Error {
         open: Vec<String>,
     },
     /// No rule is meant by this.
-    #[error("no rule for the call of question {question} is called `{wanted}`")]
+    #[error("question {question} offers no rule `{wanted}`")]
     NoRule {
         /// The question.
         question: String,
@@ -251,7 +281,7 @@ pub(crate) enum Error {
         offered: Vec<String>,
     },
     /// The run has ended.
-    #[error("run {run} has ended already: {how}")]
+    #[error("run {run} has already ended: {how}")]
     HasEnded {
         /// The run.
         run: String,
@@ -274,7 +304,7 @@ pub(crate) enum Error {
         /// The folder.
         dir: PathBuf,
     },
-    /// Nothing says which runs are to go.
+    /// No option selects the runs to remove.
     #[error("specify which runs to remove")]
     PruneWhich,
     /// An MCP server is approved, and none are listed.
@@ -290,7 +320,7 @@ pub(crate) enum Error {
     LogFilter {
         /// The filter.
         filter: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The configuration cannot be used.
@@ -316,15 +346,18 @@ pub(crate) enum Error {
     ForeignChart {
         /// The export.
         path: String,
-        /// What is wrong with the chart.
+        /// The reason.
         why: RefusedChart,
     },
     /// A replay did not come to the same.
     #[error(transparent)]
     Diverged(Box<Self>),
-    /// A browser cannot do what is wanted.
+    /// The browser failed.
     #[error(transparent)]
     Browser(BrowserError),
+    /// Tokens cannot be read or changed.
+    #[error(transparent)]
+    Token(TokenError),
     /// An editor cannot be served.
     #[error(transparent)]
     Acp(AcpError),
@@ -362,7 +395,7 @@ impl Error {
                 | SessionError::Executor(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
-                // Nothing is wrong with the store: another command is to be used.
+                // The store is fine: another command is needed.
                 | SessionError::Held { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )

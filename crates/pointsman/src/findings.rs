@@ -29,7 +29,7 @@ pub(crate) fn explored(session: &Session, which: &RunArgument) -> Result<Explora
     })
 }
 
-/// Returns whether a run could not explore to an end of its own: a device or its app failed it.
+/// Returns whether a device or its app made the exploration fail.
 pub(crate) fn failed(exploration: &Exploration) -> bool {
     exploration.run.ended.as_deref() == Some(Disposition::Failed.name())
 }
@@ -62,7 +62,7 @@ pub(crate) fn path(map: &AppMap, path: &[usize]) -> Vec<String> {
     moves.map(|it| format!("{} → {}", it.action.name(), landing(map, &it.to))).collect()
 }
 
-/// Tells what came of an action.
+/// Describes the result of an action.
 pub(crate) fn landing(map: &AppMap, to: &ActionResult) -> String {
     match to {
         ActionResult::Screen(id) => map.name(id),

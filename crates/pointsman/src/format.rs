@@ -7,14 +7,14 @@ pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
 
 /// Returns rows under their heads. The last column is a text of any length, cut to what a terminal
 /// has room for.
-pub(crate) fn table<'a>(
-    head: [&str; 5],
+pub(crate) fn table<'a, const N: usize>(
+    head: [&str; N],
     last: &'a str,
-    rows: impl Iterator<Item = ([String; 5], &'a str)>,
+    rows: impl Iterator<Item = ([String; N], &'a str)>,
 ) -> String {
     let head = (head.map(String::from), last);
-    let rows: Vec<([String; 5], &str)> = [head].into_iter().chain(rows).collect();
-    let mut widths = [0; 5];
+    let rows: Vec<([String; N], &str)> = [head].into_iter().chain(rows).collect();
+    let mut widths = [0; N];
     for (cells, _) in &rows {
         for (width, cell) in widths.iter_mut().zip(cells) {
             *width = cell.chars().count().max(*width);
@@ -80,7 +80,7 @@ pub(crate) fn deadline(now_ms: u64, due_ms: u64) -> String {
     let at = i64::try_from(due_ms).ok().and_then(|ms| Local.timestamp_millis_opt(ms).single());
     let form = if left > 86_400_000 { "%Y-%m-%d %H:%M" } else { "%H:%M" };
     let at = at.map_or_else(String::new, |at| format!("answer by {}, ", at.format(form)));
-    // Milliseconds are of no use to anybody.
+    // Milliseconds are useless here.
     let left = if left > 1_000 { left - left % 1_000 } else { left };
     format!("{at}{} left", duration(left))
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_plainly() {
+    fn numbers_are_formatted_plainly() {
         assert_eq!((stopwatch(42_000), stopwatch(3_900_000)), ("0:42".into(), "1:05:00".into()));
         assert_eq!((age(5_000, 0), age(7_200_000, 0)), ("5 s".into(), "2 h".into()));
         assert_eq!(
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_is_a_time_and_what_is_left() {
+    fn deadline_has_time_and_remainder() {
         let now = 1_750_000_000_000;
         let told = deadline(now, now + 86_399_500);
         assert!(told.starts_with("answer by ") && told.ends_with(", 23 h 59 min left"), "{told}");

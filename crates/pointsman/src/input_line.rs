@@ -1,5 +1,5 @@
-//! The line that somebody types while a run is busy or asks: what is in it, and whether it
-//! can be an answer.
+//! The line that a person types while a run is busy or asks: its text, and whether it can be an
+//! answer.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -20,7 +20,7 @@ pub(crate) enum TypingStart {
     /// Before the question was shown: it is a message.
     #[default]
     Before,
-    /// So soon after the question, or after another key, that nobody can have read it.
+    /// Too soon after the question, or after another key, to be a considered answer.
     Early,
     /// When the question had been there for a while.
     Calm,

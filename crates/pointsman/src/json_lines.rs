@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{calls, report};
 
-/// Prints an object for each thing that happens, but for text that is still being written.
+/// Prints an object for each event, except for text that is still being written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonLines;
 
@@ -21,7 +21,7 @@ impl Observer for JsonLines {
                 map.insert("event".into(), event.into());
                 map.insert("run".into(), run.as_str().into());
             }
-            // The command's own end tells of a full disk behind a pipe.
+            // The end of the command reports a full disk behind a pipe.
             drop(report::json(&fields));
         }
     }

@@ -26,6 +26,20 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
+    /// Returns its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Dim => "dim",
+            Self::Bold => "bold",
+            Self::Accent => "accent",
+            Self::Good => "good",
+            Self::Warning => "warning",
+            Self::Bad => "bad",
+            Self::Struck => "struck",
+        }
+    }
+
     /// Returns what turns it on; `\x1b[0m` turns all of them off.
     const fn code(self) -> &'static str {
         match self {
@@ -63,6 +77,18 @@ impl Line {
         if !text.is_empty() {
             self.0.push((ink, text.into()));
         }
+    }
+
+    /// The line, with another behind it.
+    #[must_use]
+    pub(crate) fn joined(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.iter().cloned());
+        self
+    }
+
+    /// Returns its pieces, each with its ink.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Ink, &str)> {
+        self.0.iter().map(|(ink, text)| (*ink, text.as_str()))
     }
 
     /// The line, moved to the right.
@@ -103,7 +129,7 @@ impl Line {
         painted
     }
 
-    /// Returns it cut to so many columns.
+    /// Returns it cut to this many columns.
     #[must_use]
     pub(crate) fn cut(&self, columns: usize) -> Self {
         if self.width() <= columns {
@@ -162,7 +188,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// Returns how many bytes of a text fit into so many columns.
+/// Returns how many bytes of a text fit into this many columns.
 fn fitting(text: &str, columns: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! The live view on a terminal: what happened as lines, and under them one line that
-//! says where the run is, how long it has been there and what it has used up.
+//! The live view on a terminal: events as lines, and below them one line with the state, its
+//! duration and the used budgets.
 
 use std::{
     fmt, io,
@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(120);
 /// A view of a run on a terminal.
 pub(crate) struct Live {
     bar: ProgressBar,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<LiveState>>,
     teller: NoticePrinter,
     over: Arc<AtomicBool>,
 }
@@ -51,12 +51,12 @@ pub(crate) struct Live {
 #[derive(Debug)]
 struct Steady {
     term: Term,
-    /// Whether the line was taken away: what is written then stays.
+    /// Whether the line was removed: later output stays.
     over: Arc<AtomicBool>,
 }
 
 /// What the line shows.
-struct Seen {
+struct LiveState {
     budgets: Vec<BudgetView>,
     at: Stopwatch,
     /// Whether the run's own time passes: not while it waits or a person is asked.
@@ -65,7 +65,7 @@ struct Seen {
     said: Option<(EffectId, String)>,
 }
 
-impl Seen {
+impl LiveState {
     /// Shows no more of what was written for an effect.
     fn discard(&mut self, effect: EffectId) {
         self.said.take_if(|(whose, _)| *whose == effect);
@@ -76,7 +76,8 @@ impl Live {
     /// Starts the view on standard error.
     pub(crate) fn new() -> Self {
         console::set_colors_enabled_stderr(coloured());
-        let seen = Seen { budgets: Vec::new(), at: Stopwatch::start(), moves: false, said: None };
+        let seen =
+            LiveState { budgets: Vec::new(), at: Stopwatch::start(), moves: false, said: None };
         let seen = Arc::new(Mutex::new(seen));
         let over = Arc::new(AtomicBool::new(false));
         let steady = Steady { term: Term::buffered_stderr(), over: Arc::clone(&over) };
@@ -87,18 +88,18 @@ impl Live {
         Self { bar, seen, teller: NoticePrinter::default(), over }
     }
 
-    /// Lets somebody else have the terminal for a while.
+    /// Frees the terminal for other output for a while.
     pub(crate) fn aside<T>(&self, does: impl FnOnce() -> T) -> T {
         self.bar.suspend(does)
     }
 
-    /// Takes the line away; what was told stays.
+    /// Removes the line; printed events stay.
     pub(crate) fn close(&self) {
         self.over.store(true, Ordering::Relaxed);
         self.bar.finish_and_clear();
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, LiveState> {
         locked(&self.seen)
     }
 }
@@ -154,13 +155,13 @@ impl Drop for Live {
     }
 }
 
-/// What is shown is plain data: whoever panicked over it has not broken it.
-fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+/// The data stays consistent even if a thread panicked while it held the lock.
+fn locked(seen: &Mutex<LiveState>) -> MutexGuard<'_, LiveState> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the shape of the line.
-fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
+fn picture(seen: &Arc<Mutex<LiveState>>) -> ProgressStyle {
     let (used, said) = (Arc::clone(seen), Arc::clone(seen));
     // The words are fixed; were they wrong, a plain spinner would do.
     let style = ProgressStyle::with_template(
@@ -198,7 +199,7 @@ pub(crate) fn is_shown(budget: &BudgetView) -> bool {
     counts || budget.left <= budget.max / 2
 }
 
-/// Tells what was used of a budget, such as `decisions 3/20` or `time 0:42/5:00`.
+/// Formats the used part of a budget, such as `decisions 3/20` or `time 0:42/5:00`.
 pub(crate) fn budget_used(budget: &BudgetView, passed: Duration) -> String {
     let used = budget.max.saturating_sub(budget.left);
     if budget.charge == Some(Charge::Time) {

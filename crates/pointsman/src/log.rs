@@ -11,7 +11,7 @@ use crate::{
 
 /// Starts logging, if the command line, the environment or the user's file ask for it.
 pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
-    // Mistakes in the file are told by the commands that need it, and by `doctor`.
+    // The commands that need the file, and `doctor`, report its mistakes.
     let settled = paths::user().map(|config| config.log).unwrap_or_default();
     let Some(filter) = globals.log_filter().or(settled.filter) else { return Ok(()) };
     let filter = EnvFilter::try_new(&filter)

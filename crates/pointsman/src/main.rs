@@ -3,19 +3,24 @@
 
 mod acp;
 mod agents;
+mod answers;
 mod appmap;
 mod budgets;
 mod calls;
 mod chart;
 mod chat;
+mod check;
 mod command;
 mod commits;
+mod contexts;
 mod conversations;
 #[cfg(debug_assertions)]
 mod crash_point;
 mod dialogue;
 mod draw;
 mod drive;
+#[cfg(debug_assertions)]
+mod effect_log;
 mod ending;
 mod error;
 mod findings;
@@ -31,8 +36,15 @@ mod piped_input;
 mod report;
 mod rules;
 mod run_argument;
+mod run_filter;
+mod run_object;
 mod screen;
+mod serve;
+mod standing;
+mod start;
 mod terminal_approver;
+mod tokens;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -57,6 +69,7 @@ Examples:
   pointsman run research \"Where is the loop rule proved?\"
   pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
   pointsman show last                        what the newest run did, step by step
+  pointsman watch                            all runs on a full screen, live
   pointsman check form                       a shipped agent
   pointsman check my-agent.toml --json       your own chart
   pointsman graph research --format mermaid

@@ -18,7 +18,7 @@ use crate::{calls, format, line::Ink};
 
 /// Characters of a line about a call or its answer.
 const MOST: usize = 160;
-/// Characters of a line about what went wrong: the remedy may stand at its end.
+/// The most characters of a line about an error: the remedy may be at its end.
 const WRONG: usize = 1000;
 
 /// How a line is meant.
@@ -52,12 +52,12 @@ impl Tone {
 /// Tells a notice in a line; some are not worth one.
 pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
     match notice {
-        Notice::Item(item) => told_item(&item.kind),
-        Notice::Live(live) => told_live(live),
+        Notice::Item(item) => describe_item(&item.kind),
+        Notice::Live(live) => describe_live(live),
     }
 }
 
-fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
+fn describe_item(kind: &TimelineKind) -> Option<(Tone, String)> {
     let line = |text: &str| format::line(text, MOST);
     let wrong = |text: &str| format::line(text, WRONG);
     Some(match kind {
@@ -84,7 +84,8 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
         TimelineKind::Listens { error: Some(error) } => {
             (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
         }
-        // What needs a yes is told when it is asked for: a call that cannot run never is.
+        // A call that needs approval is shown with its question: a call that cannot run never
+        // prompts.
         TimelineKind::Verdict(verdict) if verdict.level == Level::Ask => return None,
         TimelineKind::Verdict(verdict) if is_stuck(verdict) => {
             (Tone::Bad, format!("  stuck: {}", line(&verdict.reason)))
@@ -101,13 +102,13 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
     })
 }
 
-fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
+fn describe_live(live: &LiveNotice) -> Option<(Tone, String)> {
     let wrong = |text: &str| format::line(text, WRONG);
     Some(match live {
         LiveNotice::Progressed(progress) => (
             Tone::Aside,
             format!(
-                "  {}, {} changed, {} of the last {} went well",
+                "  {}, {} changed, {} of the last {} calls succeeded",
                 format::counted(progress.calls, "call"),
                 format::counted(files(progress.files_modified), "file"),
                 progress.recent_successes,
@@ -117,7 +118,7 @@ fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
         LiveNotice::Ask(question) => {
             let asks = match question.call() {
                 Some(_) if question.is_again() => "asks to repeat:",
-                Some(_) => "asks for",
+                Some(_) => "asks to call",
                 None => "asks:",
             };
             (Tone::Warning, format!("  {asks} {}", asked(question)))
@@ -142,16 +143,15 @@ pub(crate) fn asked(question: &Question) -> String {
     }
 }
 
-/// Returns whether a line shows all of a call: blanks in a row, behind which something could
-/// hide, are told by their number only where it is shown whole.
+/// Returns whether a line shows all of a call: runs of blanks, behind which something could hide,
+/// are counted only in the full view.
 fn fits_a_line(call: &ToolCall) -> bool {
     let raw = format!("{} {}", call.tool, call.arguments.get());
     format::line(&raw, MOST) == raw
 }
 
-/// Returns an open question of a run as a person is told of it who may answer it later, with
-/// the name to answer it by, and until when. Nothing is left out: a call that does not fit
-/// in a line has more.
+/// Returns an open question of a run for an answer later, with its number and its deadline.
+/// Nothing is left out: a call that does not fit in a line has several.
 pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
     let until = format::deadline(now_ms(), due(row, question));
     format!("{}\n  {until}", unanswered(question))
@@ -206,7 +206,7 @@ impl NoticePrinter {
             }
             Some(TimelineKind::Listens { error: Some(error) }) => {
                 failed.take().is_some_and(|told| {
-                    // Either may have been cut where the other goes on.
+                    // Either may be cut where the other continues.
                     let (told, message) = (told.trim_end_matches('…'), error.message.as_str());
                     let same = message.starts_with(told) || told.starts_with(message);
                     !told.is_empty() && !message.is_empty() && same
@@ -255,6 +255,6 @@ impl Observer for PlainNotices {
 
 /// Writes a line to standard error.
 pub(crate) fn note(line: &str) {
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, there is no one to notify.
     drop(writeln!(io::stderr(), "{line}"));
 }

@@ -5,18 +5,19 @@ use std::{
     env,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use clap::Args;
 use pointsman_fleet::{PostgresOptions, PostgresStore};
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    config::{self, Config, FILE, ResolvedConfig},
+    config::{self, Config, FILE, ResolvedConfig, milliseconds},
     session::Session,
-    store::Store,
+    store::{SqliteOptions, Store},
 };
 
-use crate::{agents::AGENTS, report::Error};
+use crate::{agents::AGENTS, report::Error, tokens::TokenFile};
 
 /// Options of every command.
 #[derive(Args, Debug)]
@@ -34,6 +35,12 @@ pub(crate) struct Globals {
         help_heading = "Global options"
     )]
     pub(crate) store: Option<String>,
+    /// A Redis server that notifies workers of queued runs at once [env: `POINTSMAN_REDIS`].
+    #[arg(long, value_name = "URL", global = true, help_heading = "Global options")]
+    pub(crate) redis: Option<String>,
+    /// How long a lease in PostgreSQL lasts without renewal [env: `POINTSMAN_LEASE`] [default: 30s].
+    #[arg(long, value_name = "TIME", global = true, value_parser = time, hide = true)]
+    pub(crate) lease: Option<u64>,
     /// Log at this level, or by a filter such as `pointsman_runtime=debug` [env: `POINTSMAN_LOG`].
     #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Global options")]
     pub(crate) log: Option<String>,
@@ -46,6 +53,11 @@ pub(crate) struct Globals {
 fn database(text: &str) -> Result<String, &'static str> {
     let known = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
     known.then(|| text.to_owned()).ok_or("write postgres://USER@HOST/DATABASE")
+}
+
+fn time(text: &str) -> Result<u64, &'static str> {
+    let ms = milliseconds(text).filter(|ms| *ms >= 1_000);
+    ms.ok_or("write a number and a unit, at least 1s")
 }
 
 /// Returns a variable that is set to something.
@@ -66,7 +78,7 @@ fn folder(variable: &str, under_home: &str) -> Result<PathBuf, Error> {
     }
 }
 
-/// Returns the folder for what can be made anew.
+/// Returns the folder for caches.
 pub(crate) fn cache() -> Result<PathBuf, Error> {
     folder("XDG_CACHE_HOME", ".cache")
 }
@@ -88,7 +100,7 @@ pub(crate) fn user() -> Result<Config, Error> {
     Ok(ResolvedConfig::read(user_file(), None).map_err(Error::Config)?.config)
 }
 
-/// Returns what is settled for work in a folder.
+/// Returns the settings for work in a folder.
 pub(crate) fn settled(folder: &Path) -> Result<ResolvedConfig, Error> {
     ResolvedConfig::read(user_file(), Some(folder)).map_err(Error::Config)
 }
@@ -103,15 +115,29 @@ impl Globals {
         }
     }
 
+    /// Returns the file with the server's tokens: each journal has its own.
+    pub(crate) fn tokens(&self, config: &Config) -> Result<TokenFile, Error> {
+        if let Some(file) = &config.serve.tokens {
+            return Ok(TokenFile::at(file.clone()));
+        }
+        let mut file = self.journal(config)?.into_os_string();
+        file.push(".tokens");
+        Ok(TokenFile::at(file.into()))
+    }
+
     /// Returns the database that runs are kept in, if they are in none of the files of this machine.
-    pub(crate) fn database(&self) -> Option<String> {
+    /// A journal that is named nearer wins over a database that is named farther away.
+    pub(crate) fn database(&self, config: &Config) -> Option<String> {
+        let file = || self.journal.is_none();
         let named = self.store.clone();
-        named.or_else(|| variable("POINTSMAN_STORE").filter(|_| self.journal.is_none()))
+        let named = named.or_else(|| variable("POINTSMAN_STORE").filter(|_| file()));
+        let settled = || config.journal.store.clone();
+        named.or_else(|| settled().filter(|_| file() && path("POINTSMAN_JOURNAL").is_none()))
     }
 
     /// Returns whether there is nothing to look at yet: looking makes nothing.
     pub(crate) fn is_new(&self, config: &Config) -> Result<bool, Error> {
-        Ok(self.database().is_none() && !self.journal(config)?.exists())
+        Ok(self.database(config).is_none() && !self.journal(config)?.exists())
     }
 
     /// Opens the journals of this user.
@@ -121,11 +147,28 @@ impl Globals {
 
     /// Opens the journals that some settings name.
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
-        let cache = cache()?;
-        let (journal, options) = (self.journal(config)?, config.journal.options());
-        if let Some(url) = self.database() {
+        self.session_over(config, config.journal.options())
+    }
+
+    /// Opens the journals that some settings name, for a process that drives many runs: no entry is
+    /// written on a thread that others need.
+    pub(crate) fn shared_session(&self, config: &Config) -> Result<Session, Error> {
+        let options = SqliteOptions { inline_commit: false, ..config.journal.options() };
+        self.session_over(config, options)
+    }
+
+    fn session_over(&self, config: &Config, options: SqliteOptions) -> Result<Session, Error> {
+        let (cache, journal) = (cache()?, self.journal(config)?);
+        if let Some(url) = self.database(config) {
+            let redis = self.redis.clone().or_else(|| variable("POINTSMAN_REDIS"));
+            let usual = PostgresOptions::default();
+            let named = || variable("POINTSMAN_LEASE").and_then(|text| time(&text).ok());
+            let lease = self.lease.or_else(named).map_or(usual.lease, Duration::from_millis);
+            // A lease is over before a request that takes longer is answered.
+            let options =
+                PostgresOptions { redis, lease, deadline: usual.deadline.min(lease), ..usual };
             let open = async {
-                let store = PostgresStore::open(&url, PostgresOptions::default()).await?;
+                let store = PostgresStore::open(&url, options).await?;
                 Ok(Arc::new(store) as Arc<dyn Store>)
             };
             return Session::over(AGENTS.clone(), "PostgreSQL", open, &journal, &cache)

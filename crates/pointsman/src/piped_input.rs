@@ -1,4 +1,4 @@
-//! What is piped in: one text, which goes with what is said.
+//! Piped input: one text, attached to the message.
 
 use std::{
     io::{self, IsTerminal as _, Read as _},
@@ -32,8 +32,7 @@ impl PipedLimits {
     }
 }
 
-/// Reads standard input to its end, unless somebody types there. Returns nothing where
-/// nothing is in it.
+/// Reads standard input to its end, unless it is a terminal. Returns nothing if it is empty.
 pub(crate) fn read(limits: PipedLimits) -> Result<Option<String>, Error> {
     if io::stdin().is_terminal() {
         return Ok(None);
@@ -70,7 +69,7 @@ pub(crate) fn read(limits: PipedLimits) -> Result<Option<String>, Error> {
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-/// What is said first, and what it is known by.
+/// The first message, and its short form.
 pub(crate) struct FirstMessage {
     /// A few words.
     pub(crate) goal: String,
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_piped_in_follows_what_was_typed() {
+    fn piped_input_follows_the_message() {
         let said = |typed: Option<&str>, piped: Option<&str>| {
             FirstMessage::of(typed.map(str::to_owned), piped.map(str::to_owned))
                 .map(|it| (it.goal, it.text))

@@ -57,11 +57,11 @@ pub(crate) fn error(error: &Error) {
             let _: std::fmt::Result = writeln!(text, "hint: {hint}");
         }
     }
-    // Where standard error is closed there is nobody left to tell.
+    // If standard error is closed, there is no one left to notify.
     drop(io::stderr().write_all(text.as_bytes()));
 }
 
-/// Returns the file, its text and what is wrong with it, where an error is about that.
+/// Returns the file, its text and its mistakes, if an error is about that.
 fn mistakes(error: &Error) -> Option<(&Path, &str, &[Problem])> {
     match error {
         Error::Config(ConfigError::Mistakes { path, text, problems })
@@ -87,12 +87,12 @@ pub(crate) fn whole(error: &Error) -> String {
     text
 }
 
-/// Prints data to standard output; a closed pipe is a reader who has seen enough.
+/// Prints data to standard output; a closed pipe is not an error.
 pub(crate) fn data(text: &str) -> Result<(), Error> {
     bytes(text.as_bytes())
 }
 
-/// Prints JSON in a line, in which nothing steers a terminal.
+/// Prints JSON in a line, without terminal control characters.
 pub(crate) fn json(value: &Value) -> Result<(), Error> {
     data(&format!("{}\n", format::json(&value.to_string())))
 }
@@ -126,7 +126,7 @@ fn draw(source: &Source, report: MietteDiagnostic, span: Span) -> String {
         if coloured() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100);
-    // A report that cannot be drawn is still told, without its picture.
+    // A report that cannot be drawn is still printed, without its picture.
     if handler.render_report(&mut text, report.as_ref()).is_err() {
         text = format!("{plain}\n");
     }

@@ -30,14 +30,14 @@ pub(crate) struct Rules {
     pub(crate) unattended: bool,
 }
 
-/// The calls that a rule speaks of.
+/// The calls that a rule matches.
 #[derive(Clone, Debug)]
 struct Over {
     tool: String,
     argument: Option<(String, String)>,
 }
 
-/// A rule that speaks of nothing.
+/// A rule that matches nothing.
 #[derive(Debug, Error)]
 #[error("write TOOL or TOOL:ARGUMENT=PATTERN, such as `shell:command=cargo test *`")]
 struct NoRule;
@@ -60,7 +60,7 @@ impl FromStr for Over {
 }
 
 impl Rules {
-    /// Returns the rules, the one that decides first at the front.
+    /// Returns the rules, the deciding one first.
     pub(crate) fn grants(&self) -> Vec<Grant> {
         let lists =
             [(&self.allow, Level::Allow), (&self.ask, Level::Ask), (&self.deny, Level::Refuse)];
@@ -74,11 +74,11 @@ impl Rules {
         grants
     }
 
-    /// Tells which rules, of the command line and of the settings, speak of nothing that
-    /// there is: they may have been meant for something.
-    pub(crate) fn tell_void(&self, settings: &PermissionsConfig, executor: &LocalExecutor) {
+    /// Reports rules, of the command line and of the settings, that match nothing known: they may
+    /// contain a mistake.
+    pub(crate) fn report_void(&self, settings: &PermissionsConfig, executor: &LocalExecutor) {
         let specs = executor.specs();
-        // Whoever has rules over servers of other folders need not hear of it in this one.
+        // Rules for servers of other folders need not be reported here.
         let rules = settings.rules.iter().chain(&settings.repository).map(|rule| &rule.grant);
         let rules = rules.filter(|rule| !of_server(&rule.tool)).cloned();
         for rule in self.grants().into_iter().chain(rules) {
@@ -94,7 +94,7 @@ fn of_server(tool: &str) -> bool {
     tool.starts_with("mcp.")
 }
 
-/// Says that a rule speaks of nothing that there is, if so.
+/// Says that a rule matches nothing known, if so.
 fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
     let known = pointsman_agents::tools();
     let names = known.iter().map(|tool| &*tool.name).chain(specs.iter().map(|spec| &*spec.name));
@@ -127,7 +127,7 @@ fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
             rule.tool
         ));
     }
-    // Of a tool that is described to no model, nobody knows the arguments here.
+    // The arguments of an undescribed tool are unknown here.
     let (name, _) = rule.arguments.iter().filter(|_| !over.is_empty()).find(missing)?;
     Some(format!("rule `{}` matches no call: the tool has no argument `{name}`", rule.tool))
 }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_not_taken_for_one() {
+    fn invalid_rules_are_rejected() {
         for text in ["shell:rm *", "shell:", ":command=x", "", " ", "shell:=x"] {
             assert!(text.parse::<Over>().is_err(), "{text}");
         }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_speaks_of_nothing_is_told() {
+    fn rule_without_match_is_reported() {
         let parameters = json!({ "properties": { "command": {} }, "additionalProperties": false });
         let specs = [ToolSpec { name: "shell".into(), about: "".into(), parameters }];
         let said = |text: &str| void(&grant(&over(text), Level::Refuse), &specs);

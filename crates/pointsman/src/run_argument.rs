@@ -36,7 +36,7 @@ impl RunArgument {
         }
     }
 
-    /// Finds the run's id, whatever state the run is in.
+    /// Finds the run's id, in any state.
     pub(crate) fn id(&self, session: &Session) -> Result<RunId, Error> {
         Ok(match self.look(session)? {
             Found::Whole(row) => row.id,
@@ -47,7 +47,7 @@ impl RunArgument {
     fn look(&self, session: &Session) -> Result<Found, Error> {
         let typed = self.0.as_str();
         if typed != "last" {
-            // Whatever is wrong with others, a run that is named whole is found.
+            // A run that is named by its full id is found, even if others are damaged.
             match session.block_on(session.store().run(&self.0)) {
                 Ok(row) => return Ok(Found::Whole(Box::new(row))),
                 Err(error) if error.run() == Some(&self.0) => {
@@ -98,14 +98,14 @@ impl RunArgument {
     }
 }
 
-/// Finds the newest run. A child is its parent's: nobody who says `last` means it.
+/// Finds the newest run. A child belongs to its parent, so `last` never means one.
 fn newest(listed: RunList) -> Result<Found, Error> {
     let newest = listed.runs.into_iter().find(|row| !row.id.is_child());
     let mut damaged = Vec::new();
     for error in listed.damaged {
         let parent = error.run().filter(|id| !id.is_child()).cloned();
-        // Ids grow with time: a damaged run may be the one that is meant, and no other must
-        // be taken for it.
+        // Ids grow with time: a damaged run may be the one that is meant, so no other is used
+        // instead.
         match parent {
             Some(id) if newest.as_ref().is_none_or(|row| row.id < id) => {
                 return Ok(Found::Damaged(id, error));

@@ -27,18 +27,18 @@ const USUAL: (u16, u16) = (80, 24);
 /// Time that is waited for a key, until there is another look at what else happened.
 const LOOK: Duration = Duration::from_millis(40);
 
-/// The terminal behind standard error, with its keys read one by one. Dropping it gives
-/// the terminal back as it was.
-pub(crate) struct Screen {
+/// The terminal behind standard error, with its keys read one by one. Dropping it restores the
+/// terminal.
+pub(crate) struct TerminalScreen {
     out: io::Stderr,
     coloured: bool,
-    /// The rows that are redrawn, as they were drawn last.
+    /// The rows to redraw, as they were drawn last.
     live: Vec<String>,
-    /// The column that the cursor stands in, on the last of them.
+    /// The cursor's column, in the last of them.
     cursor: Option<usize>,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal.
     pub(crate) fn take() -> io::Result<Self> {
         enable_raw_mode()?;
@@ -49,8 +49,8 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Gives the terminal back, stops the program as Ctrl-Z does, and takes the terminal
-    /// again when the program goes on. The rows that do not stay are drawn anew.
+    /// Restores the terminal, stops the program as Ctrl-Z does, and takes the terminal again when
+    /// the program continues. The live rows are redrawn.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         self.draw(&[], None)?;
         queue!(self.out, DisableBracketedPaste, Show)?;
@@ -62,10 +62,10 @@ impl Screen {
         self.out.flush()
     }
 
-    /// Waits a moment for what is typed.
+    /// Waits a moment for a key.
     ///
-    /// While nobody takes the terminal it reads lines, as it does before the program starts:
-    /// Enter comes as Ctrl-J then, and is Enter.
+    /// Before the program takes the terminal it reads lines: Enter arrives as Ctrl-J then, and
+    /// counts as Enter.
     pub(crate) fn next() -> io::Result<Option<Event>> {
         if !event::poll(LOOK)? {
             return Ok(None);
@@ -126,8 +126,7 @@ impl Screen {
         self.out.flush()
     }
 
-    /// Draws the rows that do not stay. The cursor stands in a column of the last one, or
-    /// is hidden.
+    /// Draws the live rows. The cursor is in a column of the last one, or hidden.
     pub(crate) fn draw(&mut self, lines: &[Line], cursor: Option<usize>) -> io::Result<()> {
         let columns = Self::columns();
         // What does not fit is left out at the top: the end is what matters.
@@ -162,7 +161,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         // A terminal that is gone need not be given back.
         drop(self.draw(&[], None));
@@ -171,8 +170,7 @@ impl Drop for Screen {
     }
 }
 
-/// Stops this program and whatever runs in the foreground with it, until the shell lets
-/// them go on.
+/// Stops this program and its foreground process group, until the shell continues them.
 pub(crate) fn stop() -> io::Result<()> {
     Ok(rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?)
 }

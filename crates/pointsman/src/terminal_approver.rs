@@ -1,5 +1,5 @@
-//! Somebody at the terminal: calls are put to them before they run, and so are the
-//! questions of a chart. Whoever shows a run puts them in the same words.
+//! A person at the terminal, who approves calls and answers the questions of a chart. Every view
+//! of a run asks in the same words.
 
 use std::{
     io::{self, IsTerminal},
@@ -25,7 +25,7 @@ use crate::{
     line::{Ink, Line},
     live::Live,
     paths,
-    screen::{Screen, suspends},
+    screen::{TerminalScreen, suspends},
 };
 
 /// Reasons where no other is given.
@@ -33,10 +33,10 @@ pub(crate) const GRANTED: &str = "granted at the terminal";
 pub(crate) const DENIED: &str = "denied at the terminal";
 /// Characters shown of a line that does not answer the question.
 const SHOWN: usize = 200;
-/// What is said of a question that was taken back.
+/// The text for a withdrawn question.
 pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer open";
 
-/// Returns whether somebody is at the terminal.
+/// Returns whether a person is at the terminal.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -64,19 +64,19 @@ pub(crate) fn keep(rule: &Grant) -> Line {
     }
 }
 
-/// Somebody who sits at the terminal, beside a view of the run.
+/// A person at the terminal, next to a view of the run.
 pub(crate) struct TerminalApprover {
     /// The view that steps aside for questions.
     pub(crate) live: Option<Arc<Live>>,
     /// The folder that the run works in.
     pub(crate) folder: PathBuf,
-    /// Set when the program is to end: nobody is asked any more.
+    /// Set when the program is to end: no more questions are asked.
     pub(crate) ending: Arc<AtomicBool>,
     /// Whether a question can be left for later.
     pub(crate) waits: Waits,
 }
 
-/// Nobody is there, and what is asked cannot wait.
+/// No person is present, and the question cannot wait.
 pub(crate) struct Absent;
 
 impl Approver for Absent {
@@ -112,7 +112,7 @@ impl Approver for TerminalApprover {
 impl TerminalApprover {
     /// Asks, with nothing else on the screen meanwhile.
     fn ask(&self, asking: &ApprovalRequest<'_>) -> io::Result<ApproverReply> {
-        let mut screen = Screen::take()?;
+        let mut screen = TerminalScreen::take()?;
         let question = asking.question.clone();
         let now = clock::instant();
         let mut dialogue = match self.waits {
@@ -173,8 +173,8 @@ impl TerminalApprover {
         }
     }
 
-    /// Returns what is meant by a key that no question takes: Ctrl-C or Ctrl-D.
-    /// Ctrl-D ends the input only where nothing was typed.
+    /// Returns the meaning of a key that no question takes: Ctrl-C or Ctrl-D. Ctrl-D ends the
+    /// input only on an empty line.
     fn gone(&self, key: KeyEvent, empty: bool) -> Option<ApproverReply> {
         if (key.code == KeyCode::Char('d') && !empty)
             || !key.modifiers.contains(KeyModifiers::CONTROL)
@@ -191,7 +191,7 @@ impl TerminalApprover {
 }
 
 /// Says how a question was left, before the terminal is given back.
-fn leave(screen: &mut Screen, reply: ApproverReply) -> io::Result<ApproverReply> {
+fn leave(screen: &mut TerminalScreen, reply: ApproverReply) -> io::Result<ApproverReply> {
     let line = match &reply {
         ApproverReply::Decided(decision) => told(decision),
         ApproverReply::Later => Line::of(Ink::Dim, "  left for later"),
@@ -201,15 +201,15 @@ fn leave(screen: &mut Screen, reply: ApproverReply) -> io::Result<ApproverReply>
     Ok(reply)
 }
 
-/// Tells how far a form is filled that is to be sent.
+/// Says how much of a form is filled before it is sent.
 fn filled(report: Option<&Body>) -> Option<String> {
     let report: Value = report?.read().ok()?;
     let count = |name: &str| report.get(name)?.as_u64();
     let (filled, left) = (count("filled")?, count("left")?);
-    Some(format!("{} filled, {left} left as they were", format::counted(filled, "field")))
+    Some(format!("{} filled, {left} unchanged", format::counted(filled, "field")))
 }
 
 /// Waits a moment for a key, unless the program is to end.
 fn next(ending: &AtomicBool) -> io::Result<Option<Event>> {
-    if ending.load(Ordering::Relaxed) { Ok(None) } else { Screen::next() }
+    if ending.load(Ordering::Relaxed) { Ok(None) } else { TerminalScreen::next() }
 }

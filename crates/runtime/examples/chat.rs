@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (sender, notices) = mpsc::channel();
     let sender = Mutex::new(sender);
     let observer = move |_: &RunId, notice: &Notice| {
-        // Observers should be quick: what takes time is done by whoever receives it.
+        // Observers should be quick: the receiver does the slow work.
         if let Ok(sender) = sender.lock() {
             drop(sender.send(notice.clone()));
         }
@@ -107,7 +107,7 @@ fn show(notice: &Notice, commands: &CommandSender) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks on standard input. What is said besides `yes` is told to the model.
+/// Asks on standard input. Any answer but `yes` goes to the model.
 fn ask(question: &Question, commands: &CommandSender) -> io::Result<()> {
     let call = question.call().and_then(|call| tool::Toolbox::default().describe(call));
     println!("[may this run? Say `yes`, or why not]\n{}", call.unwrap_or_default());

@@ -4,8 +4,8 @@
 //! POINTSMAN_MODEL=anthropic:claude-sonnet-4-5 cargo run --example code -- FOLDER "GOAL" "PHASE" "PHASE"
 //! ```
 //!
-//! The runs are kept in `FOLDER/.pointsman`. Files may be changed, nothing may be run, and
-//! nobody is asked: what would need a yes is refused, and the model is told so.
+//! The runs are stored in `FOLDER/.pointsman`. Files may be changed, commands may not run, and no
+//! one is asked: calls that need approval are denied, and the model learns why.
 
 #![expect(clippy::print_stdout, reason = "it shows what happens")]
 
@@ -30,7 +30,7 @@ use pointsman_runtime::{
 };
 use serde_json::{Value, json};
 
-/// What the agent may do unasked.
+/// The tools that run without asking.
 const ALLOWED: [&str; 5] = ["read", "list", "search", "edit", "write"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -68,8 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: None,
     };
 
-    // It hears the goal and that there is no more, and goes on until it has ended. Killed
-    // half-way it can be gone on with: `pointsman resume RUN --journal …`.
+    // It gets the goal and the end of the input, and runs until it ends. If it is killed,
+    // `pointsman resume RUN --journal …` continues it.
     let observer = |_: &RunId, notice: &Notice| match notice.kind() {
         Some(TimelineKind::Transition { to: Some(to), reason, .. }) => println!("[{to}: {reason}]"),
         Some(TimelineKind::Started { call: Some(call), .. }) => println!("[calls {}]", call.tool),

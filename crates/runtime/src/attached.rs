@@ -1,4 +1,4 @@
-//! Text that is put beside what a person says: a file, or what was piped in.
+//! Text attached to a person's message: a file, or piped input.
 
 /// Returns a text with its source, between fences that are not in it.
 pub fn attached(source: &str, text: &str) -> String {

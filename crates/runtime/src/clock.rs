@@ -1,7 +1,10 @@
 //! The only calls to the clock, and the only source of randomness.
 #![expect(clippy::disallowed_methods, reason = "here, and nowhere else")]
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::OnceLock,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use pointsman_kernel::id::At;
 
@@ -10,10 +13,23 @@ use crate::{platform, store::RunId};
 /// Returns the milliseconds since 1970.
 pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_add(set_ahead_ms())
 }
 
-/// Returns the second in which a moment lies, as people write it, in universal time.
+/// Returns how far a development build's clock is set ahead by `POINTSMAN_CLOCK_AHEAD`, in seconds: a
+/// test of clocks that differ.
+fn set_ahead_ms() -> u64 {
+    static AHEAD: OnceLock<u64> = OnceLock::new();
+    let read = || {
+        let seconds = std::env::var("POINTSMAN_CLOCK_AHEAD").ok();
+        seconds
+            .and_then(|seconds| seconds.parse::<u64>().ok())
+            .map_or(0, |it| it.saturating_mul(1_000))
+    };
+    if cfg!(debug_assertions) { *AHEAD.get_or_init(read) } else { 0 }
+}
+
+/// Returns a moment to the second, in universal time, for people.
 pub fn written(ms: u64) -> String {
     let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX / 1000);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
@@ -30,21 +46,25 @@ pub fn written(ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Measures a run's time from its first entry. It never falls, and it goes on whatever
-/// becomes of the system's clock: one that is set back would otherwise stop every timeout.
+/// Measures a run's time from its first entry. It never goes back, and it does not depend on the
+/// system's clock: setting that back would otherwise stop every timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin_ms: u64,
+    /// How far the system's clock is ahead of the one that the run's times are of.
+    ahead_ms: i64,
     last: At,
-    /// When this clock was made: the run's time then, and a time that nobody can set.
+    /// The run's time when this clock was made, and a monotonic time.
     made: (At, Instant),
 }
 
 impl Clock {
     /// Returns a clock for a run that was begun at a time and last seen at another.
-    pub fn new(origin_ms: u64, last: At) -> Self {
-        let last = last.max(At(now_ms().saturating_sub(origin_ms)));
-        Self { origin_ms, last, made: (last, instant()) }
+    /// The system's clock is so far ahead of the store's: runs do not age because one machine's clock
+    /// is wrong.
+    pub fn new(origin_ms: u64, last: At, ahead_ms: i64) -> Self {
+        let last = last.max(since(origin_ms, ahead_ms));
+        Self { origin_ms, ahead_ms, last, made: (last, instant()) }
     }
 
     /// Returns the time now.
@@ -73,12 +93,17 @@ impl Clock {
         let passed = u64::try_from(instant().saturating_duration_since(made).as_millis())
             .unwrap_or(u64::MAX);
         // A machine that slept is seen by the system's clock alone.
-        let wall = At(now_ms().saturating_sub(self.origin_ms));
+        let wall = since(self.origin_ms, self.ahead_ms);
         self.last.max(At(at.0.saturating_add(passed))).max(wall)
     }
 }
 
-/// How long something has taken: what every wait with a limit measures.
+/// Returns the time since a moment, by a clock that ours is so far ahead of.
+fn since(origin_ms: u64, ahead_ms: i64) -> At {
+    At(now_ms().saturating_sub_signed(ahead_ms).saturating_sub(origin_ms))
+}
+
+/// The time since a start: for every wait with a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
@@ -94,7 +119,7 @@ impl Stopwatch {
     }
 }
 
-/// Returns a time that nobody can set, to compare with others of this process.
+/// Returns a monotonic time, for comparisons within this process.
 pub fn instant() -> Instant {
     Instant::now()
 }
@@ -107,7 +132,7 @@ pub fn boot_ms() -> u64 {
     seconds.saturating_mul(1000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000)
 }
 
-/// Returns 64 bits that nobody can guess.
+/// Returns 64 unpredictable bits.
 ///
 /// # Panics
 ///
@@ -159,9 +184,17 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_goes_on() {
+    fn clock_ahead_of_the_store_ages_no_run() {
+        let begun = now_ms() - 600_000;
+        assert!(Clock::new(begun, At(0), 0).now() >= At(600_000));
+        assert!(Clock::new(begun, At(0), 600_000).now() < At(300_000));
+        assert!(Clock::new(now_ms() + 600_000, At(0), -600_000 - 7).now() >= At(7));
+    }
+
+    #[test]
+    fn clock_never_goes_back() {
         // The system says that the run will begin in an hour.
-        let mut clock = Clock::new(now_ms() + 3_600_000, At(500));
+        let mut clock = Clock::new(now_ms() + 3_600_000, At(500), 0);
         let deadline = At(520);
         while clock.now() < deadline {
             std::thread::sleep(Duration::from_millis(1));

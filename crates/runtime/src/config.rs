@@ -1,9 +1,8 @@
-//! `pointsman.toml`: what a user and a repository have settled, and which of them may
-//! settle what.
+//! `pointsman.toml`: the settings of a user and of a repository, and which of them may set what.
 //!
-//! A repository's file comes from whoever wrote the repository. It may make things
-//! stricter or set what is harmless; what could harm its reader counts only from the
-//! user's own file, the environment and the command line.
+//! A repository's file comes from the repository's authors. It may set harmless keys and make
+//! others stricter. Keys that could harm the reader count only in the user's own file, the
+//! environment and the command line.
 
 mod budgets;
 mod day;
@@ -29,7 +28,7 @@ pub use permissions::{Dated, PermissionsConfig, rule};
 pub use remember::{remember, remember_commit};
 pub use tables::{
     CommandLimitsConfig, ExploreConfig, FormConfig, HooksConfig, JournalConfig, LimitsConfig,
-    LogConfig, McpConfig, ModelConfig, SandboxConfig, Submit, TalkConfig, WatchConfig,
+    LogConfig, McpConfig, ModelConfig, SandboxConfig, ServeConfig, Submit, TalkConfig, WatchConfig,
 };
 
 use crate::local_executor::Instructions;
@@ -38,12 +37,12 @@ use table::{Table, table};
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
 
-/// Where a file came from, which says what it may settle.
+/// The origin of a file, which decides what it may set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConfigOrigin {
     /// The user's own.
     User,
-    /// Found with the files that are worked on: whoever wrote them wrote it.
+    /// Found next to the files that a run works on, and written by the same authors.
     Repository,
 }
 
@@ -81,7 +80,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// An answer cannot be remembered in a file.
-    #[error("the answer is not written to {}: {why}", path.display())]
+    #[error("the answer was not saved in {}: {why}", path.display())]
     Rule {
         /// The file.
         path: PathBuf,
@@ -101,7 +100,7 @@ pub enum ConfigError {
 }
 
 table! {
-    /// What is settled. What is left out stays at its default.
+    /// The settings. A missing key has its default.
     Config;
     ["model"] model: ModelConfig;
     ["limits"] limits: LimitsConfig;
@@ -116,10 +115,11 @@ table! {
     ["code"] code: TalkConfig;
     ["form"] form: FormConfig;
     ["explore"] explore: ExploreConfig;
+    ["serve"] serve: ServeConfig;
     ["budget"] budgets: BudgetsConfig;
 }
 
-/// What is settled for work in a folder, and by which files.
+/// The settings for work in a folder, and the files that they come from.
 #[derive(Clone, Debug, Default)]
 pub struct ResolvedConfig {
     /// Both files, one over the other.
@@ -152,7 +152,7 @@ impl ResolvedConfig {
 }
 
 impl Config {
-    /// Reads the text of a file; every mistake is told, in order.
+    /// Reads the text of a file; reports every mistake, in order.
     pub fn parse(text: &str, origin: ConfigOrigin) -> Result<Self, Vec<Problem>> {
         keys::read(text, origin)
     }
@@ -170,9 +170,8 @@ impl Config {
         }
     }
 
-    /// Puts a repository's settings under a user's. What is harmless is the repository's
-    /// to set; what protects its reader may only become stricter, and is measured against
-    /// the usual value where the user has set none.
+    /// Puts a repository's settings under a user's. A repository may set harmless keys. Protective
+    /// keys may only become stricter, compared with the user's value or else the default.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
         Table::under(self, repository)
@@ -193,7 +192,7 @@ impl Config {
         Instructions { off: off.collect() }
     }
 
-    /// Returns what is set for conversations with an agent.
+    /// Returns the settings for conversations with an agent.
     pub const fn talk(&self, agent: &AgentDecl) -> &TalkConfig {
         if agent.plans() { &self.code } else { &self.chat }
     }

@@ -1,8 +1,8 @@
 //! The loop around a run: one event in, one entry written, its effects out.
 //!
-//! Six steps, and the comments below carry their numbers: (1) wait for one event;
-//! (2) step; (3) see what it took; (4) write the entry and wait until it is on disk;
-//! (5) start its effects; (6) tell those who watch.
+//! Six steps, and the comments below carry their numbers: (1) wait for one event; (2) step; (3)
+//! look at the result; (4) write the entry and wait until it is on disk; (5) start its effects;
+//! (6) notify the observers.
 
 mod derive;
 mod load;
@@ -12,7 +12,7 @@ mod work;
 
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{cached, questions, unread, waits_for};
+pub(crate) use load::{PackedRun, cached, questions, unread, waits_for};
 pub use status::RunStatus;
 pub use status::listens;
 pub(crate) use work::answered;
@@ -47,6 +47,7 @@ use crate::{
     journal::{Committed, Journal, Permit},
     mailbox::arrived,
     observe::{LiveNotice, Observer},
+    plant,
     store::{
         Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
         StoreError,
@@ -54,10 +55,10 @@ use crate::{
     timeline::Before,
     watch::PauseSignal,
 };
-use notify::{Tally, tell};
-use work::{OpenOrder, StartedOrder, WorkProgress};
+use notify::{CallTally, tell};
+use work::{OpenOrder, StartedOrder, WorkEvent};
 
-/// How long an entry may take before those who watch are told. A flush takes milliseconds.
+/// How long a write may take before observers are notified. A flush takes milliseconds.
 const LONG: Duration = Duration::from_secs(1);
 
 /// Entries between two snapshots.
@@ -67,7 +68,7 @@ const SNAPSHOT_EVERY: u64 = 256;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DriveError {
-    /// The store failed. The run is as it was at its last entry.
+    /// The store failed. The run is unchanged since its last entry.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The journal and this build disagree.
@@ -82,7 +83,7 @@ pub enum DriveError {
     /// The first event was refused.
     #[error("the run cannot begin: {0}")]
     NotBegun(#[source] StepError),
-    /// Going on was refused, which only another build's journal can bring about.
+    /// The kernel refused to resume, which only another build's journal can cause.
     #[error("run {run} cannot continue: {source}")]
     NotResumed {
         /// The run.
@@ -95,7 +96,7 @@ pub enum DriveError {
     Short {
         /// The run.
         run: RunId,
-        /// What is missing.
+        /// The budget that is too small.
         short: Shortfall,
     },
     /// A grant was refused.
@@ -145,9 +146,9 @@ pub struct PreparedRun {
     pub program: Arc<Program>,
     /// The chart's text, kept with the run so that it can always be read.
     pub source: Box<str>,
-    /// What it is for, for people.
+    /// Its goal, for people.
     pub goal: Box<str>,
-    /// Events that it is to hear when it listens: messages, on disk with its first entry.
+    /// Events for the run when it awaits them: messages, stored with its first entry.
     pub words: Vec<Event<Body>>,
     /// Its first event.
     pub begun: RunConfig,
@@ -164,11 +165,11 @@ pub struct Driver {
     clock: Clock,
     /// Events that the driver itself has to give, the oldest first.
     pending: VecDeque<Event<Body>>,
-    /// Orders that an item waits for, with what is being done about them: it is moved on
-    /// in [`next`](Self::next), and dropping it stops it.
+    /// Orders in progress, with their futures. [`next`](Self::next) polls them, and dropping one
+    /// cancels it.
     open: BTreeMap<EffectId, OpenOrder>,
-    tally: Tally,
-    /// The message that the event at hand came in.
+    tally: CallTally,
+    /// The message that contained the current event.
     message: Option<MessageId>,
 }
 
@@ -212,7 +213,7 @@ impl Driver {
         };
         let loaded = unread(&program);
         let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
-        let clock = Clock::new(created_ms, loaded.run.core().now);
+        let clock = Clock::new(created_ms, loaded.run.core().now, 0);
         let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
         driver.apply(first, Some(new_run)).await?.map_err(DriveError::NotBegun)?;
@@ -227,7 +228,7 @@ impl Driver {
         journal: Journal,
         clock: Clock,
     ) -> Self {
-        let (tally, message) = (Tally::default(), None);
+        let (tally, message) = (CallTally::default(), None);
         let Loaded { run, link: prev, open } = loaded;
         let mut driver = Self {
             id,
@@ -258,6 +259,11 @@ impl Driver {
     /// Returns the run's id.
     pub const fn id(&self) -> &RunId {
         &self.id
+    }
+
+    /// Returns the name of the provider that its executor asks.
+    pub(crate) fn provider(&self) -> Option<&str> {
+        self.context.executor.provider()
     }
 
     /// Returns its chart, bound to its agent.
@@ -310,11 +316,11 @@ impl Driver {
                 () = sleep(wake) => return Event::Woke.into(),
             };
             match moved {
-                WorkProgress::Answered(event) => return event.into(),
-                WorkProgress::Said { effect, text } => {
+                WorkEvent::Answered(event) => return event.into(),
+                WorkEvent::Said { effect, text } => {
                     self.tell(LiveNotice::Delta { effect, text: text.into() });
                 }
-                WorkProgress::Checked(effect) => {
+                WorkEvent::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
                     return DriverInput::Question;
@@ -323,8 +329,8 @@ impl Driver {
         }
     }
 
-    /// Applies one event; a refused one is told to those who watch. A driver whose
-    /// future is dropped here may be ahead of its journal: drop it too.
+    /// Applies one event; observers are notified of a rejected one. A driver whose future is
+    /// dropped here may be ahead of its journal: drop it too.
     pub async fn give(&mut self, event: Event<Body>) -> Result<(), DriveError> {
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(LiveNotice::Refused(refused.to_string().into()));
@@ -332,7 +338,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Does what the watch or a parent asks for. Each lifts its own pause alone.
+    /// Pauses or resumes for the watch or a parent. Each lifts only its own pause.
     pub(crate) async fn heed(&mut self, by: Pauser, call: PauseSignal) -> Result<(), DriveError> {
         self.give(match call {
             PauseSignal::Pause(why) => Event::Paused { why, by: Some(by) },
@@ -349,8 +355,8 @@ impl Driver {
         Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
-    /// Applies one event: steps 2 to 6. `again` are effects that are to be started again, if the
-    /// event is no late one; the right to do that is returned.
+    /// Applies one event: steps 2 to 6. `again` lists effects to start again, unless the event
+    /// comes too late; the permit for that is returned.
     async fn commit(
         &mut self,
         event: Event<Body>,
@@ -361,7 +367,7 @@ impl Driver {
             Ok(raw) => raw,
             Err(error) => return Ok(Err(StepError::Unreadable(error.to_string()))),
         };
-        // 2. Step. 3. A late event changes nothing, and a refused one is told.
+        // 2. Step. 3. A late event changes nothing, and a refused one is reported.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
         let v = event.format();
@@ -377,24 +383,27 @@ impl Driver {
         let entry = Entry { v, seq, at, event: &raw, hops, effects, prev: self.prev };
         let line = EntryLine::of(&entry);
         stepped.hops = entry.hops;
-        let orders = work::orders(&self.program, &*self.run, &stepped);
+        let mut orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(line, &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
+        if plant::is("effect-first") && self.start_unwritten(&mut orders) {
+            tokio::time::sleep(plant::EARLY).await;
+        }
         let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
         if let Some((before, event)) = watched {
-            self.tell_step(&committed, &event, &stepped, &before);
+            self.notify_step(&committed, &event, &stepped, &before);
         }
         let mut permits = committed.into_permits();
         for ordered in orders {
             let permit = permits.extract_if(.., |it| !it.again && it.effect == ordered.id).next();
             self.start(permit, ordered);
         }
-        self.put_away();
+        self.drop_unneeded();
         // Its children keep to that.
         if self.run.core().paused != paused {
             self.context.executor.paused(&self.id, !paused);
@@ -403,6 +412,21 @@ impl Driver {
             self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok((StepResult::Applied, permits)))
+    }
+
+    /// Starts orders before they are written, where that fault is planted; returns whether it did.
+    fn start_unwritten(&mut self, orders: &mut Vec<StartedOrder>) -> bool {
+        if !self.journal.is_leased() {
+            return false;
+        }
+        let run = &*self.run;
+        let early: Vec<_> = orders.extract_if(.., |it| it.is_started(run)).collect();
+        let any = !early.is_empty();
+        for ordered in early {
+            let permit = self.journal.unwritten(&self.id, ordered.id);
+            self.start(permit, ordered);
+        }
+        any
     }
 
     fn append(&mut self, line: EntryLine, orders: &[StartedOrder]) -> Append {
@@ -446,9 +470,8 @@ impl Driver {
         Ok(writing.await?)
     }
 
-    /// Applies an event that came in a message, and takes the message away with it: it counts
-    /// once, whatever happens. One that is refused or ignored is thrown away and writes no
-    /// entry; its sender sees that in the journal.
+    /// Applies an event from a message, and removes the message with it: it counts exactly once. A
+    /// rejected or ignored one is dropped without an entry; its sender sees that in the journal.
     pub async fn take(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
         self.message = Some(message.id);
         let took = match message.event() {
@@ -492,7 +515,7 @@ impl Driver {
     }
 }
 
-/// What a driver is sent, or comes upon itself.
+/// An input of a driver, from outside or its own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum DriverInput {
@@ -514,7 +537,7 @@ pub(crate) fn written(event: &Event<Body>) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }
 
-/// Sleeps for so long, or for ever.
+/// Sleeps for a duration, or forever.
 async fn sleep(duration: Option<Duration>) {
     match duration {
         Some(duration) => tokio::time::sleep(duration).await,

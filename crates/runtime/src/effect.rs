@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 pub use crate::journal::Permit;
 use crate::store::RunId;
 
-/// An order that is on disk, with what is needed to carry it out.
+/// An order that is on disk, with everything needed to carry it out.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EffectTask {
@@ -30,14 +30,14 @@ pub enum EffectTask {
     Own(Body),
 }
 
-/// Where a model's text goes while it is still being written, and a tool's output while
-/// it still runs. It is shown and not kept: only what is finished is.
+/// Receives a model's text while it is written, and a tool's output while the tool runs. It is
+/// shown but not stored: the journal has only complete results.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressSink(Option<mpsc::UnboundedSender<String>>);
 
 impl ProgressSink {
-    /// Nobody watches.
-    pub const fn nobody() -> Self {
+    /// A sink without an observer.
+    pub const fn none() -> Self {
         Self(None)
     }
 
@@ -49,7 +49,7 @@ impl ProgressSink {
     /// Shows a piece of text.
     pub fn show(&self, text: &str) {
         if let Some(sender) = self.0.as_ref().filter(|_| !text.is_empty()) {
-            // Who has stopped watching need not be told.
+            // An observer that is gone needs no update.
             drop(sender.send(text.to_owned()));
         }
     }
@@ -60,7 +60,7 @@ impl ProgressSink {
 pub struct Completion {
     /// The answer.
     pub answer: Answer<Body>,
-    /// What it cost.
+    /// Its cost.
     pub usage: Usage,
 }
 
@@ -108,7 +108,7 @@ impl Completion {
         Self::answer(Answer::Fault(fault))
     }
 
-    /// The same answer, with what it cost.
+    /// The same answer, with its cost.
     #[must_use]
     pub const fn costing(mut self, usage: Usage) -> Self {
         self.usage = usage;
@@ -123,29 +123,35 @@ impl Completion {
 /// A future that a driver can hold.
 pub type EffectFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
-/// A look at a call that a person is to decide over: why it cannot run, if that is known.
+/// A check of a call that needs approval: why it cannot run, if that is known.
 pub type PrecheckFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
-/// What is done when a run has ended.
+/// The work after a run has ended.
 pub type CleanupFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Carries orders out. Dropping the future must stop what it started.
+/// Carries out orders. Dropping the future must stop its work.
 pub trait EffectExecutor: Send + Sync {
-    /// Returns the name of what is asked for text, for people.
+    /// Returns the name of the model, for people.
     fn model(&self) -> &str;
+
+    /// Returns the name of the provider and account that are asked, the same for every worker that
+    /// asks them; nothing if none is asked. It holds no secret.
+    fn provider(&self) -> Option<&str> {
+        None
+    }
 
     /// Starts a task.
     fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture;
 
-    /// Looks whether a call could run at all, before a person is asked for it. Must change
-    /// nothing, and tell nothing that the run may not read unasked: the reason goes to the
-    /// model. A host that cannot tell returns nothing.
+    /// Checks whether a call could run at all, before a person is asked for approval. It must
+    /// change nothing and reveal nothing that the run may not already read: the reason goes to the
+    /// model. An executor that does not know returns nothing.
     fn check(&self, run: &RunId, call: &ToolCall) -> Option<PrecheckFuture> {
         let _ = (run, call);
         None
     }
 
-    /// Learns that starts of a run are stopped, or go on: its children keep to that.
+    /// Reports that a run was paused or resumed: its children follow.
     fn paused(&self, run: &RunId, paused: bool) {
         let _ = (run, paused);
     }

@@ -1,8 +1,8 @@
 //! The engine: runs for programs that await.
 //!
-//! It has no threads of its own, handles no signal and blocks no caller: it works on any runtime
-//! of tasks, one with a single thread included. What an agent, a tool, a store or a model is, the
-//! program that embeds it says; the command line is such a program.
+//! It has no threads of its own, handles no signals and blocks no caller: it works on any async
+//! runtime, even with a single thread. The embedding program provides agents, tools, a store and a
+//! model; the command line is such a program.
 //!
 //! ```no_run
 //! # use pointsman_kernel::agents::Agents;
@@ -33,16 +33,19 @@ use pointsman_kernel::{
     journal::{Entry, body},
 };
 
+#[cfg(feature = "mcp")]
+use crate::mcp::McpError;
 pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{DriveError, Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
+    inspect::Inspector,
     local_executor::LocalExecutor,
     model,
     observe::Observer,
     scheduler::{DriverContexts, SchedulerError},
-    session::{StartOptions, program},
+    session::{StartOptions, messages_and_end, program},
     store::{
         Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
     },
@@ -60,8 +63,8 @@ pub(crate) use handle::talking;
 pub(crate) const CLAIM_TRIES: u32 = 10;
 pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
-/// Drives runs. It can be cloned; runs go on after it is dropped, for as long as their handles are
-/// there.
+/// Drives runs. It can be cloned; runs continue after it is dropped, as long as their handles
+/// exist.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) agents: Arc<Agents>,
@@ -84,6 +87,24 @@ impl Engine {
         }
     }
 
+    /// Sets an engine up over a store that others use, too. `journal` names the disk that is watched.
+    pub async fn open(
+        agents: Arc<Agents>,
+        store: Arc<dyn Store>,
+        config: EngineConfig,
+        journal: PathBuf,
+    ) -> Result<Self, EngineError> {
+        let shared = (Arc::clone(&agents), Arc::clone(&store));
+        let executor = LocalExecutor::open(config, shared.0, shared.1, journal).await?;
+        Ok(Self { agents, store, executor })
+    }
+
+    /// Returns the MCP servers that were skipped, each with the reason.
+    #[cfg(feature = "mcp")]
+    pub fn refused_servers(&self) -> &[(String, McpError)] {
+        self.executor.refused()
+    }
+
     /// Returns the agents that runs can be of.
     pub fn agents(&self) -> &Agents {
         &self.agents
@@ -101,8 +122,7 @@ impl Engine {
         RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
-    /// Resumes a run that nobody drives: one that was interrupted, or that waits. A run that is
-    /// paused goes on.
+    /// Resumes a run without an owner: one that was interrupted, waits, or is paused.
     pub async fn resume(&self, run: &RunId) -> Result<RunHandle, EngineError> {
         let (told, notices) = handle::notices();
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
@@ -113,15 +133,18 @@ impl Engine {
         RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
-    /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. A
-    /// second request of the same name makes no second run: the first one's id is returned.
+    /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. An
+    /// agent that listens hears the words and then that there are no more; without words its
+    /// conversation stays open. A second request of the same name makes no second run: the first
+    /// one's id is returned.
     pub async fn submit(
         &self,
         start: StartOptions,
         request: Option<Box<str>>,
         queue: QueueOptions,
     ) -> Result<RunId, EngineError> {
-        let beginning = self.beginning(start)?;
+        let words = messages_and_end(start.program.agent(), &start.words);
+        let beginning = PreparedRun { words, ..self.beginning(start)? };
         let run = beginning.id.clone();
         match Driver::submit(self.context(Vec::new()), beginning, request, queue).await {
             Err(DriveError::Store(StoreError::Repeated { run })) => Ok(run),
@@ -129,14 +152,14 @@ impl Engine {
         }
     }
 
-    /// Makes a run that shares another's entries up to one of them: by default all of a run that
-    /// goes on, and all but the end of one that has ended.
+    /// Creates a run that shares another's entries up to one of them: by default all of an active
+    /// run, and all but the end of one that has ended.
     pub async fn fork(&self, run: &RunId, at: Option<Seq>) -> Result<RunId, EngineError> {
         fork(&*self.store, run, at).await
     }
 
-    /// Sends an event to a run. Its task takes it, in this process or another one; where nobody
-    /// drives the run, it waits until somebody resumes it.
+    /// Sends an event to a run. Its task takes it, in this process or another one; without an
+    /// owner, the event waits until a process resumes the run.
     pub async fn send(&self, run: &RunId, event: &Event<Body>) -> Result<MessageId, EngineError> {
         Ok(self.store.send(run, &written(event)).await?)
     }
@@ -150,6 +173,12 @@ impl Engine {
     /// run does, here or in another process.
     pub async fn timeline(&self, run: &RunId, after: Seq) -> Result<Timeline, EngineError> {
         Timeline::open(&self.agents, Arc::clone(&self.store), run, after).await
+    }
+
+    /// Reads a run at any of its entries: its state, data and budgets, and why the step went the way
+    /// it did.
+    pub async fn inspect(&self, run: &RunId) -> Result<Inspector, EngineError> {
+        Inspector::open(&self.agents, Arc::clone(&self.store), run).await
     }
 
     /// Returns hints of what changes from now on, in this process and in others.
@@ -188,7 +217,7 @@ impl Engine {
         Ok(Driver::begin(self.context(observers), beginning).await?)
     }
 
-    /// Takes a run up where its journal ends, with more of what is charged than the chart permits.
+    /// Resumes a run where its journal ends, with additional budget.
     pub(crate) async fn take_up(
         &self,
         run: &RunId,
@@ -206,7 +235,7 @@ impl Engine {
         claim(&*self.store, run).await
     }
 
-    /// Takes back pauses that no run has heard: somebody resumes it.
+    /// Withdraws pauses that the run has not taken yet, because it is being resumed.
     pub(crate) async fn unpause(&self, run: &RunId) -> Result<(), EngineError> {
         for message in self.store.messages(run).await? {
             if matches!(message.event(), Ok(Event::Paused { .. })) {
@@ -284,7 +313,7 @@ impl Builder {
         self
     }
 
-    /// Has runs pause while the machine is short of something; the folder tells which disk.
+    /// Pauses runs while the machine is short of something; the folder selects the disk.
     #[must_use]
     pub fn watch(mut self, limits: watch::ResourceLimits, folder: impl Into<PathBuf>) -> Self {
         self.config.watch = Some(limits);
@@ -298,19 +327,12 @@ impl Builder {
         config.tools.toolbox = config.tools.toolbox.with(tools.iter().cloned());
         config.executors = config.executors.and(executors);
         let folder = watched.unwrap_or_else(|| config.tools.root.clone());
-        let agents = Arc::new(agents);
-        let executor = LocalExecutor::open(
-            config,
-            Arc::clone(&agents),
-            Arc::clone(&store),
-            folder.join("journal"),
-        );
-        Ok(Engine { agents, store, executor: executor.await? })
+        Engine::open(Arc::new(agents), store, config, folder.join("journal")).await
     }
 }
 
-/// Claims a run. A process that only asks whether somebody drives it claims it, too, for a moment:
-/// that is waited for.
+/// Claims a run. A process that only asks whether a run has an owner claims it for a moment: this
+/// waits until that is over.
 pub(crate) async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, EngineError> {
     for _ in 0..CLAIM_TRIES {
         if let Some(lease) = store.claim(run).await? {
@@ -340,7 +362,7 @@ pub(crate) async fn fork(
     if at.0 > last {
         return Err(EngineError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
     }
-    // Its clock goes on from the entry, as if it had been begun that much earlier.
+    // The clock continues from the entry, as if the run had begun that much earlier.
     let lines = store.page(id, Seq(at.0 - 1), 1).await?;
     let entry = lines.first().and_then(|line| Entry::read(line).ok());
     let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));

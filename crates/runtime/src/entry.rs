@@ -1,4 +1,4 @@
-//! What the lines of a journal hold, for those who read them without a run.
+//! The content of journal lines, for readers without a run.
 
 use pointsman_kernel::{
     body::Body,
@@ -13,8 +13,13 @@ pub fn event(line: &str) -> Option<Event<Body>> {
     serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
-/// Returns what a run was begun with, as its first entry says; nothing where this build
-/// cannot read it.
+/// Returns the name of a line's event, as in the journal.
+pub fn event_name(line: &str) -> Option<&str> {
+    // An event is an object of one key, or a name alone: its first string is the name.
+    Entry::read(line).ok()?.event.get().split('"').nth(1)
+}
+
+/// Returns the beginning of a run from its first entry; nothing if this build cannot read it.
 pub async fn begun(store: &dyn Store, run: &RunId) -> Result<Option<RunConfig>, StoreError> {
     // Of a long run only this is wanted.
     Ok(match event(&store.first_line(run).await?) {

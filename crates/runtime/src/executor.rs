@@ -23,7 +23,7 @@ use crate::{
 pub struct TaskReport<R> {
     /// The report.
     pub report: R,
-    /// What it cost.
+    /// Its cost.
     pub usage: Usage,
 }
 
@@ -41,8 +41,8 @@ pub type TaskFuture<R> = Pin<Box<dyn Future<Output = Result<TaskReport<R>, Fault
 ///
 /// A task that only asks a person for yes or no does not come here: front ends put it.
 pub trait Executor<A: Agent>: Send + Sync + 'static {
-    /// Carries a task out whose order is on disk. One that was started before, and of which
-    /// nobody knows how far it came, has `permit.again`.
+    /// Carries out a task whose order is on disk. If the task was started before an interruption
+    /// and may be partly done, `permit.again` is set.
     fn perform(&self, permit: Permit, task: A::Task) -> TaskFuture<A::Report>;
 
     /// Asks a model for a run of the agent. An agent whose prompts have [private] parts adds
@@ -75,7 +75,7 @@ impl Executors {
     /// Adds an agent's executor. Of two for one agent the last counts.
     #[must_use]
     pub fn with<A: Agent>(mut self, executor: impl Executor<A>) -> Self {
-        let typed = Typed { executor, agent: PhantomData::<fn(A)> };
+        let typed = TypedExecutor { executor, agent: PhantomData::<fn(A)> };
         self.0.insert(A::DECL.name, Arc::new(typed));
         self
     }
@@ -87,8 +87,8 @@ impl Executors {
         self
     }
 
-    /// Carries a task out. A task that nobody takes is a fault: it would otherwise be waited
-    /// for until its timeout.
+    /// Carries out a task. A task without an executor is a fault: otherwise it would wait for its
+    /// timeout.
     pub(crate) fn perform(&self, permit: Permit, task: &Body) -> EffectFuture {
         match self.0.get(permit.agent) {
             Some(executor) => executor.perform(permit, task),
@@ -110,7 +110,7 @@ impl Executors {
         }
     }
 
-    /// Tells an agent's executor that a run has ended.
+    /// Notifies an agent's executor that a run has ended.
     pub(crate) fn ended(&self, agent: &str, run: &RunId, how: Disposition) -> CleanupFuture {
         match self.0.get(agent) {
             Some(executor) => executor.ended(run, how),
@@ -138,12 +138,12 @@ trait AnyExecutor: Send + Sync {
     fn ended(&self, run: &RunId, how: Disposition) -> CleanupFuture;
 }
 
-struct Typed<A, E> {
+struct TypedExecutor<A, E> {
     executor: E,
     agent: PhantomData<fn(A)>,
 }
 
-impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
+impl<A: Agent, E: Executor<A>> AnyExecutor for TypedExecutor<A, E> {
     fn perform(&self, permit: Permit, task: &Body) -> EffectFuture {
         let task = match task.read() {
             Ok(task) => task,
@@ -205,7 +205,7 @@ mod tests {
         let asked = |private: Option<PrivateText>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = ModelRequest { prompt, tools: Vec::new(), key: String::new() };
-            Executors::default().ask(&permit, question, &model, ProgressSink::nobody())
+            Executors::default().ask(&permit, question, &model, ProgressSink::none())
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {

@@ -17,12 +17,12 @@ pub struct Exit {
     pub name: &'static str,
 }
 
-/// The exit code of a run that waits for somebody.
+/// The exit code of a run that waits for a person.
 pub const WAITING: u8 = 3;
 
 impl Exit {
-    /// Returns how a run counts. What nobody could be asked for was denied, and a conversation that
-    /// owes an answer has not succeeded.
+    /// Returns how a run counts. A call that needed approval in an unattended run was denied, and
+    /// a conversation without its last answer has not succeeded.
     pub fn of(ended: Disposition, error: Option<&TurnError>, denied: bool) -> Self {
         let owes = error.map(|error| error.kind).filter(|kind| *kind != TurnErrorKind::Cancelled);
         let (counts, name) = match (ended, owes) {

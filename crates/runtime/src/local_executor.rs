@@ -43,7 +43,7 @@ pub use instructions::Instructions;
 use pauses::Pauses;
 #[cfg(feature = "tools")]
 use records::Records;
-use rules::Rules;
+use rules::RunRules;
 pub use workspace::Workspace;
 
 #[cfg(feature = "tools")]
@@ -76,10 +76,10 @@ pub enum ExecutorError {
     /// The tools cannot be used.
     #[error(transparent)]
     Tools(#[from] ToolError),
-    /// A run is to be offered a tool that is not there.
+    /// A run names an unknown tool.
     #[error("`tools` names the unknown tool `{name}`; known: {known}")]
     NoSuchTool {
-        /// What is named.
+        /// The unknown name.
         name: String,
         /// The tools that there are.
         known: String,
@@ -92,6 +92,8 @@ pub struct LocalExecutor(Arc<Inner>);
 
 struct Inner {
     agents: Arc<Agents>,
+    /// See [`EffectExecutor::provider`].
+    provider: Option<Box<str>>,
     model: Model,
     tools: WorkspaceTools,
     #[cfg(feature = "mcp")]
@@ -110,7 +112,7 @@ struct Inner {
     pauses: Pauses,
     #[cfg(feature = "tools")]
     records: Records,
-    rules: Rules,
+    rules: RunRules,
 }
 
 impl LocalExecutor {
@@ -126,6 +128,7 @@ impl LocalExecutor {
         journal: PathBuf,
     ) -> Result<Self, ExecutorError> {
         let place = Workspace::of(&config.tools.root, &config.model);
+        let provider = config.model.provider_name();
         let (model, tools) = (Model::new(config.model)?, WorkspaceTools::open(config.tools)?);
         #[cfg(feature = "mcp")]
         let (tools, refused) = match config.mcp {
@@ -138,6 +141,7 @@ impl LocalExecutor {
         Ok(Self(Arc::new_cyclic(|executor| Inner {
             executors: shipped(executor).and(config.executors),
             agents,
+            provider,
             model,
             tools,
             #[cfg(feature = "mcp")]
@@ -154,7 +158,7 @@ impl LocalExecutor {
             pauses: Pauses::default(),
             #[cfg(feature = "tools")]
             records: Records::default(),
-            rules: Rules::default(),
+            rules: RunRules::default(),
         })))
     }
 
@@ -168,12 +172,12 @@ impl LocalExecutor {
         &self.0.tools
     }
 
-    /// Returns what the tools declare of themselves.
+    /// Returns the declarations of the tools.
     pub fn decls(&self) -> Vec<ToolDecl> {
         self.0.tools.decls()
     }
 
-    /// Returns what the tools declare of themselves that a run of this agent may call.
+    /// Returns the declarations of the tools that a run of this agent may call.
     pub(crate) fn decls_for(&self, agent: &AgentDecl) -> Vec<ToolDecl> {
         let mut decls = self.decls();
         let own = agent.own_tools;
@@ -184,7 +188,7 @@ impl LocalExecutor {
         decls
     }
 
-    /// Returns the tools as models are told of them.
+    /// Returns the descriptions of the tools for models.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.tools.specs()
     }
@@ -210,7 +214,7 @@ impl LocalExecutor {
     /// Calls a tool.
     async fn call(&self, permit: &Permit, call: &ToolCall, shown: &ProgressSink) -> Completion {
         #[cfg(feature = "tools")]
-        self.heed_record_before(&permit.run, call).await;
+        self.load_record_before(&permit.run, call).await;
         let permissions = match self.0.rules.of(&*self.0.store, &permit.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Completion::fault(FaultClass::Other, false, &error.to_string()),
@@ -242,6 +246,10 @@ fn shipped(_: &Weak<Inner>) -> Executors {
 impl EffectExecutor for LocalExecutor {
     fn model(&self) -> &str {
         self.0.model.name()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.0.provider.as_deref()
     }
 
     fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {

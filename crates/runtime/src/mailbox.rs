@@ -41,8 +41,8 @@ pub(crate) fn counting(
     })
 }
 
-/// Returns an event with what the mailbox knows of it: when an answer was sent, and that a pause
-/// which names nobody is a person's.
+/// Adds what the mailbox knows of an event: when an answer was sent, and that a pause without an
+/// author is a person's.
 pub(crate) fn arrived(mut event: Event<Body>, at: At) -> Event<Body> {
     match &mut event {
         Event::Answered { sent, .. } | Event::ApprovalAnswered { sent, .. } => *sent = Some(at),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_nothing_counts_however_often_it_is_said() {
+    fn repeated_messages_other_than_answers_all_count() {
         let (cancel, pause) = (r#"{"cancelled":{"scope":"run"}}"#, r#"{"paused":{"why":"tea"}}"#);
         let five = yes(5);
         // What cannot be read is refused by the run, and not left here.

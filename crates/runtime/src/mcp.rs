@@ -1,8 +1,8 @@
 //! MCP servers: tools that other programs offer, taken in at arm's length.
 //!
-//! Here belongs what speaks the Model Context Protocol as a client. A server is started
-//! only when a person has named it, sees only the environment that its entry names, and
-//! what it says of its own tools is a claim. Which calls may be made is not decided here.
+//! A client of the Model Context Protocol. A server is started only when a person has named it and
+//! sees only the environment that its entry names; its descriptions of its own tools are claims.
+//! Which calls may run is decided elsewhere.
 
 mod config;
 mod connection;
@@ -21,7 +21,7 @@ pub use config::{McpServerList, NamedServer};
 pub use error::{ConfigLocation, McpError};
 pub use servers::{McpConnections, Servers};
 
-/// How long servers are waited for, and how much of what they say is kept.
+/// Timeouts of servers, and size limits of their output.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct McpLimits {
     /// How long a server may take to be greeted, and again to list its tools.
@@ -30,7 +30,7 @@ pub struct McpLimits {
     pub connect: Duration,
     /// How long a call may take.
     pub call: Duration,
-    /// How long a server may take to stop by itself before it is killed.
+    /// How long a server may take to stop on its own before it is killed.
     pub stop: Duration,
     /// Bytes of a result that are kept.
     pub output: usize,
@@ -71,7 +71,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect()
 }
 
-/// Returns as much of a text as fits into so many bytes, whole characters only.
+/// Returns as much of a text as fits into this many bytes, whole characters only.
 fn start_of(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
 }

@@ -48,20 +48,19 @@ use crate::{
     effect::{Completion, EffectFuture},
     tool::ToolSpec,
 };
-use script::Script;
+use script::ModelScript;
 #[cfg(feature = "models")]
 use wire::Wire;
 
-/// What a model is asked.
+/// A model request.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
     /// The prompt.
     pub prompt: Prompt,
     /// The tools that the prompt names. Others are not offered.
     pub tools: Vec<ToolSpec>,
-    /// What tells this question from all others, so that a provider which takes such a
-    /// key answers it once; a further attempt is another question. Calls without an id
-    /// get one from it.
+    /// Identifies this request, so that a provider which supports such a key answers it once;
+    /// another attempt is another request. Calls without an id get one from it.
     pub key: String,
 }
 
@@ -76,7 +75,7 @@ pub struct Model {
 enum Kind {
     #[cfg(feature = "models")]
     Wire(Arc<Wire>),
-    Script(Arc<Script>),
+    Script(Arc<ModelScript>),
     Quote,
 }
 
@@ -98,7 +97,7 @@ impl Model {
                 return Err(ModelError::NoFeature { provider });
             }
             (Provider::Script, None) => {
-                Kind::Script(Script::open(Path::new(settings.spec.name()), settings.prices)?)
+                Kind::Script(ModelScript::open(Path::new(settings.spec.name()), settings.prices)?)
             }
             (_, None) => Kind::Quote,
         };
@@ -110,13 +109,13 @@ impl Model {
         &self.name
     }
 
-    /// Returns whether it writes: what only quotes has no words of its own.
+    /// Returns whether it writes text; `quote` only quotes.
     pub const fn writes(&self) -> bool {
         !matches!(self.kind, Kind::Quote)
     }
 
-    /// Asks. The answer is a finished reply or a fault; what it cost comes with both.
-    /// Dropping the future closes the connection.
+    /// Asks. The answer is a complete reply or a fault; both have their cost. Dropping the future
+    /// closes the connection.
     pub fn ask(&self, question: ModelRequest, shown: ProgressSink) -> EffectFuture {
         match &self.kind {
             #[cfg(feature = "models")]
@@ -199,7 +198,7 @@ impl fmt::Display for Protocol {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("no protocol is called `{name}`")]
 pub struct NoSuchProtocol {
-    /// What was asked for.
+    /// The given name.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! What those who watch a run are told, and the watcher that writes to the log.
+//! Notices for the observers of a run, and the observer that writes to the log.
 
 use pointsman_kernel::{
     agent::ToolCall,
@@ -16,14 +16,14 @@ use crate::{
 /// A notice to the observers of a run.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// Something happened to it: its journal tells the same.
+    /// Something happened; the journal has the same item.
     Item(TimelineItem),
     /// Something that only observers learn.
     Live(LiveNotice),
 }
 
 impl Notice {
-    /// Returns what happened, if that is what it tells.
+    /// Returns the item's kind, if it is an item.
     pub const fn kind(&self) -> Option<&TimelineKind> {
         match self {
             Self::Item(item) => Some(&item.kind),
@@ -76,7 +76,7 @@ pub enum LiveNotice {
         /// The run after it.
         view: Box<RunView>,
     },
-    /// A person is to be asked now.
+    /// Ask a person now.
     Ask(Question),
     /// The run waits for input, and a new observer has joined.
     Listens,
@@ -88,24 +88,24 @@ pub enum LiveNotice {
         /// The piece.
         text: Box<str>,
     },
-    /// What was written for an effect came to nothing: discard it. Of a question: it was
-    /// answered, here or elsewhere, or is no longer asked.
+    /// Discard the text shown for an effect: its attempt failed. For a question: it was answered,
+    /// here or elsewhere, or is no longer open.
     Discard(EffectId),
     /// More calls of tools were answered: ten, or as many as the chart's
     /// `progress_check_interval` says.
     Progressed(CallProgress),
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
-    /// An entry is not on disk after a while: what the run does next waits for it.
+    /// An entry is not on disk after a while: the run waits for it.
     Delayed(Box<str>),
 }
 
-/// What a person is asked.
+/// A question for a person.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The question's effect.
     pub effect: EffectId,
-    /// What it is about.
+    /// Its subject.
     pub asks: QuestionKind,
     /// When it is too late: the call is denied, or the attempt has timed out.
     pub expires: At,
@@ -147,16 +147,16 @@ impl Serialize for Question {
 pub const AGAIN: &str =
     "It was in progress when the program stopped, and may or may not have been done.";
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Debug)]
 pub enum QuestionKind {
     /// Whether a call may run.
     Call {
         /// The call.
         call: ToolCall,
-        /// What the answer must name: the call's digest.
+        /// The call's digest, which the answer must name.
         identity: Digest,
-        /// Whether it was under way when the program stopped: see [`AGAIN`].
+        /// Whether it was in progress when the program stopped: see [`AGAIN`].
         again: bool,
     },
     /// A question of the chart's own, which yes or no answers.
@@ -170,15 +170,15 @@ pub struct CallProgress {
     pub calls: u64,
     /// Files that were changed, each once.
     pub files_modified: usize,
-    /// Of the last calls, as many as `max_recent_actions` says, those that went well.
+    /// How many of the last `max_recent_actions` calls succeeded.
     pub recent_successes: usize,
-    /// Of the same, those that did not.
+    /// How many of them failed.
     pub recent_failures: usize,
 }
 
 /// Watches runs. It is called between two steps of the run, so it should be quick.
 pub trait Observer: Send + Sync {
-    /// Is told of something that happened.
+    /// Receives a notice.
     fn notice(&self, run: &RunId, notice: &Notice);
 }
 

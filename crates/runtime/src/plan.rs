@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// Minutes that a phase may be expected to take: a year.
 const MAX_MINUTES: u64 = 525_600;
 
-/// Why a file is no plan.
+/// Why a file is not a plan.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -42,7 +42,7 @@ pub enum PlanError {
         path: PathBuf,
         /// The line; the first is 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// It has too many phases.
@@ -52,7 +52,7 @@ pub enum PlanError {
         path: PathBuf,
         /// Its phases.
         has: usize,
-        /// What the chart permits.
+        /// The chart's limit.
         most: u64,
     },
 }
@@ -62,7 +62,7 @@ impl PlanError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::File { .. } => "give the path of a plan after `--plan`",
-            Self::Many { .. } => "put some of them together",
+            Self::Many { .. } => "merge some of them",
             Self::Line { .. } | Self::Long { .. } => {
                 "a plan is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`"
             }
@@ -70,7 +70,7 @@ impl PlanError {
     }
 }
 
-/// Reads a plan with so many phases at most.
+/// Reads a plan with at most this many phases.
 pub fn read(path: &Path, most: u64) -> Result<Vec<Phase>, PlanError> {
     let file = |source| PlanError::File { path: path.into(), source };
     let size = fs::metadata(path).map_err(file)?.len();
@@ -92,7 +92,7 @@ type Wrong = (usize, String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Whole {
+struct PlanFile {
     #[serde(default)]
     phase: Vec<toml::Spanned<Table>>,
 }
@@ -106,7 +106,7 @@ struct Table {
 
 fn tables(text: &str) -> Result<Vec<Phase>, Wrong> {
     let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-    let whole: Whole = toml::from_str(text).map_err(|error| {
+    let whole: PlanFile = toml::from_str(text).map_err(|error| {
         (error.span().map_or(1, |span| line(span.start)), error.message().to_owned())
     })?;
     if whole.phase.is_empty() {
@@ -132,8 +132,8 @@ fn minutes(minutes: Option<u64>) -> Result<Option<u64>, String> {
     }
 }
 
-/// Reads an enumerated list. What is indented below an item belongs to it; headings and
-/// what stands around the list do not.
+/// Reads a numbered list. Indented lines belong to the item above; headings and text around the
+/// list are ignored.
 fn list(text: &str) -> Result<Vec<Phase>, Wrong> {
     let mut items: Vec<(usize, String)> = Vec::new();
     let (mut inside, mut all_ones) = (false, true);
@@ -152,7 +152,7 @@ fn list(text: &str) -> Result<Vec<Phase>, Wrong> {
             items.push((line, words.to_owned()));
             inside = true;
         } else if let Some((_, item)) = items.last_mut().filter(|_| inside && indented) {
-            // A nested item is part of what the phase is for.
+            // A nested item is part of the phase's description.
             let words = trimmed.trim_start_matches(['-', '*', '+']).trim_start();
             if !words.is_empty() {
                 item.push_str("; ");
@@ -173,12 +173,12 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at_checked(digits)?;
     let rest = rest.strip_prefix(['.', ')'])?;
-    // `1.5 times` is no item.
+    // `1.5 times` is not an item.
     let words = rest.strip_prefix([' ', '\t']).or_else(|| rest.is_empty().then_some(rest))?;
     Some((number.parse().ok()?, words.trim()))
 }
 
-/// Reads `what it is for (10 min)`.
+/// Reads `description (10 min)`.
 fn item(words: &str) -> Result<Phase, String> {
     let said = words.strip_suffix(')').and_then(|words| words.rsplit_once('('));
     let time = said.and_then(|(what, time)| {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn mistakes_are_reported_with_their_line() {
         let wrong = |found: Result<Vec<Phase>, Wrong>| found.expect_err("it is no plan");
         assert_eq!(wrong(list("Some words.\n")).0, 1);
         assert_eq!(wrong(list("1. a\n3. b\n")), (2, "expected item 2, found item 3".into()));

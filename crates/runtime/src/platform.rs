@@ -6,6 +6,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::watch::Vitals;
 
+/// Returns the name of this machine.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// The clock that files are stamped with.
 #[cfg(target_os = "linux")]
 const FILES: ClockId = ClockId::RealtimeCoarse;
@@ -26,7 +31,7 @@ pub(crate) const BOOT: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 pub(crate) const BOOT: ClockId = ClockId::Monotonic;
 
-/// Reads how the machine is doing; what the system does not tell is left out.
+/// Reads the state of the machine; values that the system does not report are missing.
 #[cfg(target_os = "linux")]
 pub(crate) fn vitals(folder: &Path) -> Vitals {
     let processor = std::fs::read_to_string("/proc/stat").ok().and_then(|text| {
@@ -49,7 +54,7 @@ pub(crate) fn vitals(folder: &Path) -> Vitals {
     Vitals { processor, memory, disk_free: disk_free(folder) }
 }
 
-/// Reads how the machine is doing; what the system does not tell is left out.
+/// Reads the state of the machine; values that the system does not report are missing.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn vitals(folder: &Path) -> Vitals {
     Vitals { processor: None, memory: None, disk_free: disk_free(folder) }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Writes a number and what it counts.
+/// Formats a number with its noun.
 pub fn counted(count: impl Display, what: &str) -> String {
     let count = count.to_string();
     match (count.as_str(), what) {

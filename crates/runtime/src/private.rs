@@ -1,7 +1,6 @@
 //! Folders and files that their owner alone may read: what people type is kept in them.
 //!
-//! Only what is made here is closed to others. What is there already has the permissions
-//! that somebody gave it.
+//! Only files created here are private. Existing files keep their permissions.
 
 use std::{
     fs::{DirBuilder, File},

@@ -25,18 +25,23 @@ use thiserror::Error;
 use tokio::{
     sync::{mpsc, watch},
     task::{JoinHandle, JoinSet},
+    time::interval,
 };
 
 use crate::{
     clock::now_ms,
     driver::{DriveError, Driver, DriverContext},
-    store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
+    gate::Gates,
+    store::{Change, Changes, Lease, Release, RunId, Store, StoreError, Worker},
     task::{RunTask, TaskEnd, Until},
     watch::PauseSignal,
 };
 
 /// The longest time for which a run that cannot be driven is kept out of the queue.
 const LONGEST_RETRY: Duration = Duration::from_mins(5);
+
+/// For how many times the first retry a run is deferred that cannot be set up here.
+const UNPLACEABLE: u32 = 5;
 
 /// The error of a run that a scheduler cannot drive.
 #[derive(Debug, Error)]
@@ -64,11 +69,26 @@ pub enum SchedulerError {
     },
 }
 
+impl SchedulerError {
+    /// Returns whether another worker may do better: the run was not driven at all.
+    const fn is_local(&self) -> bool {
+        matches!(self, Self::Context { .. } | Self::Chart(..))
+    }
+}
+
 /// Finds the context of a run: what acts for it, in which folder, with which model.
 #[async_trait]
 pub trait DriverContexts: Send + Sync + 'static {
     /// Returns the context of a run.
     async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
+}
+
+/// Contexts that others use, too.
+#[async_trait]
+impl<C: DriverContexts> DriverContexts for Arc<C> {
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError> {
+        (**self).context(run).await
+    }
 }
 
 /// One context for all runs.
@@ -79,7 +99,7 @@ impl DriverContexts for DriverContext {
     }
 }
 
-/// What a scheduler reports of a run that it no longer drives.
+/// A scheduler's report on a run that it no longer drives.
 #[derive(Debug)]
 pub struct FinishedRun {
     /// The run.
@@ -93,10 +113,10 @@ pub struct FinishedRun {
 pub struct SchedulerOptions {
     /// Runs that are driven at a time.
     pub jobs: usize,
-    /// What the worker can do.
+    /// The worker's abilities.
     pub worker: Worker,
-    /// The time between two looks at the queue while no change is announced. A wake-up is late by
-    /// this much at most.
+    /// The time between two polls of the queue while no change is announced: the longest delay of
+    /// a wake-up.
     pub poll: Duration,
     /// The time for which a run that cannot be driven is kept out of the queue; it doubles with
     /// each failure.
@@ -148,6 +168,8 @@ impl Scheduler {
             programs: Mutex::default(),
             failures: Mutex::default(),
             retry: options.retry,
+            open: closed.clone(),
+            gates: Gates::default(),
             finished,
         });
         let claiming = tokio::spawn(claim(shared, options, changes, closed, count));
@@ -159,7 +181,8 @@ impl Scheduler {
         *self.driven.borrow()
     }
 
-    /// Claims no more runs, and waits until those in progress rest. Runs that take longer than the
+    /// Claims no more runs, and hands over those in progress: nothing new starts, effects in progress
+    /// are waited for, and then other schedulers can claim the runs. Runs that take longer than the
     /// limit are stopped; another scheduler resumes them.
     pub async fn drain(mut self, limit: Duration) {
         self.claims.send_replace(false);
@@ -171,7 +194,7 @@ impl Scheduler {
     }
 }
 
-/// What the tasks of a scheduler share.
+/// The shared state of a scheduler's tasks.
 struct Shared {
     store: Arc<dyn Store>,
     contexts: Box<dyn DriverContexts>,
@@ -180,6 +203,9 @@ struct Shared {
     /// Failures of a run in a row, and the time until which it is kept out of the queue.
     failures: Mutex<HashMap<RunId, (u32, u64)>>,
     retry: Duration,
+    /// Whether runs are claimed, and driven on.
+    open: watch::Receiver<bool>,
+    gates: Gates,
     finished: mpsc::UnboundedSender<FinishedRun>,
 }
 
@@ -197,6 +223,7 @@ async fn claim(
         while driving.try_join_next().is_some() {}
         while kept_out.try_join_next().is_some() {}
         let free = if *open.borrow() { jobs.saturating_sub(driving.len()) } else { 0 };
+        shared.gates.learn(&*shared.store).await;
         let leases = if free == 0 { Vec::new() } else { shared.ready(free, &options.worker).await };
         let found = !leases.is_empty();
         for lease in leases {
@@ -222,7 +249,7 @@ async fn claim(
             Some(_) = driving.join_next() => {}
             () = announced(&mut changes), if free > 0 => {}
             () = tokio::time::sleep(options.poll), if free > 0 => {}
-            // A scheduler that is gone has aborted this task.
+            // Dropping the scheduler aborts this task.
             closed = open.changed(), if is_open => if closed.is_err() { return },
         }
     }
@@ -248,8 +275,14 @@ impl Shared {
     /// Drives a run until it ends, fails or is parked.
     async fn drive(self: Arc<Self>, lease: Lease) {
         let run = lease.run().clone();
+        // The beats wake a task to which nothing happens.
+        let mut pulse = lease.pulse().map(|it| (it.clone(), interval(it.every())));
         let mut driving = pin!(self.driven(lease));
         let driven = poll_fn(|context| {
+            if let Some((pulse, beats)) = &mut pulse {
+                pulse.beat();
+                while beats.poll_tick(context).is_ready() {}
+            }
             let polled = catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context)));
             polled.unwrap_or_else(|_| Poll::Ready(Err(SchedulerError::Panicked(run.clone()))))
         });
@@ -261,7 +294,12 @@ impl Shared {
             }
             Err(error) => {
                 tracing::warn!(%run, %error, "the run cannot be driven");
-                self.fail(&run);
+                if let Err(unnoted) = self.store.fault(&run, &error.to_string()).await {
+                    tracing::warn!(%run, error = %unnoted, "the failure cannot be recorded");
+                }
+                if !error.is_local() {
+                    self.fail(&run);
+                }
                 Err(error)
             }
         };
@@ -272,19 +310,40 @@ impl Shared {
     /// Drives a run until it ends or rests. One that rests is parked.
     async fn driven(&self, lease: Lease) -> Result<Option<Disposition>, SchedulerError> {
         let run = lease.run().clone();
-        let context = self.contexts.context(&run).await?;
-        let program = self.program(&context, &run).await?;
+        let set_up = async {
+            let context = self.contexts.context(&run).await?;
+            let program = self.program(&context, &run).await?;
+            Ok((context, program))
+        };
+        let (context, program) = match set_up.await {
+            Ok(set_up) => set_up,
+            Err(error) => {
+                // Another worker may have what is missing here.
+                let wait = self.retry.saturating_mul(UNPLACEABLE);
+                self.store.release(lease, Release::Deferred { wait }).await?;
+                return Err(error);
+            }
+        };
         // An agent whose questions end with the process stays here until they are answered.
         let lasts = program.agent().questions_last;
         let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
-        let mut driver = Driver::resume(context, program, lease).await?;
-        if driver.run().core().paused_by.contains(&Pauser::Worker) {
-            driver.heed(Pauser::Worker, PauseSignal::Resume).await?;
+        let driver = Driver::resume(context, program, lease).await?;
+        let mut task =
+            RunTask::new(driver, until).with_worker(self.open.clone(), self.gates.clone());
+        // A gate that is closed stops the starts before the queue's pause is lifted.
+        task.follow_gate().await?;
+        if task.driver().run().core().is_paused_by(Pauser::Worker) {
+            task.driver_mut().heed(Pauser::Worker, PauseSignal::Resume).await?;
         }
-        let mut task = RunTask::new(driver, until).with_mailbox().await?;
+        let mut task = task.with_mailbox().await?;
         loop {
-            if let TaskEnd::Ended(ended) = task.run().await? {
-                return Ok(Some(ended));
+            match task.run().await? {
+                TaskEnd::Ended(ended) => return Ok(Some(ended)),
+                TaskEnd::Leaves(how) => {
+                    task.leave(how).await?;
+                    return Ok(None);
+                }
+                _ => {}
             }
             match task.park().await? {
                 Some(again) => task = again,

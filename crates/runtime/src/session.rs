@@ -1,4 +1,4 @@
-//! Runs on this machine, for callers that do not await: begin, go on, replay, fork.
+//! Runs on this machine, for blocking callers: start, resume, replay, fork.
 
 use std::{path::Path, path::PathBuf, sync::Arc};
 
@@ -30,10 +30,11 @@ mod denied_unattended;
 mod drive;
 #[cfg(feature = "sqlite")]
 mod dry_run;
-mod end;
+pub(crate) mod end;
 mod error;
 mod message;
 mod replay;
+mod restore;
 mod signals;
 mod threads;
 mod transcript;
@@ -45,15 +46,17 @@ pub use drive::approval;
 pub use error::SessionError;
 pub use message::Delivery;
 
+pub(crate) use converse::messages_and_end;
 use drive::Pressed;
 pub(crate) use drive::outcome;
 #[cfg(feature = "sqlite")]
 pub use dry_run::{DryRun, dry_run};
 pub(crate) use end::end_children;
 pub use replay::{ReplayReport, replay};
+pub use restore::restore;
 use threads::Threads;
 
-/// A run that is to be started on this machine.
+/// The options of a new run on this machine.
 #[derive(Debug)]
 pub struct StartOptions {
     /// Its chart, bound to its agent.
@@ -62,10 +65,10 @@ pub struct StartOptions {
     pub source: Box<str>,
     /// The agent's configuration.
     pub config: Body,
-    /// What it is for, for people.
+    /// Its goal, for people.
     pub goal: Box<str>,
-    /// What is said to an agent that listens: the bodies of its first event. In a
-    /// [`run`](Session::run) it hears these and then that there is no more.
+    /// The messages for a conversational agent: the bodies of its first event. A
+    /// [`run`](Session::run) gives it these, and then the end of the input.
     pub words: Vec<Body>,
     /// Permission rules.
     pub permissions: Permissions,
@@ -73,7 +76,7 @@ pub struct StartOptions {
     pub seed: Option<u64>,
 }
 
-/// How a run stands when a session lets go of it.
+/// The status of a run when a session detaches from it.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     /// The run.
@@ -86,11 +89,11 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// Whether it is paused.
     pub paused: bool,
-    /// What a person must answer.
+    /// The open questions.
     pub questions: Vec<Question>,
     /// Milliseconds since it began.
     pub elapsed_ms: u64,
-    /// What it has come to.
+    /// Its result.
     pub result: Option<String>,
     /// The same as data, for agents whose result is more than text.
     pub report: Option<Body>,
@@ -98,7 +101,7 @@ pub struct RunSummary {
     pub error: Option<TurnError>,
 }
 
-/// A run as it was, with its chart.
+/// A run at one of its entries, with its chart.
 pub struct RecalledRun {
     /// Its chart, bound to its agent.
     pub program: Program,
@@ -120,14 +123,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens the journals in one file, with a folder for what can be made anew. Runs can be of
-    /// these agents.
+    /// Opens the journals in one file, with a folder for caches. Runs can be of these agents.
     #[cfg(feature = "sqlite")]
     pub fn open(agents: Agents, journal: &Path, cache: &Path) -> Result<Self, SessionError> {
         Self::open_with(agents, journal, cache, &SqliteOptions::default())
     }
 
-    /// Opens the journals in one file with settings, with a folder for what can be made anew.
+    /// Opens the journals in one file with settings, with a folder for caches.
     #[cfg(feature = "sqlite")]
     pub fn open_with(
         agents: Agents,
@@ -142,8 +144,8 @@ impl Session {
         Ok(Self { agents, store, name, journal, cache, threads })
     }
 
-    /// Opens another store, with a name for people; `open` is awaited on this session's threads. Files
-    /// that belong to this machine alone, such as screenshots, are kept beside `journal`.
+    /// Opens another store, with a name for people; `open` is awaited on this session's threads.
+    /// Local files, such as screenshots, are stored beside `journal`.
     pub fn over(
         agents: Agents,
         name: &str,
@@ -173,7 +175,7 @@ impl Session {
         &self.store
     }
 
-    /// Begins a run and drives it until it ends or waits for somebody who is not there.
+    /// Starts a run and drives it until it ends or waits for a person who is absent.
     pub fn run(
         &self,
         executor: &LocalExecutor,
@@ -182,7 +184,7 @@ impl Session {
         approver: &mut dyn Approver,
     ) -> Result<RunSummary, SessionError> {
         let engine = self.engine(executor);
-        let words = converse::said_and_closed(start.program.agent(), &start.words);
+        let words = messages_and_end(start.program.agent(), &start.words);
         let beginning = PreparedRun { words, ..engine.beginning(start)? };
         self.threads.block_on(async {
             let (handle, commands) = mpsc::unbounded_channel();
@@ -192,7 +194,7 @@ impl Session {
         })
     }
 
-    /// Goes on with a run that was interrupted, or that waited.
+    /// Resumes an interrupted or waiting run.
     pub fn resume(
         &self,
         executor: &LocalExecutor,
@@ -203,7 +205,7 @@ impl Session {
         self.resume_granting(executor, id, &[], observers, approver)
     }
 
-    /// The same, with more of what is charged than the chart permits.
+    /// Resumes a run with additional budget.
     pub fn resume_granting(
         &self,
         executor: &LocalExecutor,
@@ -221,21 +223,21 @@ impl Session {
         })
     }
 
-    /// Removes runs that have ended, or tells which would go. What executors have kept for them
-    /// elsewhere is the caller's to remove.
+    /// Removes ended runs, or lists them. The caller removes files that executors have stored
+    /// elsewhere.
     pub fn prune(&self, prune: PruneOptions) -> Result<PruneReport, SessionError> {
         Ok(self.threads.block_on(self.store.prune(prune))?)
     }
 
-    /// Removes a run with its children whatever their state. What executors have kept for them
-    /// elsewhere is the caller's to remove.
+    /// Removes a run with its children in any state. The caller removes files that executors have
+    /// stored elsewhere.
     pub fn remove(&self, id: &RunId) -> Result<RemovedRuns, SessionError> {
         let removed = self.threads.block_on(self.store.remove(id))?;
         removed.ok_or_else(|| SessionError::Held { run: id.clone() })
     }
 
-    /// Makes a run that shares another's entries up to one of them: by default all of a
-    /// run that goes on, and all but the end of one that has ended.
+    /// Creates a run that shares another's entries up to one of them: by default all of an active
+    /// run, and all but the end of one that has ended.
     pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
         self.block_on(engine::fork(&*self.store, id, at))
     }
@@ -246,18 +248,43 @@ impl Session {
         Engine { agents, store, executor: executor.clone() }
     }
 
-    /// Returns a context in which nobody acts: for runs that are only to be ended or paused.
+    /// Returns a context without executors: for runs that are only ended or paused.
     fn idle(&self) -> DriverContext {
         end::idle(&self.agents, &self.store)
     }
 
-    /// Recalls a run as it was after an entry, or is now, and checks every byte of its lines.
+    /// Returns a run after an entry, or now, and checks every byte of its lines.
     pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<RecalledRun, SessionError> {
         let program = self.program(id)?;
         let mut lines = self.block_on(self.store.lines(id, Seq(0)))?;
         cut(&mut lines, id, until)?;
         let loaded = fold(&program, id, &lines)?;
         Ok(RecalledRun { program, lines, loaded })
+    }
+
+    /// Returns how a run stands by its journal.
+    pub fn summary(&self, id: &RunId) -> Result<RunSummary, SessionError> {
+        let RecalledRun { program, loaded, .. } = self.recall(id, None)?;
+        let questions = loaded.questions();
+        let run = loaded.run;
+        let core = run.core();
+        let status = match core.ended {
+            Some(ended) => RunStatus::Ended(ended),
+            None if questions.is_empty() => RunStatus::Waiting,
+            None => RunStatus::Asking,
+        };
+        Ok(RunSummary {
+            run: id.clone(),
+            state: program.state_name(core.state).into(),
+            steps: core.next.0.saturating_sub(1),
+            status,
+            paused: core.paused,
+            questions,
+            elapsed_ms: core.now.0,
+            result: run.result(),
+            report: run.report(),
+            error: run.turn_error().cloned(),
+        })
     }
 
     /// Returns where a run works and with what, as it began; older runs do not say.
@@ -278,7 +305,7 @@ impl Session {
         Ok(self.threads.block_on(executor)?)
     }
 
-    /// Returns the folder for what can be made anew.
+    /// Returns the folder for caches.
     pub fn cache(&self) -> &Path {
         &self.cache
     }
@@ -288,7 +315,7 @@ impl Session {
         &self.name
     }
 
-    /// Returns the journal file. With another store, this machine keeps its own files beside that path.
+    /// Returns the journal file. With another store, local files are beside that path.
     pub fn journal(&self) -> &Path {
         &self.journal
     }

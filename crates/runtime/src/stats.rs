@@ -1,5 +1,9 @@
 //! Figures over many runs, from their timelines.
 
+mod summary;
+
+pub use summary::SummaryCache;
+
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
@@ -7,10 +11,13 @@ use std::{
 
 use pointsman_kernel::{
     agents::{Agents, Program},
+    chart::Certificate,
     governor::Level,
     id::{At, Digest, Seq},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use summary::CountedRun;
 
 use crate::{
     store::{Filter, RunId, Store, StoreError},
@@ -22,19 +29,21 @@ use crate::{
 pub struct Stats {
     /// Runs that were read.
     pub runs: u64,
-    /// How many ended how; `open` are those that have not ended.
+    /// The number of runs by disposition; `open` counts those that have not ended.
     pub dispositions: BTreeMap<Box<str>, u64>,
     /// Transitions by edge, the most frequent first.
     pub edges: Vec<TransitionCount>,
     /// Time by state, the longest first.
     pub states: Vec<StateDuration>,
-    /// What the governor found, by rule and state, the most frequent first.
+    /// The governor's findings, by rule and state, the most frequent first.
     pub findings: Vec<FindingCount>,
     /// Runs that ended stuck, of a thousand that ended.
     pub stuck_per_mille: u64,
-    /// What was called, and what it cost.
+    /// Calls and their cost.
     #[serde(flatten)]
     pub spent: Spent,
+    /// What runs take, by agent, version of the chart and model, beside the certificate.
+    pub costs: Vec<CostGroup>,
     /// Runs whose journal this build cannot read, with the reason.
     pub unreadable: Vec<(Box<str>, String)>,
 }
@@ -71,7 +80,7 @@ pub struct StateDuration {
     pub total_ms: u64,
 }
 
-/// What the governor found in a state.
+/// The governor's findings in a state.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct FindingCount {
     /// The chart.
@@ -84,12 +93,70 @@ pub struct FindingCount {
     pub warned: u64,
     /// How often it refused the call or stopped the job.
     pub stopped: u64,
-    /// Runs in which it said something.
+    /// Runs with this finding.
     pub runs: u64,
 }
 
+/// What the runs of an agent take, with one version of a chart and one model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CostGroup {
+    /// The agent.
+    pub agent: Box<str>,
+    /// The chart.
+    pub chart: Box<str>,
+    /// Its version.
+    pub version: u32,
+    /// The model; none where runs name none.
+    pub model: Option<Box<str>>,
+    /// The runs.
+    pub runs: u64,
+    /// Those that ended stuck.
+    pub stuck: u64,
+    /// Attempts that were repeated, in all runs.
+    pub retries: u64,
+    /// Visits of states in a run.
+    pub visits: RunSpread,
+    /// Calls of a model in a run.
+    pub model_calls: RunSpread,
+    /// Calls of a tool in a run.
+    pub tool_calls: RunSpread,
+    /// Tokens of a run.
+    pub tokens: RunSpread,
+    /// Millionths of a currency unit of a run.
+    pub money: RunSpread,
+    /// The proved worst case.
+    pub certificate: Certificate,
+}
+
+/// How a figure is spread over runs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct RunSpread {
+    /// Half of the runs take this at most.
+    pub median: u64,
+    /// 95 of 100 runs take this at most.
+    pub p95: u64,
+    /// No run takes more.
+    pub max: u64,
+}
+
+impl RunSpread {
+    fn of(mut all: Vec<u64>) -> Self {
+        all.sort_unstable();
+        let max = all.last().copied().unwrap_or(0);
+        Self { median: percentile(&all, 50), p95: percentile(&all, 95), max }
+    }
+}
+
+/// Returns the smallest of sorted values with this share at or below it.
+fn percentile(sorted: &[u64], percent: usize) -> u64 {
+    let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(rank).copied().unwrap_or(0)
+}
+
 type Name = Box<str>;
-/// A chart, the state that was left, the one that was entered, and why.
+/// An agent, a chart, its version and a model; charts of one name can differ.
+type CostKey = (Name, Name, u32, Option<Name>, Digest);
+/// A chart, the old state, the new state, and the reason.
 type Way = (Name, Option<Name>, Option<Name>, Name);
 /// A chart, a state and a rule.
 type Spot = (Name, Name, Name);
@@ -99,26 +166,41 @@ fn is_stop(reason: &str) -> bool {
     matches!(reason, "stuck" | "denied")
 }
 
-/// What is counted before it is put in order.
-#[derive(Default)]
+/// Counts, before they are sorted.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Tally {
+    #[serde(with = "summary::pairs")]
     edges: BTreeMap<Way, u64>,
+    #[serde(with = "summary::pairs")]
     stays: BTreeMap<(Name, Name), Vec<u64>>,
+    #[serde(with = "summary::pairs")]
     findings: BTreeMap<Spot, (u64, u64, u64)>,
 }
 
 impl Stats {
-    /// Reads the journals of all runs, or of those of one agent or chart: each once, and each
-    /// chart once.
+    /// Reads the journals of all runs, or of one agent or chart: each once, and each chart once.
     pub async fn over(
         agents: &Agents,
         store: &dyn Store,
         agent: Option<&str>,
     ) -> Result<Self, StoreError> {
+        Self::with_cache(agents, store, agent, &mut SummaryCache::default()).await
+    }
+
+    /// Does the same, and reads only runs that have changed since they were last counted.
+    pub async fn with_cache(
+        agents: &Agents,
+        store: &dyn Store,
+        agent: Option<&str>,
+        cache: &mut SummaryCache,
+    ) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut programs: BTreeMap<Digest, Option<Arc<Program>>> = BTreeMap::new();
+        let mut groups: BTreeMap<CostKey, (Certificate, Vec<CountedRun>)> = BTreeMap::new();
         let listed = store.all(&Filter::default()).await?;
+        let there: BTreeSet<&str> = listed.runs.iter().map(|row| row.id.as_str()).collect();
+        cache.retain(|run| there.contains(run));
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
             stats.unreadable.push((run.into(), error.to_string()));
@@ -127,7 +209,7 @@ impl Stats {
             if agent.is_some_and(|agent| agent != &*row.agent && agent != &*row.chart) {
                 continue;
             }
-            // What is damaged, or was removed a moment ago, must not hide all the others.
+            // A damaged run, or one that was just removed, must not hide the others.
             let unread =
                 |error: &dyn std::fmt::Display| (row.id.as_str().into(), error.to_string());
             let program = match programs.entry(row.source) {
@@ -144,23 +226,25 @@ impl Stats {
                 stats.unreadable.push(unread(&"its chart is refused"));
                 continue;
             };
-            // What a fork shares is counted where it happened.
-            let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
-            let told = store.journal(&row.id).await.map_err(|error| error.to_string());
-            let told = told.and_then(|(row, lines)| {
-                let mut projector = Projector::new(Arc::clone(program), row.id.clone());
-                let items = projector.fold_all(&lines).map_err(|error| error.to_string())?;
-                Ok((row, items))
-            });
-            match told {
-                // It may have gone on since it was listed.
-                Ok((row, items)) => {
-                    let ended = row.ended.unwrap_or_else(|| "open".into());
-                    *stats.dispositions.entry(ended).or_default() += 1;
+            let revision = program.agent().revision;
+            let summary = match cache.find(&row, revision) {
+                Some(known) => Ok(known.clone()),
+                None => read(store, program, &row.id).await.inspect(|summary| {
+                    cache.keep(&row, revision, summary);
+                }),
+            };
+            match summary {
+                // It may have continued since it was listed.
+                Ok(summary) => {
+                    *stats.dispositions.entry(summary.ended.clone()).or_default() += 1;
                     stats.runs += 1;
-                    let own = items.iter().filter(|item| item.seq > shared);
-                    own.for_each(|item| stats.spent.add(item));
-                    tally.add(program.name(), &items, shared);
+                    stats.spent.merge(&summary.spent);
+                    tally.merge(&summary.tally);
+                    let (agent, chart) = (row.agent.clone(), program.name().into());
+                    let key = (agent, chart, program.version(), summary.model.clone(), row.source);
+                    let certificate = program.certificate();
+                    let group = groups.entry(key).or_insert_with(|| (certificate, Vec::new()));
+                    group.1.push(summary);
                 }
                 Err(error) => stats.unreadable.push(unread(&error)),
             }
@@ -169,11 +253,61 @@ impl Stats {
         let ended = stats.runs - count("open");
         stats.stuck_per_mille = (count("stuck") * 1_000).checked_div(ended).unwrap_or(0);
         tally.sort_into(&mut stats);
+        stats.costs =
+            groups.into_iter().map(|(key, (proof, runs))| group(key, proof, &runs)).collect();
         Ok(stats)
     }
 }
 
+/// Reads a run, and sums it up.
+async fn read(
+    store: &dyn Store,
+    program: &Arc<Program>,
+    run: &RunId,
+) -> Result<CountedRun, String> {
+    let (row, lines) = store.journal(run).await.map_err(|error| error.to_string())?;
+    // Shared entries of a fork are counted in the original run.
+    let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
+    let mut projector = Projector::new(Arc::clone(program), row.id.clone());
+    let items = projector.fold_all(&lines).map_err(|error| error.to_string())?;
+    Ok(CountedRun::of(program, &row, &lines, &items, shared))
+}
+
+fn group(key: CostKey, certificate: Certificate, runs: &[CountedRun]) -> CostGroup {
+    let (agent, chart, version, model, _) = key;
+    let spread = |of: fn(&CountedRun) -> u64| RunSpread::of(runs.iter().map(of).collect());
+    CostGroup {
+        agent,
+        chart,
+        version,
+        model,
+        runs: runs.len() as u64,
+        stuck: runs.iter().filter(|run| &*run.ended == "stuck").count() as u64,
+        retries: runs.iter().map(|run| run.retries).sum(),
+        visits: spread(|run| run.visits),
+        model_calls: spread(|run| run.spent.model_calls),
+        tool_calls: spread(|run| run.spent.tool_calls),
+        tokens: spread(|run| run.spent.tokens),
+        money: spread(|run| run.spent.money),
+        certificate,
+    }
+}
+
 impl Tally {
+    /// Adds the counts of a run.
+    fn merge(&mut self, run: &Self) {
+        for (way, count) in &run.edges {
+            *self.edges.entry(way.clone()).or_default() += count;
+        }
+        for (state, stays) in &run.stays {
+            self.stays.entry(state.clone()).or_default().extend(stays);
+        }
+        for (spot, (warned, stopped, runs)) in &run.findings {
+            let all = self.findings.entry(spot.clone()).or_default();
+            *all = (all.0 + warned, all.1 + stopped, all.2 + runs);
+        }
+    }
+
     /// Adds the items of a run after an entry. Earlier items and their time belong to its parent.
     fn add(&mut self, chart: &str, items: &[TimelineItem], after: Seq) {
         let chart: Box<str> = chart.into();
@@ -227,12 +361,7 @@ impl Tally {
         stats.edges.sort_by_key(|edge| std::cmp::Reverse(edge.count));
         let stay = |((chart, state), mut stays): ((Name, Name), Vec<u64>)| {
             stays.sort_unstable();
-            // The smallest value that is not below so many of a hundred.
-            let among = |percent: usize| {
-                let rank = (stays.len() * percent).div_ceil(100).saturating_sub(1);
-                stays.get(rank).copied().unwrap_or(0)
-            };
-            let (median_ms, p95_ms) = (among(50), among(95));
+            let (median_ms, p95_ms) = (percentile(&stays, 50), percentile(&stays, 95));
             let total_ms = stays.iter().fold(0, |sum: u64, ms| sum.saturating_add(*ms));
             StateDuration { chart, state, visits: stays.len() as u64, median_ms, p95_ms, total_ms }
         };

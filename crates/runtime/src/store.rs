@@ -1,9 +1,8 @@
 //! Stores keep journals: the contract of every store, and the stores that ship.
 //!
-//! A journal's lines are the truth. A run's row, its prompts and its snapshot are written with
-//! them at the same moment and can be made anew from them. The runtime knows a store by the
-//! trait [`Store`] alone; [`sqlite`] keeps journals in one file, [`memory`] for as long as the
-//! process lives.
+//! A journal's lines are the truth. A run's row, its prompts and its snapshot are written together
+//! with them and can be rebuilt from them. The runtime knows a store only by the trait [`Store`];
+//! [`sqlite`] keeps journals in one file, [`memory`] keeps them until the process ends.
 
 mod changes;
 mod error;
@@ -15,13 +14,14 @@ mod link;
 mod list;
 pub mod memory;
 mod message;
+pub mod protocol;
 mod prune;
 mod queue;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use pointsman_kernel::{
@@ -33,18 +33,20 @@ pub use changes::{Change, Changes, Feed};
 pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
 pub use id::{MessageId, NoRunId, RunId};
-pub use lease::Lease;
+pub use lease::{Lease, Pulse};
 pub use link::{EntryLine, Link};
 pub use list::{Cursor, Filter, Page, RunList, RunScope, StatusFilter};
 pub use memory::MemoryStore;
 pub use message::MailboxMessage;
 pub use prune::{PruneOptions, PruneReport, RemovedRuns};
-pub use queue::{QueueOptions, Release, Worker};
+pub use queue::{
+    ClaimLimits, QueueOptions, QueuePlace, QueueStatus, Release, Worker, check_all as check_queued,
+};
 pub use row::{EntryColumns, Health, PromptRow, RunRecord, RunRow, Snapshot};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
 
-/// One step to be kept: the line, and what is derived from it.
+/// One step to store: the line and everything derived from it.
 #[derive(Clone, Debug)]
 pub struct Append {
     /// The run.
@@ -63,7 +65,7 @@ pub struct Append {
     pub snapshot: Option<Box<str>>,
     /// What models are shown by the effects of this entry.
     pub prompts: Vec<NewPrompt>,
-    /// The message that this entry takes. It is gone once the entry is there.
+    /// The message that this entry takes, and removes.
     pub message: Option<MessageId>,
 }
 
@@ -80,17 +82,16 @@ impl Append {
     }
 }
 
-/// What a model is shown, to be kept.
+/// A prompt to store.
 #[derive(Clone, Debug)]
 pub struct NewPrompt {
     /// The effect that asks the model.
     pub effect: EffectId,
-    /// The prompt's messages as JSON, the system's first. What was shown before is kept
-    /// once.
+    /// The prompt's messages as JSON, the system's first. Repeated messages are stored once.
     pub parts: Vec<String>,
 }
 
-/// What is said of a run once, with its first entry.
+/// The data of a run that is written once, with its first entry.
 #[derive(Clone, Debug)]
 pub struct NewRun {
     /// The agent's name.
@@ -99,13 +100,13 @@ pub struct NewRun {
     pub chart: Box<str>,
     /// The chart's text, so that a run can always be read.
     pub source: Box<str>,
-    /// What it was started for, for people.
+    /// Its goal, for people.
     pub goal: Box<str>,
     /// When, in milliseconds since 1970.
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
-    /// What is said to it from the start: messages that are sent with its first entry.
+    /// Its first messages, sent with its first entry.
     pub messages: Vec<Box<str>>,
     /// What its creator calls the request for it: a second one of that name makes no second run.
     pub request: Option<Box<str>>,
@@ -119,7 +120,7 @@ pub struct NewRun {
 /// the store's kind permits. Every method that reads sees one moment. A future that is dropped
 /// may have done its work or not, and nothing by halves.
 ///
-/// What each method promises is checked by one suite over all stores: `tests/it/store/conformance`.
+/// One suite checks the promises of each method for all stores: `tests/it/store/conformance`.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Creates a run with its first entry, and claims it for the caller.
@@ -129,7 +130,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
     async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError>;
 
-    /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
+    /// Claims a run, or returns nothing if this or another process already owns it.
     ///
     /// Of two leases for one run, ever, the later has the higher epoch. The owner of the earlier
     /// one can append nothing more once the later one was appended under.
@@ -145,9 +146,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - Any other error: nothing was written.
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError>;
 
-    /// Claims up to so many queued runs that are ready, those that have waited longest first and
-    /// keys in turn: those that nobody has and that were not parked, whose wake-up time has come,
-    /// or that have messages their last owner has not read.
+    /// Claims up to `most` queued runs that are ready, the longest waiting first and keys in turn.
+    /// A run is ready if it has no owner and was not parked, if its wake-up time has come, or if
+    /// it has messages that its last owner has not read.
     async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError>;
 
     /// Renews leases that would expire, and returns the runs whose lease is in force no longer.
@@ -158,6 +159,28 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// announced by [`changes`](Self::changes), waits, and makes the run ready: nothing is lost
     /// between two owners.
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError>;
+
+    /// Puts runs into the queue, or back into it: each is ready at its time, whatever it waited for,
+    /// and a quarantined one is given another chance. Returns those that are queued now; ended and
+    /// unknown runs are left out, and a child is refused.
+    async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError>;
+
+    /// Records why a worker could not drive a run, where the store can set a run aside.
+    async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
+        let _ = (run, why);
+        Ok(())
+    }
+
+    /// Tells all workers of a shared store that a provider of models accepts no requests for a time.
+    async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        let _ = (name, wait);
+        Ok(())
+    }
+
+    /// Returns the providers that accept no requests, and for how long.
+    async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
+        Ok(Vec::new())
+    }
 
     /// Waits until the leases that were dropped are given up: before the process ends.
     async fn settle(&self) {}
@@ -194,19 +217,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// the way: one row must not hide all the others.
     async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError>;
 
-    /// Looks at the rows of all runs and whether there are as many as were written, and returns
-    /// what is damaged.
+    /// Checks the rows of all runs and their number, and returns all damage.
     async fn check(&self) -> Result<Vec<StoreError>, StoreError>;
 
-    /// Returns what is known of the store without looking at its runs: for a probe of whether it is
-    /// ready.
+    /// Returns the state of the store without reading its runs: for a readiness probe.
     async fn health(&self) -> Result<Health, StoreError>;
 
     /// Returns the text of the chart that a run was started with.
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError>;
 
-    /// Returns so many lines of a run after an entry, in order, each the very one that was
-    /// written. There are fewer only where the run has no more.
+    /// Returns up to `limit` lines of a run after an entry, in order, exactly as written. There
+    /// are fewer only if the run has no more.
     async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// Returns a run with its lines, as both are at one moment.
@@ -219,12 +240,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns the prompts of a run, in order.
     async fn prompts(&self, run: &RunId) -> Result<Vec<PromptRow>, StoreError>;
 
-    /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
-    /// row were checked; what is kept beside them is for the caller to compare.
+    /// Returns a run with all its stored data, and its prompts up to an entry. The lines and the
+    /// row are verified; the caller compares the rest with them.
     async fn record(&self, run: &RunId, until: Seq) -> Result<RunRecord, StoreError>;
 
-    /// Keeps content of a run under the digest of what it says, and returns the digest. The same
-    /// content is kept once. It goes with the run, and a fork has what its parent had.
+    /// Stores content of a run under its digest, and returns the digest. The same content is
+    /// stored once. It is removed with the run; a fork shares its parent's.
     async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError>;
 
     /// Returns content of a run, as much of the range as there is: the very bytes that were kept.
@@ -235,11 +256,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         range: Range<u64>,
     ) -> Result<Vec<u8>, StoreError>;
 
-    /// Removes runs that have ended and that nobody has claimed, with all that is theirs.
+    /// Removes unclaimed runs that have ended, with all their data.
     async fn prune(&self, prune: PruneOptions) -> Result<PruneReport, StoreError>;
 
-    /// Removes one run with its children, whatever their state. Returns nothing if somebody has
-    /// claimed one of them.
+    /// Removes one run with its children, in any state. Returns nothing if one of them has an
+    /// owner.
     async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError>;
 }
 

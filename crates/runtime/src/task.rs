@@ -1,8 +1,8 @@
 //! One loop drives every run: a command's, a conversation's, a child's and one of thousands.
 //!
-//! It takes the next of: an answer, an event that was sent, a message, a command of its handle, the
-//! time to wake, its parent's pause, the watch over the machine. Callers differ in what they send,
-//! and in what they do when the run rests.
+//! It takes the next of: an answer, an event, a message, a command of its handle, a wake-up, its
+//! parent's pause, the watch over the machine. Callers differ in what they send, and in what they
+//! do when the run waits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,17 +19,18 @@ use tokio::{
 
 use crate::{
     driver::{DriveError, Driver, DriverInput, RunStatus, written},
+    gate::{Gates, closes},
     mailbox::{counting, is_word},
     session::{ApprovalDecision, approval, end_children},
     store::{Changes, Release, RunId, Store, StoreError},
     watch::{PauseSignal, ResourceWatch},
 };
 
-/// What the handle of a run asks of its task.
+/// A command of a run's handle to its task.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Send an event; the run hears it when it listens. The sender learns once it outlives the
-    /// process.
+    /// Send an event; the run receives it when it awaits one. The sender is notified once the
+    /// event is stored.
     Send(Event<Body>, oneshot::Sender<()>),
     /// Stop the work in progress and listen.
     CancelTurn,
@@ -37,7 +38,7 @@ pub(crate) enum Command {
     Decide(EffectId, ApprovalDecision),
     /// Detach from the run as soon as it waits for nothing but a person.
     Unattended,
-    /// Detach from the run as soon as it waits for somebody.
+    /// Detach from the run as soon as it waits for a person.
     Wait,
     /// A person has pressed Ctrl-C: cancel the turn or the run, or detach from one that is
     /// cancelled already or does nothing.
@@ -46,14 +47,14 @@ pub(crate) enum Command {
     Detach,
 }
 
-/// What a run is driven for.
+/// How long a run is driven.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Until {
-    /// Until it waits for somebody: a person's answer or word.
+    /// Until it waits for a person's answer or message.
     Waits,
     /// Until nothing is in progress, though its time to wake may come: the caller wakes it.
     Parks,
-    /// Until it ends, because somebody talks with it. Without answers, until it asks.
+    /// Until it ends, because a person talks with it. Without an approver, until it asks.
     Ends {
         /// Whether they answer questions.
         answers: bool,
@@ -71,6 +72,8 @@ pub(crate) enum TaskEnd {
     Waiting,
     /// A command has detached the task from it.
     Detached,
+    /// It is given up like this: its worker stops, or the provider of its model is closed.
+    Leaves(Release),
 }
 
 /// The task of a run.
@@ -84,6 +87,9 @@ pub(crate) struct RunTask {
     changes: Option<Changes>,
     parent: Option<watch::Receiver<bool>>,
     machine: Option<(ResourceWatch, Interval)>,
+    /// Whether its worker continues; `false` hands the run over.
+    worker: Option<watch::Receiver<bool>>,
+    gate: Option<Gate>,
     /// Whether the messages were looked at that waited from before.
     delivered: bool,
     cancelled: bool,
@@ -101,12 +107,14 @@ impl RunTask {
             changes: None,
             parent: None,
             machine: None,
+            worker: None,
+            gate: None,
             delivered: false,
             cancelled: false,
         }
     }
 
-    /// Has it look for messages itself.
+    /// Makes it look for messages itself.
     pub(crate) async fn with_mailbox(mut self) -> Result<Self, StoreError> {
         self.changes = Some(self.store.changes().await?);
         Ok(self)
@@ -136,6 +144,15 @@ impl RunTask {
         self
     }
 
+    /// Has it hand the run over when its worker stops, and keep away from closed gates.
+    #[must_use]
+    pub(crate) fn with_worker(mut self, worker: watch::Receiver<bool>, gates: Gates) -> Self {
+        self.worker = Some(worker);
+        let provider = self.driver.provider().map(Into::into);
+        self.gate = provider.map(|name| Gate { name, changes: gates.changes(), gates });
+        self
+    }
+
     pub(crate) const fn driver(&self) -> &Driver {
         &self.driver
     }
@@ -155,6 +172,8 @@ impl RunTask {
         }
         loop {
             self.follow_parent().await?;
+            self.follow_worker().await?;
+            self.follow_gate().await?;
             if self.driver.listens() && self.hear().await? {
                 continue;
             }
@@ -164,10 +183,17 @@ impl RunTask {
                 }
                 return Ok(rest);
             }
-            let Self { driver, commands, changes, parent, machine, run, .. } = self;
+            let Self { driver, commands, changes, parent, machine, worker, gate, run, .. } = self;
             let event = tokio::select! {
                 sent = driver.next() => match sent {
-                    DriverInput::Event(event) => Some(event),
+                    DriverInput::Event(event) => {
+                        if let (Some(gate), Some(wait)) = (&self.gate, closes(&event)) {
+                            gate.gates.close(&gate.name, wait);
+                            // Other workers hear of it as soon as the store can tell them.
+                            self.store.close_gate(&gate.name, wait).await?;
+                        }
+                        Some(event)
+                    }
                     DriverInput::Question => None,
                 },
                 command = next_command(commands) => match self.obey(command).await? {
@@ -180,6 +206,8 @@ impl RunTask {
                     None
                 }
                 () = changed(parent) => None,
+                () = changed(worker) => None,
+                () = gate_changed(gate) => None,
                 call = look(machine) => {
                     if let Some(call) = call {
                         self.driver.heed(Pauser::Machine, call).await?;
@@ -256,6 +284,46 @@ impl RunTask {
         self.driver.heed(Pauser::Parent, if wanted { paused() } else { PauseSignal::Resume }).await
     }
 
+    /// Stops the starts of a run whose worker stops: the next one lifts that.
+    async fn follow_worker(&mut self) -> Result<(), DriveError> {
+        if self.is_handed_over() && !self.driver.run().core().is_paused_by(Pauser::Worker) {
+            let paused = PauseSignal::Pause("its worker stops".into());
+            self.driver.heed(Pauser::Worker, paused).await?;
+        }
+        Ok(())
+    }
+
+    /// Stops the starts of a run while the provider of its model is closed.
+    pub(crate) async fn follow_gate(&mut self) -> Result<(), DriveError> {
+        let Some(gate) = &mut self.gate else { return Ok(()) };
+        gate.changes.borrow_and_update();
+        let closed = gate.gates.wait(&gate.name).is_some();
+        if closed == self.driver.run().core().is_paused_by(Pauser::Gate) {
+            return Ok(());
+        }
+        let paused = || PauseSignal::Pause("the provider accepts no requests for a while".into());
+        self.driver.heed(Pauser::Gate, if closed { paused() } else { PauseSignal::Resume }).await
+    }
+
+    fn is_handed_over(&self) -> bool {
+        self.worker.as_ref().is_some_and(|goes_on| !*goes_on.borrow())
+    }
+
+    /// Returns how the run is given up, where it does not rest by itself: its worker stops, or the
+    /// provider of its model is closed.
+    fn leaves(&self) -> Option<Release> {
+        if self.is_handed_over() {
+            return Some(Release::Deferred { wait: Duration::ZERO });
+        }
+        let gate = self.gate.as_ref()?;
+        gate.gates.away(&gate.name).map(|wait| Release::Deferred { wait })
+    }
+
+    /// Gives the run up.
+    pub(crate) async fn leave(self, how: Release) -> Result<(), DriveError> {
+        self.driver.release(how).await
+    }
+
     /// Returns why the task is over for now, if it is.
     fn rest(&self) -> Option<TaskEnd> {
         let driver = &self.driver;
@@ -267,18 +335,21 @@ impl RunTask {
             return None;
         }
         let rest = if status == RunStatus::Asking { TaskEnd::Asking } else { TaskEnd::Waiting };
+        if let Some(how) = self.leaves().filter(|_| !driver.is_at_work()) {
+            return Some(TaskEnd::Leaves(how));
+        }
         let rests = match (self.until, status) {
             (Until::Parks, _) => !driver.is_under_way(),
             (Until::Ends { answers }, RunStatus::Asking) => !answers,
             (Until::Ends { .. }, _) | (Until::Waits, RunStatus::Moving) => false,
-            (Until::Waits, _) => !self.is_paused_for_a_while(),
+            (Until::Waits, _) => !self.is_paused_temporarily(),
         };
         rests.then_some(rest)
     }
 
-    /// Returns whether the run is paused by somebody who lets it go on again: its parent, or the
-    /// watch over the machine. For a person's pause somebody must come.
-    fn is_paused_for_a_while(&self) -> bool {
+    /// Returns whether the pause will be lifted without a person: by its parent, or by the watch
+    /// over the machine.
+    fn is_paused_temporarily(&self) -> bool {
         let core = self.driver.run().core();
         let machines = || core.paused_by.iter().all(|by| *by == Pauser::Machine);
         core.paused && (self.parent.is_some() || self.machine.is_some() && machines())
@@ -327,7 +398,24 @@ impl RunTask {
     }
 }
 
-/// What a command comes to.
+/// The gate of a run's provider.
+struct Gate {
+    name: Box<str>,
+    changes: watch::Receiver<()>,
+    gates: Gates,
+}
+
+/// Waits until a gate closes or opens.
+async fn gate_changed(gate: &mut Option<Gate>) {
+    let Some(gate) = gate else { return std::future::pending().await };
+    match gate.gates.wait(&gate.name) {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None if gate.changes.changed().await.is_ok() => {}
+        None => std::future::pending().await,
+    }
+}
+
+/// The result of a command.
 enum Obeyed {
     Event(Event<Body>),
     Done,
@@ -338,13 +426,13 @@ const fn cancel(scope: Scope) -> Obeyed {
     Obeyed::Event(Event::Cancelled { scope })
 }
 
-/// Tells the sender of a word that it outlives the process.
+/// Tells the sender of a message that it is stored.
 fn tell(kept: oneshot::Sender<()>) {
     // Not everybody waits for that.
     let _: Result<(), ()> = kept.send(());
 }
 
-/// Waits for a command. Where the last handle is gone, the run is detached from.
+/// Waits for a command. When the last handle is dropped, this detaches from the run.
 async fn next_command(commands: &mut Option<mpsc::UnboundedReceiver<Command>>) -> Command {
     match commands {
         Some(commands) => commands.recv().await.unwrap_or(Command::Detach),
@@ -359,7 +447,7 @@ async fn next_message(changes: &mut Option<Changes>, run: &RunId) {
     }
 }
 
-/// Waits until a parent is paused or goes on. Where it is gone nobody changes that any more.
+/// Waits until the parent is paused or resumed. A parent that is gone changes nothing any more.
 async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
     let changed = match parent {
         Some(parent) => parent.changed().await.is_ok(),
@@ -370,7 +458,7 @@ async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
     }
 }
 
-/// Waits for the next look at the machine, and returns what the watch asks for.
+/// Waits for the next check of the machine, and returns the watch's signal.
 async fn look(machine: &mut Option<(ResourceWatch, Interval)>) -> Option<PauseSignal> {
     match machine {
         Some((watch, looks)) => {
@@ -383,7 +471,7 @@ async fn look(machine: &mut Option<(ResourceWatch, Interval)>) -> Option<PauseSi
 
 fn every(period: Duration) -> Interval {
     let mut ticks = interval(period);
-    // What was missed while a step was written need not be made up for.
+    // Ticks missed during a write are skipped.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }

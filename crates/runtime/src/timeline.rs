@@ -18,7 +18,7 @@ use pointsman_kernel::{
     id::{At, EffectId, Seq},
     turn::TurnError,
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::observe::Question;
 
@@ -29,22 +29,22 @@ pub use read::{Projector, Timeline};
 /// The version of the items' JSON. Kinds and fields may be added to it without another number.
 pub const TIMELINE_VERSION: u16 = 1;
 
-/// One fact of a run, as its journal tells it.
+/// One fact of a run, from its journal.
 #[derive(Clone, Debug, Serialize)]
 pub struct TimelineItem {
     /// The entry.
     pub seq: Seq,
-    /// The item's place among those of its entry. Both together name it.
+    /// The item's position among those of its entry. Both together identify it.
     pub index: u16,
     /// Milliseconds since the run began.
     pub at: At,
-    /// What it is.
+    /// Its kind.
     #[serde(flatten)]
     pub kind: TimelineKind,
 }
 
-/// What an item tells. The first group are events, one for each entry, under the journal's own
-/// names; the others are what the step made of it.
+/// The kind of an item. The first group are events, one for each entry, under the journal's own
+/// names; the others follow from the event.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,13 +69,13 @@ pub enum TimelineKind {
         /// The effect.
         #[serde(serialize_with = "shown")]
         effect: EffectId,
-        /// What was done, in a few words; empty where only a person's answer was waited for.
+        /// The action, in a few words; empty if it was only a person's answer.
         did: Box<str>,
         /// Whether it went well.
         ok: bool,
         /// What came back, in a few words.
         what: Box<str>,
-        /// Whether it only serves the agent, as a summary does: it is no reply to anybody.
+        /// Whether it is internal to the agent, such as a summary, and not a reply to a person.
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         aside: bool,
         /// The call, where it is a tool's.
@@ -83,7 +83,7 @@ pub enum TimelineKind {
         call: Option<Box<ToolCall>>,
         /// All of what came back.
         answer: Box<Answer<Body>>,
-        /// What it cost.
+        /// Its cost.
         usage: Usage,
     },
     /// A person decided over a call, or its question expired.
@@ -122,9 +122,9 @@ pub enum TimelineKind {
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         still_paused: bool,
     },
-    /// Starts go on.
+    /// The run was resumed.
     Resumed,
-    /// The process that drove the run was gone, and another one resumed it.
+    /// The process that drove the run ended, and another one resumed it.
     Interrupted,
     /// The run shares the entries before this one with another run.
     Forked,
@@ -135,7 +135,7 @@ pub enum TimelineKind {
         /// How much more.
         amount: u64,
     },
-    /// An entry of a run whose agent this process does not know: all that can be told of it.
+    /// An entry of a run whose agent this process does not know, as far as it can be read.
     Raw {
         /// The event's name.
         event: Box<str>,
@@ -186,7 +186,7 @@ pub enum TimelineKind {
         attempt: u16,
         /// Who carries it out.
         by: OrderKind,
-        /// What it does, in a few words.
+        /// The action, in a few words.
         what: Box<str>,
         /// The call, where it is a tool's.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,8 +199,8 @@ pub enum TimelineKind {
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         only_checked: bool,
     },
-    /// A person is needed. Those who watch learn from [`LiveNotice::Ask`](crate::observe::LiveNotice::Ask)
-    /// when the question is to be put.
+    /// A person is needed. [`LiveNotice::Ask`](crate::observe::LiveNotice::Ask) tells observers
+    /// when to ask the question.
     Asked(Question),
     /// An abandoned effect was stopped.
     Stopped {
@@ -223,7 +223,25 @@ pub enum TimelineKind {
 impl TimelineKind {
     /// Returns the event's name, as in the journal, where this is the item of an event.
     pub fn event(&self) -> Option<&str> {
-        Some(match self {
+        match self {
+            Self::Raw { event, .. } => Some(event),
+            Self::Failed { .. }
+            | Self::Transition { .. }
+            | Self::Stage { .. }
+            | Self::Verdict(_)
+            | Self::Retrying { .. }
+            | Self::Started { .. }
+            | Self::Asked(_)
+            | Self::Stopped { .. }
+            | Self::Listens { .. }
+            | Self::Ended { .. } => None,
+            _ => Some(self.name()),
+        }
+    }
+
+    /// Returns its name: `kind` as JSON has it.
+    pub fn name(&self) -> &'static str {
+        match self {
             Self::Begun { .. } => "begun",
             Self::Given { .. } => "given",
             Self::Answered { .. } => "answered",
@@ -236,13 +254,22 @@ impl TimelineKind {
             Self::Interrupted => "interrupted",
             Self::Forked => "forked",
             Self::Granted { .. } => "granted",
-            Self::Raw { event, .. } => event,
-            _ => return None,
-        })
+            Self::Raw { .. } => "raw",
+            Self::Failed { .. } => "failed",
+            Self::Transition { .. } => "transition",
+            Self::Stage { .. } => "stage",
+            Self::Verdict(_) => "verdict",
+            Self::Retrying { .. } => "retrying",
+            Self::Started { .. } => "started",
+            Self::Asked(_) => "asked",
+            Self::Stopped { .. } => "stopped",
+            Self::Listens { .. } => "listens",
+            Self::Ended { .. } => "ended",
+        }
     }
 
-    /// Returns all of an answer's text, where it is a tool's result, a fault or a model's reply.
-    /// What only serves the agent is none.
+    /// Returns the whole text of a tool's result, a fault or a model's reply; nothing for answers
+    /// that are internal to the agent.
     pub fn output(&self) -> Option<&str> {
         match self {
             Self::Answered { answer, aside, .. } => describe::output(answer, *aside),
@@ -256,8 +283,8 @@ pub fn is_stuck(verdict: &Verdict) -> bool {
     !verdict.rule.is_permission() && verdict.level >= Level::Refuse
 }
 
-/// What was called, and what it cost.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+/// Calls and their cost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Spent {
     /// Calls of a model that were started.
     pub model_calls: u64,
@@ -284,6 +311,14 @@ impl Spent {
             }
             _ => {}
         }
+    }
+
+    /// Adds calls and their cost.
+    pub const fn merge(&mut self, other: &Self) {
+        self.model_calls += other.model_calls;
+        self.tool_calls += other.tool_calls;
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.money = self.money.saturating_add(other.money);
     }
 
     /// Returns what items cost together.

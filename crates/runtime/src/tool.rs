@@ -1,8 +1,8 @@
-//! Tools: what a run may do to the world, each confined to its workspace.
+//! Tools: the actions of a run on the world, each confined to its workspace.
 //!
-//! A call's arguments are checked against the tool's schema before anything runs, and
-//! whatever goes wrong is a result that a model can read. Files are reached through
-//! [`folder`], commands run in a [`sandbox`].
+//! A call's arguments are checked against the tool's schema before anything runs, and every error
+//! is a result that a model can read. Files are reached through [`folder`], commands run in a
+//! [`sandbox`].
 
 mod contract;
 mod describe;
@@ -96,25 +96,25 @@ use folder::Folder;
 #[cfg(feature = "tools")]
 use repositories::Repositories;
 use schema::Offer;
-use shared::Shared;
+use shared::SharedTools;
 #[cfg(feature = "tools")]
 use work::{ToolOutput, done, fitting};
 
 /// How a line of a command's output begins that is ours, and meant for the person too.
 pub(crate) const NOTICE: &str = "[notice] ";
 
-/// A tool as models are told of it.
+/// The description of a tool for models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
     pub name: Box<str>,
-    /// What it does, in a sentence or two.
+    /// Its description, in a sentence or two.
     pub about: Box<str>,
     /// The JSON Schema of its arguments: an object.
     pub parameters: Value,
 }
 
-/// What the tools work on, and how far they go.
+/// The workspace and limits of the tools.
 #[derive(Clone, Debug)]
 pub struct ToolSettings {
     /// The workspace.
@@ -133,7 +133,7 @@ pub struct ToolSettings {
     /// Who commits where the repository does not say.
     #[cfg(feature = "tools")]
     pub author: Author,
-    /// The tools: those that ship, and more.
+    /// The tools: the shipped ones, and others.
     pub toolbox: Toolbox,
 }
 
@@ -185,7 +185,7 @@ pub enum ToolError {
 
 /// The tools over one workspace, for runs that may do everything or for one under rules.
 #[derive(Clone, Debug)]
-pub struct WorkspaceTools(Arc<Shared>, Arc<Permissions>, Arc<Offer>);
+pub struct WorkspaceTools(Arc<SharedTools>, Arc<Permissions>, Arc<Offer>);
 
 impl WorkspaceTools {
     /// Opens the tools over a workspace.
@@ -194,7 +194,7 @@ impl WorkspaceTools {
             .map_err(|source| ToolError::Root { root: settings.root.clone(), source })?;
         let offer = Offer::of(settings.toolbox.clone(), &settings.limits);
         let offer = Arc::new(offer.map_err(ToolError::Schema)?);
-        let shared = Shared {
+        let shared = SharedTools {
             #[cfg(feature = "tools")]
             index: Mutex::new(fts::Index::open(&settings.index)?),
             #[cfg(feature = "tools")]
@@ -223,14 +223,14 @@ impl WorkspaceTools {
     }
 
     /// Returns the same tools for a run with these permissions: `list`, `search` and
-    /// `context.fts_search` do not show what a rule over paths keeps it from reading. What
-    /// may be called at all is not decided here.
+    /// `context.fts_search` hide files that path rules keep it from reading. Which calls may run
+    /// is decided elsewhere.
     #[must_use]
     pub fn under(&self, permissions: Arc<Permissions>) -> Self {
         Self(Arc::clone(&self.0), permissions, Arc::clone(&self.2))
     }
 
-    /// Returns what the run may do whose calls these are.
+    /// Returns the permissions of the run.
     pub fn permissions(&self) -> &Permissions {
         &self.1
     }
@@ -250,7 +250,7 @@ impl WorkspaceTools {
         self.0.limits()
     }
 
-    /// Returns what models are told of each tool.
+    /// Returns the description of each tool for models.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.2.specs.clone()
     }
@@ -273,8 +273,8 @@ impl WorkspaceTools {
         self.0.sandbox().name()
     }
 
-    /// Calls a tool. What it cannot do is a result that a model can read; dropping the
-    /// future stops it. A call that may have been done already is looked for first.
+    /// Calls a tool. An error is a result that a model can read; dropping the future stops it. A
+    /// call that may have been done already is checked first.
     pub async fn call(&self, call: &ToolCall, permit: &Permit, shown: &ProgressSink) -> Completion {
         let (tool, arguments) = match self.2.check(call) {
             Ok(checked) => checked,
@@ -289,8 +289,7 @@ impl WorkspaceTools {
         tool.call(ToolContext { tools: self, call, permit, shown }, arguments).await
     }
 
-    /// Says what became of a call that was begun and never answered, where the world
-    /// can tell.
+    /// Reports the result of a call that was started and never answered, if it can be determined.
     pub async fn probe(&self, call: &ToolCall) -> Option<Completion> {
         let (tool, arguments) = self.2.check(call).ok()?;
         let (tool, tools) = (Arc::clone(tool), self.clone());

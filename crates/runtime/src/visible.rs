@@ -1,41 +1,40 @@
 //! Text as a person reads it: what steers a screen is taken out, and what draws nothing, or
 //! wider than it counts, is shown by a sign with its number.
 //!
-//! Every front end uses this: terminals, editors, and questions that are printed. Whoever
-//! decides on a text must see all of it.
+//! Every front end uses this: terminals, editors and printed questions. A person who decides about
+//! a text must see all of it.
 
 use std::fmt::{self, Write as _};
 
 use unicode_width::UnicodeWidthChar;
 
-/// Marks that may stand on one letter: no writing needs more.
+/// The most marks on one letter: no script needs more.
 const MARKS: usize = 3;
 /// Signs of invisible characters that may follow each other; more are counted together.
 const SIGNS: usize = 4;
-/// Blanks that may stand beside each other: before a line, and within one. More of them
-/// would push what follows out of sight.
+/// The most blanks in a row: before a line, and within one. More would push the rest out of sight.
 const INDENT: usize = 40;
 const BLANKS: usize = 8;
 /// Empty lines that may stand below each other.
 const EMPTY: usize = 3;
 
-/// Returns text in which everything that is there can be seen, for somebody who decides on
-/// it. Lines and tabs stay. Control characters become `�`; characters that draw nothing,
-/// turn the direction of what follows, or draw wider than they count become `⟨U+200B⟩`, and
-/// `⟨800×U+3164⟩` where there are many.
+/// Returns text without anything hidden, for a person who decides about it. Line breaks and tabs
+/// stay. Control characters become `�`; characters that draw nothing, change the direction of the
+/// following text, or draw wider than they count become `⟨U+200B⟩`, or `⟨800×U+3164⟩` for many of
+/// them.
 pub fn visible(text: &str) -> String {
     shown(text, false)
 }
 
-/// Returns text in which nothing steers a screen, for reading alone. It is [`visible`], but
-/// for what prose needs: the joiners within words and the marks that choose how an emoji
-/// looks are not told, and unusual blanks are blanks.
+/// Returns text that cannot control a terminal, for reading only. Like [`visible`], except for
+/// what prose needs: joiners within words and emoji variation selectors are not shown, and unusual
+/// blanks are blanks.
 pub fn prose(text: &str) -> String {
     shown(text, true)
 }
 
-/// Returns [`visible`] text in one line of so many characters. Each run of blanks is one
-/// blank, or its number where it is long.
+/// Returns [`visible`] text in one line of at most `most` characters. Each run of blanks is one
+/// blank, or its number if it is long.
 pub fn line(text: &str, most: usize) -> String {
     let visible = visible(text);
     let mut flat = String::new();
@@ -55,8 +54,8 @@ pub fn line(text: &str, most: usize) -> String {
     cut
 }
 
-/// Returns a text in which no blanks push anything out of sight: long runs of blanks and of
-/// empty lines are told by their number.
+/// Returns text in which blanks cannot push anything out of sight: a count replaces long runs of
+/// blanks and empty lines.
 pub fn folded(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut empty: Vec<&str> = Vec::new();
@@ -75,8 +74,8 @@ pub fn folded(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns JSON with the same meaning in which nothing steers a terminal: what [`visible`]
-/// would change is written as `\u009b`. JSON has such characters within texts alone.
+/// Returns JSON with the same meaning that cannot control a terminal: characters that [`visible`]
+/// would change are escaped, such as `\u009b`. JSON has such characters only within texts.
 pub fn json(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -93,8 +92,8 @@ pub fn json(text: &str) -> String {
     escaped
 }
 
-/// Returns whether a character draws nothing, turns what follows, or draws wider than it
-/// counts: the code points that Unicode lets a program ignore, blank letters, and letters
+/// Returns whether a character draws nothing, changes the direction of the following text, or
+/// draws wider than it counts: Unicode's default ignorable code points, blank letters, and letters
 /// that are parts of others.
 const fn is_hidden(c: char) -> bool {
     matches!(c,
@@ -111,8 +110,8 @@ fn is_odd_blank(c: char) -> bool {
     c.is_whitespace() && !c.is_ascii()
 }
 
-/// Returns whether prose may hold a hidden character between these two: within a word of a
-/// writing that joins its letters, or within an emoji.
+/// Returns whether prose may have a hidden character between these two: within a word of a joining
+/// script, or within an emoji.
 fn is_usual(before: Option<char>, c: char, after: Option<char>) -> bool {
     let foreign = |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_hidden(c));
     match c {
@@ -124,7 +123,7 @@ fn is_usual(before: Option<char>, c: char, after: Option<char>) -> bool {
             (foreign(before) || emoji) && foreign(after)
         }
         '\u{ad}' => true,
-        // Letters that are written in parts.
+        // Scripts with letters in several parts.
         '\u{1160}'..='\u{11ff}' | '\u{d7b0}'..='\u{d7ff}' => {
             matches!(before, Some('\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97c}'))
         }
@@ -146,7 +145,7 @@ fn shown(text: &str, prose: bool) -> String {
             continue;
         }
         signs(&mut hidden, &mut shown);
-        // What is joined or chosen here draws no column of its own.
+        // Joiners and variation selectors take no column.
         let silent = told && !matches!(c, '\u{200c}' | '\u{200d}' | '\u{1160}'..='\u{d7ff}');
         let is_mark = !told && !c.is_ascii() && c.width() == Some(0);
         if is_mark {
@@ -168,7 +167,7 @@ fn shown(text: &str, prose: bool) -> String {
     shown
 }
 
-/// Tells how many marks of a letter were left out.
+/// Writes how many marks of a letter were left out.
 fn many_marks(marks: &mut usize, shown: &mut String) {
     if *marks > MARKS {
         let _: fmt::Result = write!(shown, "⟨{} more marks⟩", *marks - MARKS);
@@ -176,7 +175,7 @@ fn many_marks(marks: &mut usize, shown: &mut String) {
     *marks = 0;
 }
 
-/// Tells hidden characters by their signs.
+/// Writes hidden characters as signs.
 fn signs(hidden: &mut Vec<char>, shown: &mut String) {
     let groups: Vec<&[char]> = hidden.chunk_by(|one, two| one == two).collect();
     if groups.len() > SIGNS {
@@ -216,7 +215,7 @@ fn counted(blanks: usize) -> String {
     format!(" ⟨{blanks} blanks⟩ ")
 }
 
-/// Returns a line in which long runs of blanks are shown by their number.
+/// Returns a line with counts instead of long runs of blanks.
 fn narrowed(line: &str) -> String {
     let mut narrow = String::new();
     let mut at = 0;
@@ -242,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_draws_nothing_is_shown_by_a_sign_and_its_number() {
+    fn invisible_characters_are_shown_and_counted() {
         let hidden = [
             '\u{3164}',
             '\u{115f}',
@@ -307,13 +306,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_stays_as_it_is() {
+    fn plain_text_is_unchanged() {
         let plain = "naïve Straße 漢字 Ελλάδα русский עברית العربية हिन्दी ไทย 😀 — “x” ½";
         assert_eq!((visible(plain), prose(plain)), (plain.into(), plain.into()));
     }
 
     #[test]
-    fn prose_keeps_what_its_writing_needs() {
+    fn prose_keeps_joiners_of_its_script() {
         let persian = "می\u{200c}خواهم";
         assert_eq!(prose(persian), persian);
         assert!(visible(persian).contains("⟨U+200C⟩"));
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_told_by_their_number() {
+    fn blanks_are_counted() {
         let many = " ".repeat(300);
         assert_eq!(line(&format!("a{many}b  c"), 80), "a ⟨300 blanks⟩ b c");
         assert_eq!(folded(&format!("$ a{many}b  c")), "$ a ⟨300 blanks⟩ b  c");

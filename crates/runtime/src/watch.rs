@@ -1,6 +1,6 @@
 //! The watch over the machine: when it runs short, starts are stopped for a while.
 //!
-//! What is under way goes on and its answers are taken; only nothing new is started.
+//! Work in progress continues and its answers are taken; nothing new starts.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use std::{
 
 use crate::platform;
 
-/// When to pause. What has no limit is not watched.
+/// When to pause. A value without a limit is not watched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceLimits {
     /// Per cent of the processors that may be busy.
@@ -20,14 +20,14 @@ pub struct ResourceLimits {
     pub disk_free: Option<u64>,
     /// Time between two looks.
     pub every: Duration,
-    /// The longest pause; after it the run goes on, whatever the watch sees.
+    /// The longest pause; after it the run continues in any case.
     pub longest: Duration,
 }
 
 impl Default for ResourceLimits {
-    /// Memory and disk: little enough that a small disk does not slow every run down, and
-    /// enough for a journal to be written to its end. Busy processors are no danger to one run of one person, so they
-    /// are watched only where somebody asks for it.
+    /// Memory and disk: low enough that a small disk does not pause every run, high enough for a
+    /// journal to be finished. Busy processors do not endanger a single run, so they have no
+    /// default limit.
     fn default() -> Self {
         Self {
             processor: None,
@@ -50,20 +50,20 @@ pub struct Vitals {
     pub disk_free: Option<u64>,
 }
 
-/// What the watch asks for.
+/// A signal of the watch.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PauseSignal {
     /// Stop starts, for this reason.
     Pause(String),
-    /// Let them go on.
+    /// Continue.
     Resume,
 }
 
-/// What a machine is short of.
+/// A shortage of the machine.
 struct Shortage {
     /// The setting that says when.
     setting: &'static str,
-    /// What was seen.
+    /// The measured value.
     why: String,
 }
 
@@ -78,7 +78,7 @@ pub struct ResourceWatch {
 }
 
 impl ResourceWatch {
-    /// Returns a watch; the folder tells which disk.
+    /// Returns a watch; the folder selects the disk.
     pub fn new(limits: ResourceLimits, folder: &Path) -> Self {
         Self { limits, folder: folder.into(), last: None, paused: None }
     }
@@ -88,13 +88,13 @@ impl ResourceWatch {
         self.limits.every
     }
 
-    /// Looks at the machine, and says what to do if that has changed.
+    /// Checks the machine, and returns a signal if something has changed.
     pub fn look(&mut self) -> Option<PauseSignal> {
         let vitals = platform::vitals(&self.folder);
         self.judge(vitals)
     }
 
-    /// Judges by what was seen.
+    /// Judges by the measured values.
     pub fn judge(&mut self, now: Vitals) -> Option<PauseSignal> {
         let short = self.shortage(&now);
         self.last = Some(now);
@@ -118,7 +118,7 @@ impl ResourceWatch {
         }
     }
 
-    /// Says why a run is paused, when it goes on, and what else helps.
+    /// Says why a run is paused, when the pause ends, and what else helps.
     fn told(&self, Shortage { setting, why }: Shortage) -> String {
         let longest = self.limits.longest.as_secs();
         let longest = match longest {
@@ -132,7 +132,7 @@ impl ResourceWatch {
         )
     }
 
-    /// Returns what the machine is short of.
+    /// Returns the shortage of the machine.
     fn shortage(&self, now: &Vitals) -> Option<Shortage> {
         let short = |setting, why| Some(Shortage { setting, why });
         let percent = |part: u64, whole: u64| part.saturating_mul(100).checked_div(whole);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_judged_by_what_they_did_since_the_last_look() {
+    fn processor_load_is_measured_between_two_checks() {
         let limits = ResourceLimits { processor: Some(80), ..ResourceLimits::default() };
         let mut watch = watch(limits);
         let ticks = |busy, all| Vitals { processor: Some((busy, all)), ..Vitals::default() };

@@ -43,7 +43,7 @@ impl TempFolder {
         SqliteStore::open(&self.journal()).expect("the journal opens")
     }
 
-    /// Opens the journal as anybody could, to damage it.
+    /// Opens the journal directly, to damage it.
     ///
     /// # Panics
     ///

@@ -127,7 +127,7 @@ impl Script {
         Ok((script, lease))
     }
 
-    /// Creates a run that nobody drives.
+    /// Creates a run without an owner.
     ///
     /// # Panics
     ///

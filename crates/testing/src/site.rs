@@ -1,4 +1,4 @@
-//! A site on loopback, mostly for a browser: it answers as it is told to and writes down every
+//! A site on loopback, mostly for a browser: it gives the configured answers and records every
 //! request.
 
 use std::{

@@ -55,7 +55,7 @@ use verify::PriorMessages;
 pub struct Browser {
     client: Client,
     settings: BrowserSettings,
-    /// What was started, and is to be ended; nothing where it is somebody else's.
+    /// The processes that we started and must end; nothing for another program's browser.
     ours: Option<ProcessGroup>,
     /// Whether the session at the driver was made by us.
     session: SessionOwner,
@@ -73,11 +73,11 @@ pub struct Browser {
     commands: AtomicU64,
     /// What the page had to say before anything was typed.
     stood: Mutex<PriorMessages>,
-    /// What a box of the page's own is told from.
+    /// The known dialogs of the page.
     boxes: Mutex<KnownBoxes>,
 }
 
-/// What became of a browser that was started for us.
+/// What happened to a browser that we started.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BrowserExit {
     /// It is the person's now.
@@ -86,7 +86,7 @@ pub enum BrowserExit {
     Closed,
 }
 
-/// A dialog that stood in the way, and what became of it.
+/// A dialog that was in the way, and how it was answered.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BrowserDialog {
     /// What it said.

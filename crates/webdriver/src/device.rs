@@ -30,7 +30,7 @@ pub use thumbnail::thumbnail;
 /// What a device was asked for.
 pub type DeviceResult<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;
 
-/// A device, as the explore agent's tasks need it. Every call has a limit of its own.
+/// A device for the explore agent's tasks. Every call has its own limit.
 pub trait Device: Send + Sync {
     /// Returns what people should call it.
     fn name(&self) -> String;
@@ -38,7 +38,7 @@ pub trait Device: Send + Sync {
     /// Opens a session, or takes up the one there is.
     fn open(&self) -> DeviceResult<'_, ()>;
 
-    /// Returns what is installed of an app; nothing if it is not there.
+    /// Returns the installed version of an app; nothing if it is not installed.
     fn installed<'a>(&'a self, package: &'a str) -> DeviceResult<'a, Option<InstalledApp>>;
 
     /// Installs an app from a file.
@@ -71,12 +71,11 @@ pub trait Device: Send + Sync {
         key: &'a str,
     ) -> DeviceResult<'a, Option<RecordingStep>>;
 
-    /// Returns whether it can tell by the key that a gesture was performed already. Where it
-    /// cannot, nobody knows whether one that was interrupted took place.
+    /// Returns whether it recognises a repeated gesture by its key. If not, an interrupted gesture
+    /// may or may not have been performed.
     fn remembers(&self) -> bool;
 
-    /// Returns whether a screen only changes when something is done: nobody need wait for it
-    /// to settle.
+    /// Returns whether a screen changes only after an action: then it need not settle.
     fn stands_still(&self) -> bool {
         false
     }

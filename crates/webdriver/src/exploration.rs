@@ -29,7 +29,7 @@ use crate::explore::blobs;
 pub struct Exploration {
     /// The run.
     pub run: RunRow,
-    /// What it was configured with.
+    /// Its configuration.
     pub config: ExploreConfig,
     /// What it found.
     pub map: AppMap,

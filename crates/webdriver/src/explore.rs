@@ -25,7 +25,7 @@ use pointsman_runtime::{
 use crate::device::DeviceSettings;
 use session::DeviceSession;
 
-/// The devices of runs, and what is kept for them: the executor of `explore`. A copy is the same.
+/// The devices of runs, and their stored files: the executor of `explore`. Copies share them.
 #[derive(Clone)]
 pub struct Devices(Arc<Inner>);
 
@@ -38,8 +38,8 @@ struct Inner {
 }
 
 impl Devices {
-    /// Explores apps on devices, for runs in these journals. What is kept for a run lies beside
-    /// the file that they are in.
+    /// Explores apps on devices, for runs in these journals. A run's files are stored beside the
+    /// journal's file.
     pub fn new(settings: DeviceSettings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let (folder, hands) = (beside(journal), Mutex::default());
         Self(Arc::new(Inner { settings, folder, store, hands }))
@@ -77,7 +77,7 @@ impl Executor<ExploreAgent> for Devices {
     }
 }
 
-/// Returns the folder beside a journal in which a run's pictures and hierarchies are kept.
+/// Returns the folder beside a journal for a run's pictures and hierarchies.
 pub fn blobs(journal: &Path, run: &RunId) -> PathBuf {
     beside(journal).join(run.as_str())
 }

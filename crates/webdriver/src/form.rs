@@ -1,8 +1,8 @@
 //! The form agent's tasks, carried out in the browser of its run: one for each run, started
 //! when it is first needed.
 //!
-//! What a person's profile says goes from its file into the page. The journal is told what
-//! was done, and values only where the run's configuration has it so.
+//! A person's values go from the profile's file into the page. The journal records the actions,
+//! and values only if the run's configuration says so.
 
 mod error;
 mod press;
@@ -38,7 +38,7 @@ use error::TaskError;
 use session::BrowserSession;
 pub use submit::SubmitTool;
 
-/// The browsers of runs, and what is kept for them: the executor of `form`. A copy is the same.
+/// The browsers of runs, and their stored files: the executor of `form`. Copies share them.
 #[derive(Clone)]
 pub struct Forms(Arc<Inner>);
 
@@ -48,13 +48,13 @@ struct Inner {
     folder: PathBuf,
     store: Arc<dyn Store>,
     rooms: Mutex<BTreeMap<RunId, Arc<BrowserSession>>>,
-    /// What became of the browsers of runs that have ended without sending their form.
+    /// What happened to the browsers of runs that ended without sending their form.
     left: Mutex<BTreeMap<RunId, browser::BrowserExit>>,
 }
 
 impl Forms {
-    /// Fills forms in such a browser, for runs in these journals. What is kept for a run lies
-    /// beside the file that they are in.
+    /// Fills forms in such a browser, for runs in these journals. A run's files are stored beside
+    /// the journal's file.
     pub fn new(browser: browser::BrowserSettings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let folder = beside(journal);
         let (rooms, left) = (Mutex::default(), Mutex::default());
@@ -73,8 +73,8 @@ impl Forms {
         }
     }
 
-    /// Tells, once, what became of the browser of a run that ended without sending its form;
-    /// nothing where the browser is somebody else's.
+    /// Returns, once, what happened to the browser of a run that ended without sending its form;
+    /// nothing for another program's browser.
     pub fn left(&self, run: &RunId) -> Option<browser::BrowserExit> {
         self.0.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run)
     }
@@ -136,12 +136,12 @@ impl Executor<FormAgent> for Forms {
     }
 }
 
-/// Returns the folder beside a journal in which browsers and texts are kept.
+/// Returns the folder beside a journal for browsers and texts.
 fn beside(journal: &Path) -> PathBuf {
     journal.parent().unwrap_or_else(|| Path::new(".")).join("forms")
 }
 
-/// Ends what a run has left behind that has ended and that nobody drives.
+/// Removes the remains of an ended run without an owner.
 pub fn forget(journal: &Path, run: &RunId) {
     clean(&beside(journal), run);
 }
@@ -157,15 +157,15 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     let pictures = session::pictures(&beside(journal), run);
     match fs::remove_dir_all(&pictures) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %pictures.display(), "pictures could not be removed");
+            tracing::warn!(%error, folder = %pictures.display(), "screenshots could not be removed");
         }
         _ => {}
     }
 }
 
-/// Asks a model what needs the person's facts, which no kept prompt has: those that are for
-/// the field which the question is about, and no other. Where the run keeps texts out of the
-/// journal, the reply is kept in the vault.
+/// Asks a model a question with the person's facts, which no stored prompt has: only those for the
+/// field of the question. If the run keeps texts out of the journal, the reply is stored in the
+/// vault.
 async fn ask(
     model: Model,
     vault: vault::Vault,
@@ -184,8 +184,8 @@ async fn ask(
     if !private.redact {
         return model.ask(question, shown).await;
     }
-    // What is shown while it is written could be kept by whoever watches.
-    let mut done = model.ask(question, ProgressSink::nobody()).await;
+    // An observer could store the text while it is written.
+    let mut done = model.ask(question, ProgressSink::none()).await;
     withhold(&mut done.answer);
     if let Answer::Model(reply) = &mut done.answer
         && !reply.text.trim().is_empty()
@@ -198,15 +198,15 @@ async fn ask(
     done
 }
 
-/// Takes out of a reply what could quote the person's facts and is not needed: calls, of
-/// which the agent makes nothing, and what is said of a reply that is none.
+/// Removes parts of a reply that could quote the person's facts and are not needed: calls, which
+/// the agent ignores, and the description of an unusable reply.
 fn withhold(answer: &mut Answer<Body>) {
     match answer {
         Answer::Model(reply) => reply.calls.clear(),
         Answer::Fault(fault)
             if matches!(fault.class, FaultClass::Invalid | FaultClass::Contract) =>
         {
-            let told = "the model's reply cannot be used; what it said is kept out of the journal";
+            let told = "the model's reply cannot be used; its text is kept out of the journal";
             fault.message = told.into();
         }
         _ => {}
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_quote_facts_is_withheld() {
+    fn parts_that_could_quote_facts_are_withheld() {
         let arguments = Body::canonical(&"secret".into()).into();
         let call = ToolCall { id: "1".into(), tool: "read".into(), arguments };
         let mut reply = Answer::Model(Reply { text: "t".into(), calls: vec![call] });

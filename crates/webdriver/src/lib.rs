@@ -1,8 +1,8 @@
 //! Acts on browsers and devices. The room for everything that a web page or an app sees of us.
 //!
-//! It holds two executors, which callers register as they would their own: [`form::Forms`] for
-//! the agent that fills forms, [`explore::Devices`] for the one that explores apps. The runtime
-//! knows neither.
+//! It has two executors, which callers register like their own: [`form::Forms`] for the agent that
+//! fills forms, [`explore::Devices`] for the one that explores apps. The runtime depends on
+//! neither.
 //!
 //! - [`browser`]: a real browser, and what a person does with one.
 //! - [`device`]: a device that an app runs on, or a recording of one.
@@ -27,8 +27,8 @@ use std::path::Path;
 
 use pointsman_runtime::store::RunId;
 
-/// Removes what is kept beside a journal for a run that is itself removed. A front end calls it
-/// for every run that it has removed.
+/// Removes the files beside a journal of a removed run. A front end calls it for every run that it
+/// has removed.
 pub fn remove(journal: &Path, run: &RunId) {
     form::remove(journal, run);
     explore::remove(journal, run);

@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// A profile with everything that can be in one, for people to start from.
 pub const EXAMPLE: &str = include_str!("profile/example.toml");
 
-/// Why a file is no profile.
+/// Why a file is not a profile.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
@@ -90,7 +90,7 @@ impl ProfileFile {
 }
 
 impl ProfileFile {
-    /// Takes the values of `[values]`, which may as well stand at the top.
+    /// Takes the values of `[values]`, which may also be at the top.
     fn values(&mut self, value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) {
         let DeValue::Table(table) = value.get_ref() else {
             found.push(Problem {
@@ -147,7 +147,7 @@ pub fn is_open(path: &Path) -> bool {
     crate::platform::is_open(path)
 }
 
-/// Reads the text of a profile; every mistake is told, in order.
+/// Reads the text of a profile; reports every mistake, in order.
 pub fn parse(text: &str) -> Result<ProfileFile, Vec<Problem>> {
     let hint = "`pointsman profile example` prints a profile to start from";
     let document = config::document(text, hint)?;
@@ -186,8 +186,10 @@ fn unknown(key: &str, place: Span) -> Problem {
         format!("did you mean `{dashed}`?")
     } else {
         let meant = did_you_mean(key, tokens.into_iter(), "key");
-        let then = if meant.ends_with('?') { " Else" } else { "; else" };
-        format!("{meant}{then} it is an answer: `[answers]`, and under it `\"{key}\" = \"…\"`")
+        let then = if meant.ends_with('?') { " For" } else { "; for" };
+        format!(
+            "{meant}{then} a field with this label, write `\"{key}\" = \"…\"` under `[answers]`"
+        )
     };
     Problem { message: format!("a profile has no key `{key}`"), hint, span: place }
 }
@@ -216,7 +218,7 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
     })
 }
 
-/// Reads a table by what reads a value of it, and tells what is wrong with that.
+/// Reads a table with a reader for its values, and reports their mistakes.
 fn table<T>(
     key: &str,
     value: &Spanned<DeValue<'_>>,

@@ -17,14 +17,14 @@ use crate::device::{DeviceError, DeviceSettings};
 use test_device::TestDevice;
 pub use test_device::TestDeviceError;
 
-/// Tries by which a way is judged, and by which one is judged that does not always work.
+/// Tries to judge a path, and to judge one that does not always work.
 const TRIES: u32 = 5;
 const MANY_TRIES: u32 = 20;
 /// Tries after which a way counts as one that does not work.
 const MIN_TRIES: u32 = 3;
 const MAX_TRIES: u32 = 10;
-/// Actions for each that is reproduced: so many, or as many as its way is long so many times,
-/// but no more than the last.
+/// Actions for each problem: this many, or this many per action of its path, up to the last
+/// number.
 const ACTIONS: u64 = 500;
 const ACTIONS_PER_MOVE: u64 = 60;
 const MAX_ACTIONS: u64 = 3_000;
@@ -59,7 +59,7 @@ pub struct Reproducer {
     pub seen_after: usize,
     /// How often it happened again.
     pub held: u32,
-    /// Out of so many tries.
+    /// The number of tries.
     pub tries: u32,
     /// Actions that were spent on it.
     pub actions: u64,
@@ -71,7 +71,7 @@ pub struct Reproducer {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
-    /// There is no device to do it on.
+    /// There is no device for it.
     #[error(transparent)]
     Stage(#[from] TestDeviceError),
     /// The device failed.
@@ -103,8 +103,8 @@ pub async fn reproduce(
     Ok(found)
 }
 
-/// Returns the actions that may be spent by default on something that was seen after so many
-/// moves. Half of them is enough to go the whole way thirty times.
+/// Returns the default budget of actions for a problem that was seen after this many moves. Half
+/// of it is enough to walk the whole path thirty times.
 fn allowance(moves: usize) -> u64 {
     let length = u64::try_from(moves).unwrap_or(u64::MAX);
     length.saturating_mul(ACTIONS_PER_MOVE).clamp(ACTIONS, MAX_ACTIONS)
@@ -113,7 +113,7 @@ fn allowance(moves: usize) -> u64 {
 /// Where ways are tried, within a budget.
 struct TrialBudget<'a> {
     map: &'a AppMap,
-    /// What is known of where actions lead, with what the tries have shown.
+    /// Where actions lead, including the results of the tries.
     ways: PathModel,
     stage: TestDevice,
     left: u64,
@@ -130,7 +130,7 @@ impl<'a> TrialBudget<'a> {
         tries: Option<u32>,
     ) -> Result<Reproducer, ReproduceError> {
         let before = self.left;
-        // A way that nobody has verified is worth little.
+        // An unverified path is worth little.
         let wanted = u64::from(tries.unwrap_or(MANY_TRIES));
         // The app is started for every try, even where it was in front already.
         let length = u64::try_from(mishap.path.len() + 1).unwrap_or(u64::MAX);

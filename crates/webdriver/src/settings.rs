@@ -23,7 +23,7 @@ pub fn browser(config: &FormConfig) -> browser::BrowserSettings {
     settings.start = config.start.unwrap_or(settings.start);
     settings.load = config.load.unwrap_or(settings.load);
     settings.settle = config.settle.unwrap_or(settings.settle);
-    // A page that stands still for so long must have done so before it is given up.
+    // A page must not change for this long before it is abandoned.
     settings.bare = config.bare.unwrap_or(settings.bare).min(settings.settle / 2);
     settings.moving = config.press.unwrap_or(settings.moving);
     settings.options = config.list.unwrap_or(settings.options);
@@ -46,7 +46,7 @@ pub fn timeouts(config: &FormConfig) -> Vec<(&'static str, u64)> {
     }
     let moves = [config.press, config.load, config.settle];
     if moves.iter().any(Option::is_some) {
-        // The page stands still before the control is pressed, and again after it.
+        // The page must settle before the control is pressed, and again afterwards.
         let twice = settings.settle.saturating_mul(2);
         let all = settings.moving.saturating_add(settings.load).saturating_add(twice);
         states.push(("next_page", ms(all).saturating_add(MARGIN_MS)));

@@ -147,7 +147,7 @@ fn journal(folder: &Path) -> PathBuf {
     folder.join("journal.db")
 }
 
-/// Resumes a run, waits for its end and tells what happened.
+/// Resumes a run, waits for its end and prints what happened.
 async fn finish(engine: &Engine, id: &RunId) -> Outcome {
     let outcome = engine.resume(id).await?.wait().await?;
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));

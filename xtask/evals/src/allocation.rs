@@ -46,8 +46,8 @@ pub(crate) fn counted() -> u64 {
     COUNT.load(Relaxed).saturating_sub(ASIDE.load(Relaxed))
 }
 
-/// Runs what is not to be counted: an agent's own work inside a kernel's step.
-/// Sound only while no other thread allocates.
+/// Runs work that does not count: an agent's own work inside a kernel's step. Sound only while no
+/// other thread allocates.
 pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
     let before = COUNT.load(Relaxed);
     let done = work();

@@ -3,15 +3,17 @@
 //! Disks differ and change from minute to minute, so every figure stands beside a raw
 //! append and flush that was measured in between.
 
-mod counter;
-mod disk;
+pub(crate) mod clock;
+pub(crate) mod counter;
+pub(crate) mod disk;
 mod figures;
 mod flushes;
 mod grouped;
 mod many;
-mod peers;
+pub(crate) mod peers;
 mod ram;
-mod waiting;
+mod same_sql;
+pub(crate) mod waiting;
 
 use std::{path::Path, time::Duration};
 
@@ -57,7 +59,7 @@ pub(crate) fn inner(waiting: usize, ram: bool, json: Option<&Path>) -> Result<bo
     eprintln!("installing what is missing of the peers");
     let peers = peers::Peers::ready()?;
     components::strace()?;
-    // Beside what is built, on a disk: the temporary folder may lie in memory.
+    // Next to the build output, on a disk: the temporary folder may be in memory.
     let ourselves = std::env::current_exe().context("finding this very program")?;
     let disk = ourselves.parent().context("a program lies in a folder")?;
     let scratch = Scratch::within(disk)?;
@@ -89,7 +91,7 @@ fn pairs(folder: &Path) -> Result<Pairs> {
     let mut raw = Raw::open(&folder.join("raw"), record)?;
     let (mut ratios, mut steps, mut flushes) = (Vec::new(), Vec::new(), Vec::new());
     for pair in 0..WARM + PAIRS {
-        // Whoever goes first may pay for what the other left behind.
+        // The first may pay for the remains of the other.
         let (step, flush) = if pair % 2 == 0 {
             let flush = raw.append()?;
             (counter.step()?, flush)

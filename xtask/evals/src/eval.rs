@@ -119,7 +119,7 @@ fn flags(row: &Row, trace: &Trace) -> Vec<usize> {
                 let observed = (level < Level::Refuse).then(|| watch.observe(call, result));
                 [proposed, observed.flatten()]
             }
-            TraceStep::Turn(reply, read) => [watch.hear(reply, *read), None],
+            TraceStep::Turn(reply, read) => [watch.observe_reply(reply, *read), None],
             TraceStep::Person => {
                 watch.person();
                 [None, None]

@@ -1,8 +1,8 @@
 //! `cargo xtask eval decode`: the decoders over recorded answers of providers.
 //!
-//! The directory's `index.json` lists bodies and what is in them. Each body is decoded
-//! whole and in random chunks. What the index calls complete is complete here only
-//! without an error; what it says of arguments that never became JSON is null here.
+//! The directory's `index.json` lists bodies and their content. Each body is decoded whole and in
+//! random chunks. A reply that the index calls complete must also be free of errors here;
+//! arguments that never became JSON are null here.
 
 use std::{fs, path::Path};
 
@@ -117,9 +117,9 @@ fn contract(expected: &Value) -> Value {
     })
 }
 
-/// Returns what an error must say: its message, the word for it that is no number, the status
-/// of the answer or, within one that was accepted, of the error, and the wait that the headers
-/// ask for. What the index does not know is not compared; its class is this project's own.
+/// Returns the expected error: its message, its non-numeric code, the status of the response or,
+/// within an accepted one, of the error, and the delay in the headers. Values missing in the index
+/// are not compared; the class is this project's own.
 fn error(expected: &Value, status: Option<u16>, headers: &Headers) -> Value {
     let mut error = Map::new();
     error.insert("message".into(), expected["message"].clone());

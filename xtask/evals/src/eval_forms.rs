@@ -43,7 +43,7 @@ pub(crate) struct Options {
     sightings: Option<PathBuf>,
 }
 
-/// Judges every part, or those that are named, and returns whether all of them passed.
+/// Evaluates all parts, or the named ones, and returns whether they passed.
 pub(crate) fn forms(options: &Options) -> Result<bool> {
     let Options { data, only, seeds, folds, sightings } = options;
     if let Some(folds) = folds {
@@ -51,7 +51,7 @@ pub(crate) fn forms(options: &Options) -> Result<bool> {
     }
     let wanted = |part: Part| only.is_empty() || only.contains(&part);
     if wanted(Part::Miniwob) {
-        // The tasks start the program itself, which is to be the one that is written here.
+        // The tasks start the program itself, so it is built from the current sources.
         program::build(false)?;
     }
     let mut passed = true;

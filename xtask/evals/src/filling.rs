@@ -1,10 +1,10 @@
 //! `cargo xtask bench form`: what a filled field costs, beside bare WebDriver calls that
 //! send the same keys.
 //!
-//! The page takes the time itself, from the first touch of a field to the last value, so
-//! that both are measured alike and a browser's start is in neither. Each filling has a
-//! browser of its own, of the same size and with the same flags, and presses the same
-//! keys; the page tells how many, and every value that it holds at the end.
+//! The page measures the time itself, from the first touch of a field to the last value, so that
+//! both are measured alike and exclude the browser's start. Each filling has its own browser, of
+//! the same size and with the same flags, and presses the same keys; the page reports how many,
+//! and all final values.
 
 use std::{
     fs,
@@ -62,7 +62,7 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
                 Ok(())
             })
         };
-        // Whoever goes first may pay for what the other left behind.
+        // The first may pay for the remains of the other.
         let (ours_now, raw_now) = if pair % 2 == 0 {
             let raw_now = raw()?;
             (own()?, raw_now)
@@ -109,7 +109,7 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
     Ok(reached)
 }
 
-/// Lets somebody fill the page, and returns what the page says of it.
+/// Fills the page by a function, and returns the page's report.
 fn filled(site: &Site, fill: impl FnOnce() -> Result<()>) -> Result<Filling> {
     let before = site.delivery("/filled").len();
     fill()?;
@@ -143,8 +143,8 @@ fn by_agent(program: &Path, scratch: &Scratch, url: &str) -> Result<()> {
     Ok(())
 }
 
-/// Finds each field and types: as little as anybody could ask of a driver. Going to a field
-/// leaves the one before, and the last is left at the end.
+/// Finds each field and types: the minimum with a driver. Going to a field leaves the one before,
+/// and the last is left at the end.
 fn by_hand(url: &str) -> Result<()> {
     let (width, height) = WINDOW;
     let mut browser = Browser::start(width, height)?;

@@ -18,6 +18,7 @@ mod eval_forms;
 mod eval_screens;
 mod eval_tokens;
 mod filling;
+mod fleet;
 mod train;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -40,7 +41,7 @@ enum Command {
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
-    /// Judges what is recorded: trajectories of agents, answers of providers.
+    /// Evaluates recordings: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
     /// Learns from data.
@@ -62,6 +63,12 @@ enum Command {
         #[arg(long)]
         json: Option<PathBuf>,
     },
+    /// The benchmark of fleets, as the release build that it starts.
+    #[command(hide = true)]
+    BenchFleetInner(fleet::Options),
+    /// A worker of that benchmark.
+    #[command(hide = true)]
+    BenchFleetWorker(fleet::WorkerOptions),
     /// A fixed loop of durable steps, for a counter of system calls to watch.
     #[command(hide = true)]
     BenchJournalLoop { folder: PathBuf, steps: u32 },
@@ -90,6 +97,8 @@ enum Bench {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// Runs that share PostgreSQL, beside a bare loop and other frameworks.
+    Fleet(fleet::Options),
     /// What it costs to type a field, beside the rules alone.
     Fields {
         /// Measure the development build, which needs no building for release.
@@ -190,6 +199,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Journal { waiting, ram, json }) => {
             durable::bench(waiting, ram, json.as_deref())
         }
+        Command::Bench(Bench::Fleet(options)) => fleet::bench(&options),
         Command::Bench(Bench::Fields { dev }) => train::bench(dev),
         Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
@@ -210,6 +220,8 @@ fn main() -> ExitCode {
         Command::BenchJournalInner { waiting, ram, json } => {
             durable::inner(waiting, ram, json.as_deref())
         }
+        Command::BenchFleetInner(options) => fleet::inner(&options),
+        Command::BenchFleetWorker(options) => fleet::work(&options),
         Command::BenchJournalLoop { folder, steps } => durable::steps(&folder, steps),
         Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),
     };

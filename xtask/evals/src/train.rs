@@ -1,4 +1,4 @@
-//! `cargo xtask train`: what is learnt from data.
+//! `cargo xtask train`: training from data.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -84,7 +84,7 @@ fn words_that_no_rule_knows_are_learnt_from_other_sites() {
 }
 
 #[test]
-fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
+fn threshold_skips_likely_mistakes() {
     let mut pages = world();
     // The same words ask for nothing on two sites of five.
     for page in pages.iter_mut().filter(|page| page.site % 5 < 2) {

@@ -103,7 +103,7 @@ struct Row {
     wanted: Vec<usize>,
 }
 
-/// What is learnt, as it stands.
+/// The current weights.
 #[derive(Debug)]
 pub struct TrainedModel {
     kinds: Vec<FieldKind>,
@@ -227,7 +227,7 @@ fn regress(rows: &[Row], kinds: usize, traits: usize, settings: &Settings) -> Ve
     mean
 }
 
-/// Turns scores into the slope of the loss: what is there, less what is wanted.
+/// Turns scores into the gradient of the loss: actual minus expected.
 fn gradient(scores: &mut [f64], wanted: &[usize]) {
     softmax(scores);
     let right: f64 = wanted.iter().map(|at| scores[*at]).sum::<f64>().max(1e-12);

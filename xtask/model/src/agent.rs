@@ -24,7 +24,7 @@ use crate::shipped;
 pub(crate) const TOOL: &str = "edit";
 /// A tool that no list names: where a state has a list, it must never start.
 pub(crate) const UNLISTED: &str = "unlisted";
-/// The `path` of the call that needs a person's yes, and of the one that does not.
+/// The `path` of the call that needs approval, and of the one that does not.
 pub(crate) const ASKED: &str = "b";
 const FREE: &str = "a";
 /// The only body that can be read.

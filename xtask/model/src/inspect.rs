@@ -101,7 +101,7 @@ fn is_accounted_for(
             _ => node.open.push((effect.id, false)),
         }
     }
-    // Questions that nobody answers are closed by time alone.
+    // Only a timeout closes unanswered questions.
     if matches!(seen.event, Event::Woke) {
         let expired = node.open.iter().filter(|(id, asked)| *asked && !waited.contains(id));
         for (id, _) in expired.copied().collect::<Vec<_>>() {

@@ -11,7 +11,7 @@ const LEFT_OUT: [&str; 8] = ["seq", "at", "next", "now", "entered", "effect", "t
 /// Times, which matter by their distance from now.
 const TIMES: [&str; 4] = ["wake", "deadline", "until", "expires"];
 
-/// What is left out of the snapshots of one chart.
+/// The parts that are left out of the snapshots of one chart.
 pub(crate) struct Canon {
     left_out: Vec<&'static str>,
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_matters_tells_runs_apart() {
+    fn only_relevant_state_distinguishes_runs() {
         let run = r#"{"now":5,"wake":9,"seen":[{"key":1,"seq":2}],"at":[0,1],"x":"\"seq\":1"}"#;
         let same = r#"{"now":7,"wake":11,"seen":[{"key":1,"seq":4}],"at":[0,3],"x":"\"seq\":1"}"#;
         assert_eq!(key(run, 5), key(same, 7));

@@ -4,13 +4,14 @@
 //! Charts are reduced first, so that their loops close (`reduce`). An agent that
 //! draws stands in for the shipped one (`agent`): whatever that one could decide,
 //! this one decides in turn. What can happen next is in `world`, what must hold
-//! after it in `inspect`.
+//! after it in `inspect`. The protocol of a fleet's leases and appends is explored too (`lease`).
 
 #![expect(clippy::print_stdout, reason = "it reports to the terminal")]
 
 mod agent;
 mod inspect;
 mod key;
+mod lease;
 mod node;
 mod plant;
 mod reduce;
@@ -75,7 +76,7 @@ pub fn check(options: &Options) -> Result<bool> {
         shipped::chart(name)?;
     }
     let asked = |name: &str| options.chart.is_empty() || options.chart.iter().any(|it| it == name);
-    let mut passed = true;
+    let mut passed = !options.chart.is_empty() || options.plant.is_some() || lease::check();
     for (name, _) in CHARTS.iter().filter(|(name, _)| asked(name)) {
         passed &= explore(name, options)?;
     }

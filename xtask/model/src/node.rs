@@ -1,5 +1,4 @@
-//! One place of the search: a run as its snapshot, and what is known about it from
-//! outside.
+//! One position of the search: a run as its snapshot, and outside knowledge about it.
 
 use std::{
     hash::{Hash, Hasher},
@@ -17,11 +16,11 @@ use pointsman_kernel::{
 pub(crate) enum BrokenProperty {
     /// A step panicked.
     Panicked,
-    /// A run that goes on waits for nothing.
+    /// An active run waits for nothing.
     DeadEnd,
     /// Something was applied after the end, or the end left something open.
     AfterTheEnd,
-    /// A tool was started that nobody and no rule had allowed.
+    /// A tool was started without a rule or a person's approval.
     BeforeVerdict,
     /// An event that came to nothing changed the run.
     Changed,
@@ -72,7 +71,7 @@ pub(crate) struct Node {
     pub(crate) entries: u32,
     /// Effects that were started, or asked, and neither answered nor stopped.
     pub(crate) open: Vec<(EffectId, bool)>,
-    /// The last effects that were: whoever answers them again comes late.
+    /// The last closed effects: answering them again is late.
     pub(crate) closed: Vec<EffectId>,
     /// Calls that a person allowed and that have not started yet.
     pub(crate) granted: u8,

@@ -12,8 +12,7 @@ use pointsman_kernel::chart::{Chart, verify};
 /// What the line of a budget on time says.
 const TIME: &str = r#"charge = "time""#;
 
-/// What the lines of budgets say that only cut short what is explored anyway: the kernel's
-/// own properties hold them to their maxima.
+/// Budgets that only cut the search short: the kernel's own properties check their maxima.
 const COSTS: [&str; 3] = [r#"charge = "tool_call""#, r#"charge = "token""#, r#"charge = "money""#];
 const MODEL_CALLS: &str = r#"charge = "model_call""#;
 
@@ -24,7 +23,7 @@ pub(crate) struct Reduction {
     pub(crate) most: u64,
     /// Attempts of a state.
     pub(crate) attempts: u64,
-    /// Items of a fan-out under way at once; two are taken at most.
+    /// Items of a fan-out in progress at once; at most two are used.
     pub(crate) parallel: u64,
     /// Visits, where a budget counts them.
     pub(crate) steps: u64,
@@ -72,8 +71,8 @@ impl Reduction {
     }
 
     fn text(self, text: &str) -> String {
-        // Waits between attempts are jittered by the entry's number, which would tell
-        // apart what is the same; a hint waits as long each time.
+        // Delays between attempts are jittered by the entry's number, which would distinguish
+        // equal states; a hint always waits the same time.
         let costs = |line: &str| {
             COSTS.iter().any(|it| line.contains(it))
                 || line.contains(TIME) && self.seconds.is_none()

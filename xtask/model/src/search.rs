@@ -77,7 +77,7 @@ impl<const N: usize> Search<N> {
         Self { chart, canon, plant, caps, seen: Arc::default() }
     }
 
-    /// Takes every step that a run can take, and tries those that it cannot.
+    /// Takes every possible step of a run, and tries impossible ones.
     fn steps(&self, from: &Node) -> Vec<Node> {
         let Some(run) = restored::<N>(&from.snapshot) else {
             return vec![self.breach(from, BrokenProperty::Lost)];
@@ -119,7 +119,7 @@ impl<const N: usize> Search<N> {
                 Ok(_) => {}
             }
         }
-        // Restoring and refusing leave every byte as it was.
+        // Restoring and rejecting leave every byte unchanged.
         (snapshot(&run) != *from.snapshot).then_some(BrokenProperty::Changed)
     }
 
@@ -265,7 +265,7 @@ struct CostBefore {
 }
 
 impl CostBefore {
-    /// Time passes while a job is under way and nobody is asked.
+    /// Time passes while a job is in progress and no question is open.
     fn of(core: &Core, seen: &Observed<()>) -> Self {
         let asking = core.items.iter().any(|item| matches!(item.doing, ItemStatus::Asking { .. }));
         let works = !asking && !core.paused && !core.items.is_empty();

@@ -1,4 +1,4 @@
-//! The search itself: it comes to its end, and finds what is planted.
+//! The search itself: it terminates, and finds planted faults.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn broken(report: &Report) -> Option<BrokenProperty> {
 }
 
 #[test]
-fn the_form_chart_holds_whatever_happens() {
+fn form_chart_has_no_violations() {
     let report = explored("form", None, 1_000_000);
     assert_eq!(report.violations(), Vec::<String>::new());
     assert!(!report.is_cut());

@@ -15,7 +15,7 @@ pub(crate) type Cost = [u64; 4];
 #[derive(Default)]
 pub(crate) struct Walks {
     places: HashMap<u64, u32>,
-    /// The edges out of each place, without those that begin a turn.
+    /// The edges out of each position, without those that begin a turn.
     next: Vec<Vec<(u32, Cost)>>,
     /// What the dearest beginning of a turn costs that leads to a place.
     begins: Vec<Cost>,
@@ -163,7 +163,7 @@ mod tests {
     const VISIT: Cost = [1, 0, 0, 0];
 
     #[test]
-    fn the_dearest_walk_is_found_whatever_came_first() {
+    fn most_expensive_walk_is_found_in_any_order() {
         let mut walks = Walks::default();
         for (from, to, cost) in [(1, 4, VISIT), (1, 2, VISIT), (2, 3, VISIT), (3, 4, VISIT)] {
             walks.add(from, to, cost, false);

@@ -126,7 +126,7 @@ pub(crate) fn misfits(chart: &Chart, core: &Core, closed: &[EffectId]) -> Vec<(S
         misfit(Event::Resumed);
         misfit(Event::Lifted { by: PAUSER });
     }
-    // Nobody lifts what another one has paused.
+    // Only the author lifts a pause.
     misfit(Event::Lifted { by: Pauser::Person });
     if core.wake.is_none_or(|wake| wake > core.now) {
         misfit(Event::Woke);

@@ -1,8 +1,7 @@
 //! Components from outside, installed where they are missing, in pinned versions.
 //!
-//! What cannot be installed is an error. Nothing is skipped for the lack of it. All of
-//! it lies in the cache beside a list of what is there, so that a second run installs
-//! nothing and needs no network.
+//! A failed installation is an error. Nothing is skipped because of it. Everything is in the cache
+//! with a list of its content, so that a second run installs nothing and needs no network.
 
 mod debian;
 mod npm;
@@ -26,8 +25,14 @@ use crate::{
 
 pub use self::{
     debian::is_present,
-    npm::{Appium, appium, benches as npm_of_benches, pages as npm_of_pages, tests as npm},
-    python::{Python, benches as python_of_benches, tests as python, typos},
+    npm::{
+        Appium, appium, benches as npm_of_benches, fleet as npm_of_fleet, pages as npm_of_pages,
+        tests as npm,
+    },
+    python::{
+        Python, benches as python_of_benches, fleet as python_of_fleet, http, tests as python,
+        typos,
+    },
 };
 
 const INSTALL_CAP: Duration = Duration::from_mins(15);
@@ -49,11 +54,13 @@ pub enum Need {
     Appium,
     /// PostgreSQL, and a pooler before it.
     Postgres,
+    /// curl, and Python with a fuzzer of HTTP interfaces and what the examples need.
+    Http,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Npm,
         Self::Models,
         Self::Sandbox,
@@ -61,6 +68,7 @@ impl Need {
         Self::Typos,
         Self::Appium,
         Self::Postgres,
+        Self::Http,
     ];
 
     fn install(self) -> Result<()> {
@@ -71,7 +79,8 @@ impl Need {
             Self::Browser => browser().and_then(|()| npm_of_pages().map(drop)),
             Self::Typos => typos().map(drop),
             Self::Appium => browser().and_then(|()| appium().map(drop)),
-            Self::Postgres => debian::ensure(&["postgresql", "pgbouncer", "util-linux"]),
+            Self::Postgres => postgres(),
+            Self::Http => debian::ensure(&["curl"]).and_then(|()| http().map(drop)),
         }
     }
 }
@@ -81,12 +90,17 @@ pub fn browser() -> Result<()> {
     debian::ensure(&["chromium", "chromium-driver"])
 }
 
+/// Makes sure of PostgreSQL, and of the servers beside it.
+pub fn postgres() -> Result<()> {
+    debian::ensure(&["postgresql", "pgbouncer", "redis-server", "util-linux"])
+}
+
 /// Makes sure of what counts system calls.
 pub fn strace() -> Result<()> {
     debian::ensure(&["strace"])
 }
 
-/// Installations that go on in the background, while a compiler runs.
+/// Installations in the background, while a compiler runs.
 pub struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
 
 /// What became of them.
@@ -130,7 +144,7 @@ impl InstallReport {
 /// not like company.
 fn alone<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     static WITHIN: Mutex<()> = Mutex::new(());
-    // Whoever broke off has left a list that does not say it was done.
+    // An aborted installation leaves a list without its mark.
     let _within = WITHIN.lock().unwrap_or_else(PoisonError::into_inner);
     let cache = place::cache()?;
     fs::create_dir_all(&cache).context("making the cache")?;
@@ -154,14 +168,14 @@ fn install(what: &str, mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// A list of what is installed in a folder, kept there as a file.
+/// A list of the packages installed in a folder, kept there as a file.
 struct List {
     file: PathBuf,
     wanted: String,
 }
 
 impl List {
-    /// The list of these pinned packages, which goes by a name of its own.
+    /// The list of these pinned packages, under its own name.
     fn new(folder: &Path, name: &str, packages: &[&str]) -> Self {
         Self { file: folder.join(format!(".{name}")), wanted: packages.join("\n") }
     }
@@ -195,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_only_to_those_who_need_it() {
+    fn missing_programs_are_reported_only_if_needed() {
         let missing = || Err(anyhow!("no network"));
         let installed = InstallReport(vec![(Need::Npm, Ok(())), (Need::Models, missing())]);
         assert!(installed.has(&[Need::Npm]).is_ok());

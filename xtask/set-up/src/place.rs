@@ -19,7 +19,7 @@ pub fn root() -> PathBuf {
     root.map_or_else(|| package.clone(), Path::to_path_buf)
 }
 
-/// Returns one of `xtask`'s files that are no Rust.
+/// Returns one of `xtask`'s files that are not Rust.
 pub fn script(name: &str) -> PathBuf {
     root().join("xtask").join(name)
 }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_somebody_left_is_nobodys() -> io::Result<()> {
+    fn folder_of_a_dead_owner_can_be_removed() -> io::Result<()> {
         let outer = Scratch::new()?;
         for number in 0..100 {
             fs::create_dir(outer.file(&format!("pointsman-xtask-{}-{number}", process::id())))?;

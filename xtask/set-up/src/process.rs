@@ -1,8 +1,7 @@
 //! Children that end: at the latest with us, whatever ends us.
 //!
-//! Every child gets a process group and a lifeline, a pipe of which we hold the
-//! other end. When the pipe closes, because we let go of it or because we are gone,
-//! the group is killed, and nothing outside the group ever is.
+//! Every child gets a process group and a lifeline: a pipe whose other end we hold. When the pipe
+//! closes, because we drop it or because we die, the group is killed, and nothing outside it.
 
 use std::{
     env,
@@ -47,8 +46,8 @@ pub fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command 
     cargo
 }
 
-/// Keeps from a cargo what the one that runs us tells us of ourselves. A cargo that saw it
-/// would compile again whatever looks at these variables, and all that rests on it.
+/// Hides our own cargo variables from another cargo. Otherwise it would recompile everything that
+/// depends on them.
 pub fn forget_ourselves(cargo: &mut Command) {
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
@@ -131,7 +130,7 @@ mod tests {
         shell
     }
 
-    /// Waits until a process is gone; one that nobody has reaped counts as gone.
+    /// Waits until a process is gone; a zombie counts as gone.
     fn is_gone(id: &str) -> bool {
         let runs = || {
             fs::read_to_string(format!("/proc/{}/stat", id.trim()))
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_leaves_behind_is_stopped() {
+    fn remaining_processes_are_stopped() {
         let scratch = Scratch::new().unwrap();
         let id = scratch.file("id");
         let script = format!("sleep 600 & echo $! > '{}'", id.display());

@@ -181,8 +181,8 @@ impl Lap<'_> {
                 let (begun, _) = self.project.tested()?;
                 self.project.linger(true)?;
                 let told = self.kill_when(command, || Ok(self.project.tested()?.0 > begun))?;
-                // Tests that outlive the program that runs them write down their end now;
-                // those that are ended with it need a moment, process by process.
+                // Tests that outlive the program that runs them write their result now; those that
+                // end with it need a moment, process by process.
                 self.wait_for_sandbox()?;
                 self.project.linger(false)?;
                 told
@@ -203,8 +203,8 @@ impl Lap<'_> {
         run
     }
 
-    /// Writes what the model has left to say. Each program begins its script anew, so
-    /// what the journal has of it is left out.
+    /// Writes the rest of the model's script. Each process starts the script from the beginning,
+    /// so the journaled part is left out.
     fn script(&self, answered: usize, slow: Option<usize>) -> Result<PathBuf> {
         let mut text = String::new();
         for (at, reply) in self.replies.iter().enumerate().skip(answered) {
@@ -215,7 +215,7 @@ impl Lap<'_> {
             text.extend([reply.to_string(), "\n".into()]);
         }
         if text.is_empty() {
-            // A script must have something to say, even where nobody asks any more.
+            // A script must not be empty, even if no more questions come.
             text.push_str("{\"text\": \"There is nothing left to say.\"}\n");
         }
         let file = self.home.file("script.jsonl");
@@ -237,8 +237,8 @@ impl Lap<'_> {
         started.wait(LIMIT)
     }
 
-    /// Waits until no process names the project any more, or for the longest that dying may
-    /// take: whoever lives on after that is seen by what it writes.
+    /// Waits until no process names the project any more, or for the longest that dying may take:
+    /// a survivor is detected by what it writes.
     fn wait_for_sandbox(&self) -> Result<()> {
         let folder = self.project.folder().to_string_lossy().into_owned();
         let since = Instant::now();
@@ -266,7 +266,7 @@ impl Lap<'_> {
         Ok(attempts.filter(|line| what(line) == Some(true)).count())
     }
 
-    /// Answers what is asked, each question by a process of its own.
+    /// Answers the questions, each by its own process.
     fn answer(&self, told: &CommandOutput, done: &mut FinishedChange) -> Result<()> {
         let last = told.last()?;
         let questions = last.get("questions").and_then(Value::as_array);

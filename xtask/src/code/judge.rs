@@ -55,7 +55,7 @@ fn lost(done: &FinishedChange, wrong: &mut Vec<String>) {
     }
 }
 
-/// Nothing was done twice, and nothing unasked.
+/// Nothing was done twice, and nothing without asking.
 fn effects(kills: Kills, done: &FinishedChange, wrong: &mut Vec<String>) {
     let seen = &done.seen;
     if seen.commits != COMMITS {

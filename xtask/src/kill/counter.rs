@@ -28,12 +28,12 @@ const MOST: u64 = 64 * 1024;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Request {
     pub(super) path: String,
-    /// The key by which a repetition can be told, if one came with it.
+    /// The key that identifies a repetition, if it has one.
     pub(super) key: Option<String>,
     pub(super) body: String,
 }
 
-/// The counting server, seen from those who ask it.
+/// A client of the counting server.
 pub(super) struct Counter {
     server: Server,
     file: PathBuf,

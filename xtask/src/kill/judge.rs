@@ -20,7 +20,7 @@ impl fmt::Display for End {
     }
 }
 
-/// A run that nobody disturbed.
+/// An undisturbed run.
 #[derive(Clone, Debug)]
 pub(super) struct UndisturbedRun {
     pub(super) end: End,
@@ -90,7 +90,7 @@ fn lost(run: &KilledRun, wrong: &mut Vec<String>) {
     }
 }
 
-/// Repeated requests have one key, and a note is never taken twice unasked.
+/// Repeated requests have one key, and no note is taken twice without asking.
 fn effects(run: &KilledRun, wrong: &mut Vec<String>) {
     let mut keys: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
     for request in &run.requests {

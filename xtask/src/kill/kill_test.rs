@@ -198,12 +198,12 @@ impl Lap<'_> {
         Ok(command)
     }
 
-    /// Writes what the model has left to say: each program begins its script anew.
+    /// Writes the rest of the model's script: each process starts it from the beginning.
     fn script(&self) -> Result<PathBuf> {
         let (lines, _) = self.journal()?;
         let said = answers(&lines, "model").count();
         let (replies, file) = (&self.course.replies, self.home.file("script.jsonl"));
-        // A script must have something to say, even where nobody asks any more.
+        // A script must not be empty, even if no more questions come.
         let from = said.min(replies.len().saturating_sub(1));
         let left = replies.get(from..).unwrap_or_default();
         fs::write(&file, format!("{}\n", left.join("\n"))).context("writing the script")?;
@@ -217,7 +217,7 @@ impl Lap<'_> {
         started.kill()
     }
 
-    /// Takes down what is seen when a program has ended, in whatever way.
+    /// Records what is visible when a program has ended, in any way.
     fn note(&self, told: &CommandOutput, survived: &mut KilledRun) -> Result<()> {
         let (lines, status) = self.journal()?;
         if told.signal() == Some(KILLED) {
@@ -277,7 +277,7 @@ impl Lap<'_> {
         Ok((lines, Some((run.state.to_string(), ended.to_owned()))))
     }
 
-    /// Replays the one run: its lines, what is kept beside them, and its prompts.
+    /// Replays the run: its lines, the data beside them, and its prompts.
     fn replay(&self) -> Result<Option<String>> {
         let store =
             SqliteStore::open(&self.home.file("journal.db")).context("opening the journal")?;
@@ -305,7 +305,7 @@ impl Lap<'_> {
     }
 }
 
-/// Returns what was answered, in order, by models, tools or anybody.
+/// Returns the answers in order, by models, tools or all.
 fn answers<'a>(lines: &'a [String], by: &'a str) -> impl Iterator<Item = Value> + 'a {
     lines.iter().filter_map(move |line| {
         let line: Value = serde_json::from_str(line).ok()?;

@@ -1,4 +1,4 @@
-//! What is run and killed: errands in each sandbox, and the research agent.
+//! The tests to run and kill: commands in each sandbox, and the research agent.
 
 use std::{fs, path::Path};
 
@@ -26,7 +26,7 @@ const QUESTION: &str = "Who sets the points, and what holds them?";
 /// Of how many random moments one is given to each kind but the first.
 const SHARE: usize = 6;
 
-/// What is run and killed.
+/// A test to run and kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     /// A chart that asks a model, a server and a command.
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// Returns what is run, for which goal; `address` is that of the server that counts.
+    /// Returns the arguments of the run; `address` is that of the counting server.
     pub(super) fn words(self, address: String) -> Vec<String> {
         match self {
             Self::Errands | Self::Landlock => {

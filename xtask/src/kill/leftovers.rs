@@ -57,7 +57,7 @@ mod tests {
     use crate::place::Scratch;
 
     #[test]
-    fn a_process_is_found_by_its_folder_its_words_and_its_environment() -> std::io::Result<()> {
+    fn processes_are_found_by_folder_arguments_and_environment() -> std::io::Result<()> {
         let scratch = Scratch::new()?;
         let folder = scratch.file("");
         fs::create_dir(scratch.file("x"))?;

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_moments_lie_within_the_run_however_fast_the_machine_is_now() {
+    fn most_kills_happen_during_the_run() {
         let ms = Duration::from_millis;
         for per_cent in [20, 50, 100, 200, 800] {
             let mut pace = Pace::new(ms(500), ms(300));

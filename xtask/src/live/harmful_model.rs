@@ -1,4 +1,4 @@
-//! A model that means harm: seeded replies full of calls that nobody should make.
+//! A harmful model: seeded replies full of dangerous calls.
 //!
 //! Random weights seldom make a call that fits a tool. These do, and reach for files
 //! outside the workspace, for commands and for plans, in any order.
@@ -70,7 +70,7 @@ fn call(draws: &mut SplitMix64, outside: &str) -> Value {
         12 => ("propose_plan", json!({ "phases": [{ "description": new }] })),
         _ => ("phase_complete", json!({ "success": draws.one_in(2) })),
     };
-    // Now and then nothing fits: another tool's arguments, or a tool that nobody has.
+    // Now and then nothing matches: another tool's arguments, or an unknown tool.
     match draws.below(10) {
         0 => json!({ "tool": "write", "arguments": { "path": [path], "more": old } }),
         1 => json!({ "tool": "root.exec", "arguments": arguments }),

@@ -11,7 +11,7 @@ const NAMED: [&str; 6] = ["succeeded", "failed", "cancelled", "budget", "stuck",
 /// Words that only a bug says.
 const BUGS: [&str; 3] = ["panicked at", "RUST_BACKTRACE", "stack overflow"];
 
-/// What is proved of a chart.
+/// The proved bounds of a chart.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Bounds {
     visits: u64,
@@ -73,7 +73,7 @@ pub(super) fn judge(bounds: &Bounds, ride: &ModelRun) -> Result<String, Vec<Stri
     Err(wrong)
 }
 
-/// What is seen of a run from outside.
+/// A run as seen from outside.
 #[derive(Debug, Default)]
 struct RunObservation {
     ended: String,
@@ -155,7 +155,7 @@ impl RunObservation {
     }
 }
 
-/// Returns the tools that the first entry allows unasked.
+/// Returns the tools that the first entry allows without asking.
 fn allowed(begun: &Value) -> Vec<String> {
     let rules = begun.pointer("/event/begun/permissions/rules").and_then(Value::as_array);
     let rules = rules.into_iter().flatten();

@@ -31,7 +31,7 @@ rules = [
   { allow = \"edit\" }, { allow = \"write\" }, { deny = \"shell\" },
 ]
 ";
-/// What is in a home that a run changes by being one.
+/// The files of a home that every run changes.
 const ITS_OWN: [&str; 9] = [
     "journal.db",
     "journal.db-wal",
@@ -146,8 +146,8 @@ impl ModelRun {
     }
 }
 
-/// Makes a small project, and beside it what nobody may touch: files, a folder, and a
-/// link from the project to a file out there.
+/// Creates a small project, and next to it files that no run may touch, and a link from the
+/// project to one of them.
 fn project(home: &Home) -> Result<()> {
     let (work, beside) = (home.file("work"), home.file("beside"));
     fs::create_dir_all(&work)?;

@@ -58,7 +58,7 @@ impl ServedModel {
         let mut serve = Command::new(&self.python);
         serve.arg(place::script("py/serve_model.py")).arg(&self.model).arg(port.to_string());
         serve.args(self.options);
-        // It tells of every request; what goes wrong is told to whoever asked.
+        // It logs every request; errors go to the client.
         serve.stdout(Stdio::null()).stderr(Stdio::null());
         Server::start(serve, port, Ready::Answers("/health"), LISTENS).context("serving a model")
     }

@@ -1,5 +1,4 @@
-//! A conversation with a served model: five turns, each of which ends, and a history
-//! that is whole at the end.
+//! A conversation with a served model: five turns that end, and a complete history.
 
 use std::{
     fs,
@@ -27,7 +26,7 @@ use serde_json::json;
 
 use crate::{history, place, server::Server};
 
-/// What is said, in this order.
+/// The messages, in order.
 const WORDS: [&str; 5] = [
     "Hello! Who are you? Answer in one sentence.",
     "What is two plus three?",
@@ -47,7 +46,7 @@ const TURN_CAP: Duration = Duration::from_mins(7);
 pub(super) struct Talk {
     /// For each turn, what the model said or why it has no answer.
     turns: Vec<Result<String, String>>,
-    /// What is wrong with it.
+    /// Its problems.
     wrong: Vec<String>,
 }
 
@@ -66,7 +65,7 @@ impl Talk {
         let (sender, told) = mpsc::channel();
         let sender = Mutex::new(sender);
         let observer = move |_: &RunId, notice: &Notice| {
-            // Who has stopped listening need not be told.
+            // The receiver may be gone.
             drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(notice.clone()));
         };
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(observer)];
@@ -179,7 +178,7 @@ fn turn(told: &mpsc::Receiver<Notice>) -> Result<Result<String, String>> {
     })
 }
 
-/// Waits for a notice, and returns what is made of it.
+/// Waits for a notice, and returns the result of a function on it.
 fn until<T>(
     told: &mpsc::Receiver<Notice>,
     mut wanted: impl FnMut(&Notice) -> Option<T>,

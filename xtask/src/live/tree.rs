@@ -63,7 +63,7 @@ mod tests {
     use crate::place::Scratch;
 
     #[test]
-    fn what_changes_is_seen_and_what_is_left_out_is_not() -> io::Result<()> {
+    fn changed_files_are_found_except_excluded_ones() -> io::Result<()> {
         let scratch = Scratch::new()?;
         let top = scratch.file("");
         fs::create_dir(scratch.file("deep"))?;

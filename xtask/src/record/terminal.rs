@@ -22,7 +22,7 @@ pub(super) const COLUMNS: u16 = 88;
 const FRAME: Duration = Duration::from_millis(200);
 /// How long the program may take to end.
 const END: Duration = Duration::from_mins(1);
-/// Time between two keys of somebody who types.
+/// Time between two keys of a typing person.
 const KEY: Duration = Duration::from_millis(70);
 /// What a program asks a terminal for its cursor with.
 const WHERE: &[u8] = b"\x1b[6n";
@@ -165,7 +165,7 @@ impl TerminalRecorder {
         Ok(())
     }
 
-    /// Keeps what is on the screen for every frame that is due.
+    /// Keeps the screen for every frame that is due.
     fn keep(&mut self) {
         while Instant::now() >= self.next {
             self.next += FRAME;

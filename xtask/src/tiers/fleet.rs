@@ -1,173 +1,22 @@
-//! The store of a fleet against a real PostgreSQL, straight and through a pooler. Both are started
-//! here, in a folder of their own and on free ports; what the system runs is left alone.
+//! The store of a fleet against a real PostgreSQL, straight and through a pooler, with Redis.
 
-use std::{
-    fs,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
-
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use super::ignored::{POSTGRES, run};
-use crate::{
-    place::Scratch,
-    process,
-    server::{Ready, Server, free_port},
-};
-
-/// How long a server may take until it answers: on a busy machine it is slow.
-const ANSWERS: Duration = Duration::from_mins(2);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-/// Where Debian keeps the programs of each version.
-const VERSIONS: &str = "/usr/lib/postgresql";
+use crate::postgres::Postgres;
 
 /// Runs the tests of the store.
 pub(super) fn tier() -> Result<bool> {
     let postgres = Postgres::start()?;
-    let pooler = postgres.pooler()?;
-    let through = format!("postgres://postgres@127.0.0.1:{}", pooler.port);
+    let (pooler, redis) = (postgres.pooler()?, postgres.redis()?);
+    let hints = format!("redis://127.0.0.1:{}/", redis.port());
+    let through = format!("postgres://postgres@127.0.0.1:{}", pooler.port());
     run(
         &[POSTGRES],
         &[
             ("POINTSMAN_POSTGRES_URL", postgres.url().as_ref()),
             ("POINTSMAN_PGBOUNCER_URL", through.as_ref()),
+            ("POINTSMAN_REDIS_URL", hints.as_ref()),
         ],
     )
-}
-
-/// A server with a cluster of its own. It ends with this value.
-struct Postgres {
-    programs: PathBuf,
-    port: u16,
-    user: Option<User>,
-    server: Option<Server>,
-    scratch: Scratch,
-}
-
-/// The pooler before it.
-struct Pooler {
-    port: u16,
-    _server: Server,
-}
-
-/// An ordinary user of the system: the server refuses to run as root.
-#[derive(Clone, Copy)]
-struct User {
-    id: u32,
-    group: u32,
-}
-
-impl Postgres {
-    fn start() -> Result<Self> {
-        let (programs, scratch, port) = (programs()?, Scratch::new()?, free_port()?);
-        let user =
-            if fs::metadata("/proc/self")?.uid() == 0 { Some(postgres_user()?) } else { None };
-        let mut postgres = Self { programs, port, user, server: None, scratch };
-        let data = postgres.scratch.file("data");
-        let folder = data.parent().context("it lies in a folder")?;
-        if let Some(user) = user {
-            chown(folder, Some(user.id), Some(user.group))?;
-        }
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
-        let mut make = postgres.command(postgres.programs.join("initdb"));
-        make.args(["--auth", "trust", "--username", "postgres", "--encoding", "UTF8"]);
-        make.args(["--locale", "C", "--no-sync", "--pgdata"]).arg(&data).stdout(Stdio::null());
-        if !process::run(make, ANSWERS).context("starting initdb")?.well() {
-            bail!("a cluster cannot be made; what initdb said is above");
-        }
-        let mut serve = postgres.command(postgres.programs.join("postgres"));
-        serve.arg("-D").arg(&data).args(["-p", &port.to_string(), "-k"]).arg(folder);
-        serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
-        serve.args(["-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic"]);
-        postgres.server = Some(Server::start(serve, port, Ready::Listens, ANSWERS)?);
-        // It listens before it answers.
-        let started = Instant::now();
-        while !postgres.answers()? {
-            if started.elapsed() >= ANSWERS {
-                bail!("PostgreSQL does not answer after {} s", ANSWERS.as_secs());
-            }
-            thread::sleep(BETWEEN_LOOKS);
-        }
-        Ok(postgres)
-    }
-
-    /// Returns the beginning of URLs of its databases.
-    fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}", self.port)
-    }
-
-    fn answers(&self) -> Result<bool> {
-        let mut ask = process::command(self.programs.join("pg_isready"));
-        ask.args(["--quiet", "--host", "127.0.0.1", "--port", &self.port.to_string()]);
-        Ok(process::run(ask, ANSWERS).context("starting pg_isready")?.well())
-    }
-
-    /// Starts a pooler that gives every transaction whichever connection is free.
-    fn pooler(&self) -> Result<Pooler> {
-        let port = free_port()?;
-        let settings = self.scratch.file("pgbouncer.ini");
-        let text = format!(
-            "[databases]\n* = host=127.0.0.1 port={} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
-             listen_port = {port}\nauth_type = any\npool_mode = transaction\nunix_socket_dir =\n\
-             default_pool_size = 4\nmax_client_conn = 200\nverbose = 0\nlog_connections = 0\n\
-             log_disconnections = 0\nlog_stats = 0\n",
-            self.port
-        );
-        fs::write(&settings, text).context("writing the pooler's settings")?;
-        let mut serve = self.command("pgbouncer");
-        serve.arg("--quiet").arg(&settings);
-        Ok(Pooler { port, _server: Server::start(serve, port, Ready::Listens, ANSWERS)? })
-    }
-
-    /// Returns a command that is run as an ordinary user.
-    fn command(&self, program: impl AsRef<Path>) -> Command {
-        let Some(user) = self.user else { return process::command(program.as_ref()) };
-        let mut command = process::command("setpriv");
-        command.args(["--reuid", &user.id.to_string(), "--regid", &user.group.to_string()]);
-        command.args(["--clear-groups", "--"]).arg(program.as_ref());
-        command
-    }
-}
-
-impl Drop for Postgres {
-    /// Its processes end in order, and none is killed while it can end by itself.
-    fn drop(&mut self) {
-        let mut stop = self.command(self.programs.join("pg_ctl"));
-        stop.args(["stop", "--mode", "fast", "--silent", "--pgdata"])
-            .arg(self.scratch.file("data"));
-        if let Err(why) = process::run(stop, ANSWERS) {
-            eprintln!("PostgreSQL was not stopped in order: {why}");
-        }
-        drop(self.server.take());
-    }
-}
-
-/// Returns the folder with the programs of the latest version.
-fn programs() -> Result<PathBuf> {
-    let versions = fs::read_dir(VERSIONS).with_context(|| format!("reading {VERSIONS}"))?;
-    let mut found: Vec<(u32, PathBuf)> = Vec::new();
-    for version in versions {
-        let version = version?;
-        let number = version.file_name().to_string_lossy().parse();
-        let programs = version.path().join("bin");
-        if let (Ok(number), true) = (number, programs.join("postgres").is_file()) {
-            found.push((number, programs));
-        }
-    }
-    let latest = found.into_iter().max().map(|(_, programs)| programs);
-    latest.with_context(|| format!("there is no PostgreSQL in {VERSIONS}"))
-}
-
-/// Looks up the user that the package of PostgreSQL makes.
-fn postgres_user() -> Result<User> {
-    let users = fs::read_to_string("/etc/passwd").context("reading the list of users")?;
-    let line = users.lines().find(|line| line.starts_with("postgres:"));
-    let mut cells = line.context("there is no user `postgres`")?.split(':').skip(2);
-    let mut number = || cells.next().and_then(|cell| cell.parse().ok());
-    let (id, group) = (number(), number());
-    Ok(User { id: id.context("it has a number")?, group: group.context("it has a group")? })
 }

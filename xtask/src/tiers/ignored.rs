@@ -30,6 +30,8 @@ const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
 const APPIUM: &str = "appium::";
 pub(super) const POSTGRES: &str = "postgres::";
+const SERVE: &str = "serve::";
+const PAGE: &str = "page::";
 
 /// The models' clients and whole runs, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
@@ -79,6 +81,19 @@ pub(super) fn appium() -> Result<bool> {
     run(&[APPIUM], &[("POINTSMAN_APPIUM_URL", server.url().as_ref())])
 }
 
+/// The HTTP server, against a fuzzer and clients in Python.
+pub(super) fn serve() -> Result<bool> {
+    let python = components::http()?.program();
+    run(&[SERVE], &[("POINTSMAN_PYTHON", python.as_os_str())])
+}
+
+/// The inspector's page, in a browser.
+pub(super) fn page() -> Result<bool> {
+    let npm = components::npm_of_pages()?;
+    drop(webdriver::Browser::start(800, 600)?);
+    run(&[PAGE], &[("POINTSMAN_NPM", npm.as_os_str())])
+}
+
 /// Runs those of the ignored tests that one of the filters selects.
 pub(super) fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
     for filter in filters {
@@ -98,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Each tier that runs tests which cargo leaves out, and what selects them.
-    const SELECTED: [(&str, &[&str]); 7] = [
+    const SELECTED: [(&str, &[&str]); 9] = [
         ("aimock", &[AIMOCK]),
         ("mcp", &[MCP]),
         ("acp", &[ACP]),
@@ -106,6 +121,8 @@ mod tests {
         ("browser", &[BROWSER, FIELDS, FORM]),
         ("appium", &[APPIUM]),
         ("fleet", &[POSTGRES]),
+        ("serve", &[SERVE]),
+        ("page", &[PAGE]),
     ];
 
     /// A test that says in which tier it runs, and that no tier selects, never runs.

@@ -42,7 +42,7 @@ pub(crate) struct Coverage {
     taken: BTreeMap<(StateId, String), u64>,
     /// Every name that the chart has for a way out.
     names: Vec<String>,
-    /// The states from which a walk can go on for ever, were it not for budgets.
+    /// The states from which a walk could continue forever without budgets.
     lasting: BTreeSet<StateId>,
 }
 
@@ -173,7 +173,7 @@ fn propose(chart: &Chart, state: StateId, draws: &mut SplitMix64, coverage: &Cov
     .unwrap_or_default()
 }
 
-/// Returns one of the state's own ways; those that lead to the end are drawn rarely.
+/// Returns one of the state's own routes; those that lead to the end are rare.
 fn wander(
     chart: &Chart,
     state: StateId,

@@ -18,7 +18,7 @@ pub(crate) fn text(literal: &str) -> Option<String> {
         match rest.next()? {
             'n' => text.push('\n'),
             't' => text.push('\t'),
-            // A line that goes on: the blanks before it do not count.
+            // A continued line: its leading blanks do not count.
             '\n' => while rest.next_if(|it| it.is_whitespace()).is_some() {},
             'u' => {
                 let code: String = rest.by_ref().take_while(|it| *it != '}').skip(1).collect();

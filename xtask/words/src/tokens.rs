@@ -98,7 +98,7 @@ impl Walk {
     fn tokens(&mut self, tokens: TokenStream, scope: &Scope) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut docs = Docs::default();
-        // What the attributes of the item at hand say about it.
+        // The attributes of the current item.
         let (mut is_test, mut is_clap) = (false, false);
         let mut function = scope.function.clone();
         for (index, token) in tokens.iter().enumerate() {
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_what_users_read_and_leaves_the_rest() {
+    fn keeps_only_strings_that_users_read() {
         let source = r##"
             //! A module's own doc comment.
 

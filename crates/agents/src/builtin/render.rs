@@ -76,8 +76,8 @@ pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }
 
-/// Fills placeholders. A slot that is not filled stays as it was written, so that a
-/// mistake is seen and never silently empty.
+/// Fills placeholders. An unfilled slot stays as written, so that a mistake is visible and never
+/// silently empty.
 pub(super) fn fill(text: &str, data: &BuiltinData) -> String {
     let mut filled = String::with_capacity(text.len());
     for piece in template::parts(text) {

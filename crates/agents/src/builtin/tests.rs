@@ -1,4 +1,4 @@
-//! Scripts for users' charts: every builtin job, rendering, and what is refused.
+//! Scripts for users' charts: every builtin job, rendering, and rejections.
 
 use alloc::{string::String, vec, vec::Vec};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 mod checked;
 
 use super::{BuiltinAgent, BuiltinData, BuiltinReport, BuiltinTask, MAX_SLOTS, render};
-use crate::testing::{Driver, hostile_texts, raw};
+use crate::testing::{TestDriver, hostile_texts, raw};
 
 /// A chart with these states between the usual ends.
 fn chart(authority: &str, states: &str) -> String {
@@ -40,8 +40,8 @@ fn chart(authority: &str, states: &str) -> String {
     )
 }
 
-fn begun(authority: &str, states: &str) -> Driver<BuiltinAgent> {
-    let mut driver = Driver::<BuiltinAgent>::new(&chart(authority, states), &["search"]);
+fn begun(authority: &str, states: &str) -> TestDriver<BuiltinAgent> {
+    let mut driver = TestDriver::<BuiltinAgent>::new(&chart(authority, states), &["search"]);
     driver.begin(json!({"goal": "find it", "slots": {"count": 3}}));
     driver
 }
@@ -153,7 +153,7 @@ fn a_tool_call_is_rendered_judged_and_kept() {
     driver.tool(false, "no such index");
     assert_eq!(driver.state(), "failed");
     assert_eq!(driver.run.data.text("error"), "no such index");
-    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", TOOL), &["search"]);
+    let mut driver = TestDriver::<BuiltinAgent>::new(&chart("propose", TOOL), &["search"]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"goal": "x"}));
     assert!(driver.running().is_empty());
@@ -205,14 +205,15 @@ const SHELL: &str = r#"
     on.stuck = "failed"
 "#;
 
-fn working() -> Driver<BuiltinAgent> {
-    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+fn working() -> TestDriver<BuiltinAgent> {
+    let mut driver =
+        TestDriver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
     driver.begin(json!({"goal": "find it", "slots": {"count": 3}}));
     driver
 }
 
 /// Returns a run whose program has ended badly, so that it fetches a page.
-fn fetching() -> Driver<BuiltinAgent> {
+fn fetching() -> TestDriver<BuiltinAgent> {
     let mut driver = working();
     driver.tool(false, "exit code 2\nno such file");
     assert_eq!(driver.run.data.text("output"), "no such file");
@@ -264,7 +265,7 @@ fn a_request_that_is_wrong_is_not_repeated() {
     for (status, state) in
         [(400, "failed"), (404, "failed"), (408, "fetching"), (429, "fetching"), (503, "fetching")]
     {
-        let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", &states), &["shell"]);
+        let mut driver = TestDriver::<BuiltinAgent>::new(&chart("propose", &states), &["shell"]);
         driver.begin(json!({"goal": "x"}));
         driver.tool(false, "exit code 1\n");
         driver.tool(false, &alloc::format!("{status} from https://a.test/, text/plain\n"));
@@ -274,7 +275,8 @@ fn a_request_that_is_wrong_is_not_repeated() {
 
 #[test]
 fn a_program_and_a_page_need_permission_and_the_states_leave() {
-    let mut driver = Driver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+    let mut driver =
+        TestDriver::<BuiltinAgent>::new(&chart("propose", SHELL), &["shell", "http_get"]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"goal": "x"}));
     assert!(driver.running().is_empty());
@@ -301,7 +303,7 @@ fn a_child_run_ends_well_or_not() {
         (Disposition::Stuck, "failed"),
         (Disposition::Cancelled, "failed"),
     ] {
-        let mut driver = Driver::<BuiltinAgent>::with_children(&source, &[], &children);
+        let mut driver = TestDriver::<BuiltinAgent>::with_children(&source, &[], &children);
         driver.begin(json!({"goal": "it"}));
         let Order::Child(child) = driver.order() else { panic!("a child is started") };
         assert_eq!(child.goal, "part of it");
@@ -342,7 +344,7 @@ fn placeholders_are_filled_once() {
 
 #[test]
 fn the_prompt_is_the_template_and_the_list() {
-    let prompt = |driver: &Driver<BuiltinAgent>| {
+    let prompt = |driver: &TestDriver<BuiltinAgent>| {
         let state = driver.chart.state(driver.run.core.state).unwrap();
         let (job, at) = (super::REPLY_ID, driver.now);
         let visit = Visit { state, job, item: 0, attempt: 1, held: false, entered: at, now: at };

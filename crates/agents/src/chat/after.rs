@@ -33,8 +33,8 @@ fn went_well(lines: &[String]) -> bool {
     !lines.iter().any(failed) && (lines.is_empty() || !lines.iter().all(left_out))
 }
 
-/// Returns whether a line of a report tells of a command of the user's. Files can have any
-/// name, and the line that tells of those begins with it.
+/// Returns whether a line of a report describes a user's command. Files can have any name, and the
+/// line that describes those begins with it.
 pub fn is_command(line: &str) -> bool {
     let failed = line.starts_with('`') && line.contains(&format!("`{FAILED}"));
     (line.starts_with(RAN) || failed) && !line.ends_with(LEFT_OUT)
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_goes_well_where_nothing_failed_and_something_was_done() {
+    fn report_is_ok_if_something_was_done_without_failure() {
         let left = format!("a.txt: {LEFT_OUT}");
         let committed = "committed 1 file as 1234567: Say why a test failed: it is slow";
         for (lines, well) in [

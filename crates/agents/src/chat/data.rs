@@ -38,7 +38,7 @@ pub struct ChatData {
     /// Why the last turn has no answer, to be shown; a new message clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
-    /// Whether the machine failed a call of this batch in a way that no other call mends.
+    /// Whether the machine failed a call of this batch in a way that no other call can fix.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub broken: bool,
     /// Whether the last hook did something.

@@ -26,7 +26,7 @@ else. A call that was refused stays refused.
 Some calls need the person's permission; they are asked for you, so do not ask first. End every \
 turn with a short answer in plain words: what you did, what you found, what is open.";
 
-/// Renders the prompt of a reply, or of a summary of what is old.
+/// Renders the prompt of a reply, or of a summary of old turns.
 pub(super) fn render(data: &ChatData, visit: &Visit<'_>) -> Prompt {
     let ChatData { setup, transcript, context, .. } = data;
     if visit.item == SUMMARY {

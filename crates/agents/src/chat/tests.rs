@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{CHART, ChatAgent, ChatReport, ChatTask, CompletedTool, TurnErrorKind};
 use crate::{
-    testing::{Driver, hostile_texts, raw, unlimited},
+    testing::{TestDriver, hostile_texts, raw, unlimited},
     transcript::TranscriptMessage,
 };
 
@@ -29,7 +29,7 @@ fn call(id: &str, tool: &str) -> ToolCall {
     ToolCall { id: id.into(), tool: tool.into(), arguments: raw(&json!({"path": id})) }
 }
 
-fn proposes(driver: &mut Driver<ChatAgent>, calls: Vec<ToolCall>) {
+fn proposes(driver: &mut TestDriver<ChatAgent>, calls: Vec<ToolCall>) {
     driver.answer_last(Answer::Model(Reply { text: "let me see".into(), calls }));
 }
 
@@ -37,20 +37,20 @@ fn result(ok: bool, mutated: bool, output: &str) -> Answer<ChatReport> {
     Answer::Tool(ToolResult { ok, output: output.into(), mutated })
 }
 
-fn ready() -> Driver<ChatAgent> {
-    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
+fn ready() -> TestDriver<ChatAgent> {
+    let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(json!({"system": "be brief"}));
     driver
 }
 
-fn asked() -> Driver<ChatAgent> {
+fn asked() -> TestDriver<ChatAgent> {
     let mut driver = ready();
     driver.give("user_input", json!({"text": "hello"}));
     driver
 }
 
-/// Returns a conversation with these calls under way; only those that began are listed.
-fn calling(calls: &[(&str, &str)]) -> Driver<ChatAgent> {
+/// Returns a conversation with these calls in progress; only started ones are listed.
+fn calling(calls: &[(&str, &str)]) -> TestDriver<ChatAgent> {
     let mut driver = asked();
     proposes(&mut driver, calls.iter().map(|(id, tool)| call(id, tool)).collect());
     driver.forget_states();
@@ -58,14 +58,14 @@ fn calling(calls: &[(&str, &str)]) -> Driver<ChatAgent> {
 }
 
 /// Returns the outputs of the last reply's calls, and fails if one has none.
-fn outputs(driver: &Driver<ChatAgent>) -> Vec<String> {
+fn outputs(driver: &TestDriver<ChatAgent>) -> Vec<String> {
     let calls = driver.run.data.transcript.calls();
     calls.iter().map(|it| it.result.as_ref().expect("run has a result").output.clone()).collect()
 }
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_turn() {
-    let driver = Driver::<ChatAgent>::new(CHART, &[]);
+    let driver = TestDriver::<ChatAgent>::new(CHART, &[]);
     assert_eq!(driver.chart.certificate().per, CertificateScope::Turn);
     let influenced: Vec<_> =
         driver.chart.authority_report().edges.iter().map(|edge| &*edge.outcome).collect();
@@ -89,7 +89,7 @@ fn a_text_reply_ends_the_turn() {
 }
 
 #[test]
-fn results_stand_in_request_order() {
+fn results_keep_request_order() {
     let mut driver = calling(&[("a", "read"), ("b", "read")]);
     let running: Vec<_> = driver.running().iter().map(|(id, _)| *id).collect();
     driver.answer(running[1], result(true, false, "second"));
@@ -204,7 +204,7 @@ fn a_cancelled_turn_leaves_a_result_for_every_call() {
 
 #[test]
 fn shutdown_and_cancel_work_from_every_state() {
-    let states: [fn() -> Driver<ChatAgent>; 5] =
+    let states: [fn() -> TestDriver<ChatAgent>; 5] =
         [ready, asked, || calling(&[("a", "read")]), hooked, backing_off];
     for state in states {
         let mut driver = state();
@@ -217,21 +217,21 @@ fn shutdown_and_cancel_work_from_every_state() {
     }
 }
 
-fn hooked() -> Driver<ChatAgent> {
+fn hooked() -> TestDriver<ChatAgent> {
     let mut driver = calling(&[("a", "edit")]);
     driver.answer_last(result(true, true, "x"));
     driver
 }
 
-fn backing_off() -> Driver<ChatAgent> {
+fn backing_off() -> TestDriver<ChatAgent> {
     let mut driver = asked();
     driver.fault(FaultClass::RateLimited, true);
     driver
 }
 
 #[test]
-fn refused_calls_are_results_and_the_turn_goes_on() {
-    let mut driver = Driver::<ChatAgent>::new(CHART, &["read"]);
+fn denied_calls_are_results_and_the_turn_continues() {
+    let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read"]);
     let grant = Grant { tool: "edit".into(), arguments: vec![], level: Level::Ask, until: None };
     driver.permissions = Permissions { rules: vec![grant], ..Permissions::allow_all() };
     driver.begin(json!(null));
@@ -245,7 +245,7 @@ fn refused_calls_are_results_and_the_turn_goes_on() {
 #[test]
 fn a_turn_of_the_same_call_over_and_over_is_stopped() {
     let chart = CHART.replace("[any]", "[stuck]\nidentical_call = 3\n\n[any]");
-    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     for _ in 0..2 {
@@ -259,7 +259,7 @@ fn a_turn_of_the_same_call_over_and_over_is_stopped() {
 }
 
 /// Looks at the same thing over and over, until the governor ends the turn.
-fn halted() -> Driver<ChatAgent> {
+fn halted() -> TestDriver<ChatAgent> {
     let mut driver = asked();
     for _ in 0..20 {
         if driver.state() == WAITING {
@@ -286,7 +286,7 @@ fn a_loop_is_warned_of_then_refused_then_halted() {
 }
 
 #[test]
-fn a_run_that_was_halted_and_then_ends_is_no_success() {
+fn halted_run_that_ends_is_stuck() {
     let mut driver = halted();
     driver.cancel(Scope::Shutdown);
     assert_eq!(driver.state(), "shutting_down");
@@ -306,7 +306,7 @@ fn a_run_that_was_halted_and_then_ends_is_no_success() {
 #[test]
 fn a_halt_by_a_result_is_why_the_turn_ends() {
     let chart = CHART.replace("[any]", "[stuck]\nsame_error = 2\n\n[any]");
-    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     for _ in 0..2 {
@@ -322,7 +322,7 @@ fn a_halt_by_a_result_is_why_the_turn_ends() {
 
 #[test]
 fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
-    let mut driver = Driver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
+    let mut driver = TestDriver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "hello"}));
     for turn in 0..2 {

@@ -40,7 +40,7 @@ pub(super) fn of(call: &ToolCall, result: &ToolResult, named: &[String]) -> Opti
         Some(TestRun::Chained) if passed && tally.is_empty_run() => None,
         Some(TestRun::Chained) if passed => Some(told != Some(false)),
         Some(TestRun::Chained | TestRun::Hidden) => tally.told_by_runner(),
-        // A script that nobody knows, which printed what only a runner prints.
+        // An unknown script that printed what only a runner prints.
         Some(TestRun::Unknown) => tally.counted().map(|told| told && passed),
         None => None,
     }

@@ -123,7 +123,7 @@ pub(super) enum Advance {
 }
 
 impl Plan {
-    /// Takes the phases of a plan; one that is under way is not replaced.
+    /// Sets the phases of a plan; a plan in progress is not replaced.
     pub(super) fn set(&mut self, phases: Vec<Phase>) -> Result<(), BadBody> {
         if phases.len() > MAX_PHASES {
             return Err(BadBody(format!("a plan has {MAX_PHASES} phases at most")));

@@ -1,5 +1,5 @@
-//! Progress: what the last calls came to, for recovery and for whoever must look.
-//! Whether the work moves is for the governor to say.
+//! Progress: the results of the last calls, for recovery and for people. The governor decides
+//! whether there is progress.
 
 use alloc::{
     string::{String, ToString},

@@ -43,7 +43,7 @@ The work has a plan. Work on the phase that is open, and on nothing beyond it. W
 call `phase_complete`: with `success: true` when it did what it was for and the tests pass, with \
 `success: false` and `blockers` when something stands in the way. Nothing else ends a phase.";
 
-/// Renders the prompt of a turn, or of a summary of what is old.
+/// Renders the prompt of a turn, or of a summary of old turns.
 pub(super) fn render(data: &CodeData, visit: &Visit<'_>) -> Prompt {
     let CodeData { setup, transcript, context, .. } = data;
     if visit.item == SUMMARY {

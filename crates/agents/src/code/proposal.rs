@@ -26,7 +26,7 @@ struct ProposedPhase {
     expected_minutes: Option<f64>,
 }
 
-/// Returns the phases of a proposal, or what is wrong with it, for the model to read.
+/// Returns the phases of a proposal, or its mistake, for the model to read.
 pub(super) fn read(plan: &Plan, beside: bool, arguments: &RawValue) -> Result<Vec<Phase>, String> {
     if !plan.phases.is_empty() {
         return Err("there is a plan already: work on it, and end each phase by word".into());

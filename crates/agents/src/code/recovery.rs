@@ -43,12 +43,12 @@ pub enum Trouble {
     },
 }
 
-/// A way to go on.
+/// A way to recover.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecoveryAction {
-    /// Look at the file again: it is not as it was.
+    /// Read the file again: it has changed.
     ReRead,
     /// Write the whole file where an edit does not fit.
     WriteInstead,
@@ -79,7 +79,7 @@ impl Trouble {
     /// Returns the trouble of a model that gave no reply; a person's cancel is none.
     pub(super) fn no_reply(why: &Abandoned) -> Option<Self> {
         match why {
-            // Trying a request again that makes no sense is no use; a reply may be better.
+            // Repeating an invalid request is useless; another reply may be better.
             Abandoned::Failed(fault) if fault.class == FaultClass::Invalid && fault.repeatable => {
                 Some(Self::Unusable { message: fault.message.clone() })
             }
@@ -97,7 +97,7 @@ impl Trouble {
         }
     }
 
-    /// Returns the rules that fit, the best first; none where trying again is no use.
+    /// Returns the matching rules, best first; none if a retry is useless.
     fn rules(&self) -> &'static [RecoveryAction] {
         match self {
             Self::Stuck { failure: Some(failure), .. } => failure.rules(),
@@ -173,7 +173,7 @@ impl Trouble {
     }
 }
 
-/// How a tool says that a file is not as it was.
+/// How a tool says that a file has changed.
 const STALE: &[&str] = &[
     "changed since",
     "has changed",
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_tools_own_words_say_what_went_wrong() {
+    fn only_the_tools_own_message_classifies_an_error() {
         let missing = "`old` was not found in `a.rs`: it must match to the letter, spaces too";
         for quoted in ["let timeout = 5;", "// has changed", "panicked at", "no space left"] {
             let error = format!("{missing}\nthe nearest lines are 7 to 7:\n     7\t{quoted}");

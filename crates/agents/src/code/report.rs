@@ -13,7 +13,7 @@ const MAX_LINE: usize = 200;
 /// Files that are named.
 const MAX_NAMED: usize = 20;
 
-/// Reports: the goal, what was done in each phase, the last words, what is left.
+/// Reports the goal, the result of each phase, the last words, and the remaining work.
 pub(super) fn of(data: &CodeData) -> Option<String> {
     if data.prompt.is_empty() {
         return None;

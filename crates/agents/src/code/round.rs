@@ -23,11 +23,11 @@ use crate::{PLAN_TOOL, answer, dialogue, transcript};
 /// Messages that are remembered; the older half then gives way to a summary.
 const MAX_MESSAGES: usize = 400;
 
-/// What is said of a reply in which nothing can be read.
+/// The message for an unreadable reply.
 const UNREADABLE: &str = "a call needs the name of a tool and a JSON object";
 
 impl CodeData {
-    /// Takes a reply. Its calls are to be run, but for those that end a phase.
+    /// Takes a reply. Its calls are to be run, except those that end a phase.
     pub(super) fn propose(&mut self, reply: Reply) -> Result<(), Fault> {
         self.advice.used();
         if !is_readable(&reply) {
@@ -39,8 +39,7 @@ impl CodeData {
         self.transcript.reply(reply);
         dialogue::bound(&mut self.transcript, MAX_MESSAGES);
         self.batch.clear();
-        // Claims and plans that cannot be taken are answered here: nobody needs to be
-        // asked about them.
+        // Invalid claims and plans are answered here, without asking a person.
         let mut answered = Vec::new();
         let mut proposed = false;
         for (at, called) in (0..).zip(self.transcript.calls()) {
@@ -61,7 +60,7 @@ impl CodeData {
         for (at, result) in answered {
             self.transcript.record(at, result);
         }
-        // A reply that only claims what is not so is a turn that came to nothing.
+        // A reply with only a false claim is a failed turn.
         refused.filter(|_| self.batch.is_empty() && self.plan.claim.is_none()).map_or(Ok(()), Err)
     }
 
@@ -78,7 +77,7 @@ impl CodeData {
     }
 
     pub(super) fn record(&mut self, item: u16, result: ToolResult) {
-        // A halt is told just before the result that it is about.
+        // A halt is reported just before the result that it is about.
         if !result.ok {
             self.blame(CallFailure::of(&self.call(item), &result));
         }
@@ -92,14 +91,14 @@ impl CodeData {
     pub(super) fn model_forgone(&mut self, why: &Abandoned) {
         self.context.close();
         self.fail(why);
-        // A turn that was halted is told as such before.
+        // A halted turn was reported before.
         if let Some(trouble) = Trouble::no_reply(why) {
             self.trouble = Some(trouble);
         }
     }
 
     pub(super) fn call_forgone(&mut self, item: u16, why: &Abandoned) {
-        // The call that was halted, and not those that end with it.
+        // The halted call, and not those that end with it.
         if let (Abandoned::Stuck { reason }, Some(Trouble::Stuck { reason: halted, .. })) =
             (why, &self.trouble)
             && reason == halted
@@ -119,8 +118,8 @@ impl CodeData {
         }
     }
 
-    /// Takes that a budget is used up. Where that is the chart's number of recoveries, the
-    /// trouble is what to tell of: the budget is only why nothing more is tried.
+    /// Handles a used-up budget. If it is the chart's number of recoveries, the report is about
+    /// the trouble: the budget only explains why nothing more is tried.
     pub(super) fn used_up(&mut self, recovering: bool, budget: &Budget) {
         let trouble = self.recovered.take().filter(|_| recovering);
         let error = trouble.unwrap_or_else(|| answer::used_up(budget));
@@ -188,7 +187,7 @@ impl CodeData {
         Judgement::Continue
     }
 
-    /// Chooses how to go on, and tells the model.
+    /// Chooses how to recover, and tells the model.
     pub(super) fn choose(&mut self, now: At) -> RecoveryChoice {
         // A batch that was halted comes here unjoined, and may have changed files.
         self.join(Some(now));

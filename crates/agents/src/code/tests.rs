@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{CHART, CodeAgent, CodeData, NoTask, PHASE_COMPLETE, RecoveryAction, Totals, Trouble};
 use crate::{
-    testing::{Driver, hostile_texts, raw, unlimited},
+    testing::{TestDriver, hostile_texts, raw, unlimited},
     transcript::TranscriptMessage,
 };
 
@@ -38,7 +38,7 @@ fn over(success: bool) -> ToolCall {
     call(PHASE_COMPLETE, json!({"success": success}))
 }
 
-fn proposes(driver: &mut Driver<CodeAgent>, calls: Vec<ToolCall>) {
+fn proposes(driver: &mut TestDriver<CodeAgent>, calls: Vec<ToolCall>) {
     driver.answer_last(Answer::Model(Reply { text: String::new(), calls }));
 }
 
@@ -47,28 +47,28 @@ fn result(ok: bool, mutated: bool, output: &str) -> Answer<NoTask> {
 }
 
 /// One round: a call, its result, and the judgement.
-fn round(driver: &mut Driver<CodeAgent>, call: ToolCall, ok: bool, output: &str) {
+fn round(driver: &mut TestDriver<CodeAgent>, call: ToolCall, ok: bool, output: &str) {
     let mutates = ok && matches!(call.tool.as_str(), "edit" | "write");
     proposes(driver, vec![call]);
     driver.answer_last(result(ok, mutates, output));
 }
 
-fn begun(config: Value) -> Driver<CodeAgent> {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+fn begun(config: Value) -> TestDriver<CodeAgent> {
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.begin(config);
     driver.give("prompt", json!({"text": "make it so"}));
     driver
 }
 
-fn phased(count: usize) -> Driver<CodeAgent> {
+fn phased(count: usize) -> TestDriver<CodeAgent> {
     let phases: Vec<_> = (1..=count).map(|n| json!({"description": format!("part {n}")})).collect();
-    let mut driver = Driver::<CodeAgent>::new(&unlimited(CHART), &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(&unlimited(CHART), &[]);
     driver.begin(json!({ "phases": phases }));
     driver.give("prompt", json!({"text": "make it so"}));
     driver
 }
 
-fn edit_loop(driver: &mut Driver<CodeAgent>) {
+fn edit_loop(driver: &mut TestDriver<CodeAgent>) {
     for _ in 0..3 {
         round(driver, edit("main.rs"), false, "old_string not found");
     }
@@ -84,7 +84,7 @@ fn notes(data: &CodeData) -> Vec<&str> {
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_turn() {
-    let driver = Driver::<CodeAgent>::new(CHART, &[]);
+    let driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     assert_eq!(driver.chart.certificate().per, CertificateScope::Turn);
     let mut seeds = driver.chart.states().iter().map(pointsman_kernel::chart::State::name);
     assert!(seeds.any(|name| name == "awaiting_permission"));
@@ -186,7 +186,7 @@ fn a_model_that_cannot_be_reached_is_waited_for_once() {
 }
 
 #[test]
-fn what_cannot_be_recovered_from_is_a_failure() {
+fn unrecoverable_error_is_a_failure() {
     for class in [FaultClass::Forbidden, FaultClass::Invalid, FaultClass::Contract] {
         let mut driver = begun(json!({}));
         driver.fault(class, false);
@@ -199,7 +199,7 @@ fn what_cannot_be_recovered_from_is_a_failure() {
 #[test]
 fn a_phase_has_three_recoveries_and_the_next_has_three_more() {
     let mut driver = phased(2);
-    let trouble = |driver: &mut Driver<CodeAgent>| {
+    let trouble = |driver: &mut TestDriver<CodeAgent>| {
         driver.fault(FaultClass::Timeout, false);
         driver.fault(FaultClass::Unavailable, false);
         driver.fault(FaultClass::Gone, false);
@@ -261,7 +261,7 @@ fn a_phase_that_is_blocked_ends_the_run_as_failed() {
 }
 
 #[test]
-fn a_plan_that_is_not_through_is_no_success() {
+fn unfinished_plan_is_not_a_success() {
     let mut driver = phased(1);
     driver.say("I think I am done.");
     assert_eq!(driver.state(), "streaming_response", "it is told that the phase is open");
@@ -284,7 +284,7 @@ fn empty_replies_are_a_loop_too() {
 
 #[test]
 fn a_person_is_asked_and_a_no_is_a_result() {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -304,7 +304,7 @@ fn a_person_is_asked_and_a_no_is_a_result() {
 #[test]
 fn a_call_that_the_governor_halts_is_recovered_from_first() {
     let chart = CHART.replace("[stuck]", "[stuck]\nidentical_call = 2");
-    let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
     round(&mut driver, edit("a.rs"), true, "edited");
@@ -335,7 +335,7 @@ fn a_cancelled_turn_waits_for_the_next_prompt() {
 
 #[test]
 fn a_body_that_cannot_be_read_changes_nothing() {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({"phases": [{"description": "one"}]}));
     let before = driver.run.data.clone();
     for body in [
@@ -346,7 +346,7 @@ fn a_body_that_cannot_be_read_changes_nothing() {
         assert!(matches!(driver.try_give("prompt", body), Err(Rejected::Body(_))));
     }
     assert_eq!(driver.run.data, before);
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go", "phases": [{"description": "one"}]}));
     assert_eq!(driver.run.data.plan.current(), Some(1));

@@ -34,7 +34,7 @@ pub struct Context {
     /// The bytes of the smallest prompt that the provider found too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_long: Option<usize>,
-    /// What the attempt under way has asked so far, beyond its first question.
+    /// The questions of the current attempt, beyond its first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asking: Option<AttemptQuestions>,
 }
@@ -78,7 +78,7 @@ impl Context {
         if due { SUMMARY } else { REPLY }
     }
 
-    /// Returns whether the question under way is for a summary.
+    /// Returns whether the question in progress is for a summary.
     pub(crate) fn is_summary(&self, setup: &Setup, transcript: &Transcript, attempt: u16) -> bool {
         self.put(attempt).map_or_else(
             || self.first(setup, transcript, attempt) == SUMMARY,
@@ -86,7 +86,7 @@ impl Context {
         )
     }
 
-    /// Takes the answer to the question under way.
+    /// Takes the answer to the question in progress.
     pub(crate) fn hear<R>(
         &mut self,
         setup: &Setup,
@@ -113,7 +113,7 @@ impl Context {
             return self.again(attempt, orders, false);
         }
         if orders == 1 {
-            // What the model was shown in place of a summary becomes what is remembered.
+            // The text that the model was shown instead of a summary becomes the memory.
             self.condense(setup, transcript, None);
         }
         match answer::model(answer) {
@@ -160,7 +160,7 @@ impl Context {
         self.asking = None;
     }
 
-    /// Returns the conversation as the question under way shows it.
+    /// Returns the conversation as the question in progress shows it.
     pub(crate) fn shown<'t>(
         &self,
         setup: &Setup,

@@ -22,10 +22,10 @@ const FENCE_BYTES: usize = 400;
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
-    /// What the model is told before anything else, in place of the agent's own words.
+    /// The system prompt, instead of the agent's own.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub system: String,
-    /// What files of the workspace say to whoever works in it. It is shown as content.
+    /// Instructions from files of the workspace, shown as content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<Instruction>,
     /// The tools that are offered, by name, where the state allows them.
@@ -35,7 +35,7 @@ pub struct Setup {
     pub limits: ConversationLimits,
 }
 
-/// What a file says to whoever works in its folder.
+/// Instructions from a file, for work in its folder.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instruction {
@@ -93,7 +93,7 @@ impl Setup {
                 "`instructions` has no `source` at place {at}: say which file it is from"
             )));
         }
-        // What is never cut must leave room, or the conversation could not begin.
+        // The parts that are never cut must leave room, or the conversation could not begin.
         let (needed, most) = (self.base().div_ceil(4), context_tokens.div_euclid(2));
         if needed > usize::try_from(most).unwrap_or(usize::MAX) {
             return Err(BadBody(format!(
@@ -112,7 +112,7 @@ impl Setup {
         told.fold(self.system.len().saturating_add(tools), usize::saturating_add)
     }
 
-    /// Returns what the model is told before anything else.
+    /// Returns the system prompt.
     pub(crate) fn system_or(&self, own: &str) -> String {
         if self.system.trim().is_empty() { own.into() } else { self.system.clone() }
     }

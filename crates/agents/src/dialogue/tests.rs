@@ -47,7 +47,7 @@ mod histories {
     use crate::{
         chat::ChatAgent,
         code::CodeAgent,
-        testing::{Driver, raw},
+        testing::{TestDriver, raw},
     };
 
     /// What happens next, as numbers that every state can make something of.
@@ -65,7 +65,7 @@ mod histories {
         (0..count).map(call).collect()
     }
 
-    fn happens<A: Agent>(driver: &mut Driver<A>, event: &str, (what, how): (u8, u8))
+    fn happens<A: Agent>(driver: &mut TestDriver<A>, event: &str, (what, how): (u8, u8))
     where
         A::Task: Clone,
     {
@@ -113,7 +113,7 @@ mod histories {
 
         #[test]
         fn of_chat_are_well_formed(script in script()) {
-            let mut driver = Driver::<ChatAgent>::new(crate::chat::CHART, &[]);
+            let mut driver = TestDriver::<ChatAgent>::new(crate::chat::CHART, &[]);
             driver.begin(config());
             for it in script {
                 happens(&mut driver, "user_input", it);
@@ -122,7 +122,7 @@ mod histories {
 
         #[test]
         fn of_code_are_well_formed(script in script()) {
-            let mut driver = Driver::<CodeAgent>::new(crate::code::CHART, &[]);
+            let mut driver = TestDriver::<CodeAgent>::new(crate::code::CHART, &[]);
             driver.begin(config());
             for it in script {
                 happens(&mut driver, "prompt", it);

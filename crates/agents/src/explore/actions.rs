@@ -27,12 +27,12 @@ pub struct CandidateAction {
     pub target: Option<Target>,
     /// The class of the element, without its package.
     pub class: String,
-    /// What is written there.
+    /// Its text.
     pub label: String,
     /// Known by this on any screen: rows of a list share it.
     #[serde(default)]
     pub group: String,
-    /// Which of those that share the name it is, from 1.
+    /// Its number among those with the same name, from 1.
     #[serde(default)]
     pub row: u32,
     /// What its text field takes.
@@ -57,7 +57,7 @@ impl CandidateAction {
         named.split(' ').next().unwrap_or_default()
     }
 
-    /// Returns it in words: what is done, which way, and with which element.
+    /// Describes it: the action, the direction and the element.
     pub(super) fn described(&self) -> String {
         let mut words = String::from(self.act.name());
         if let Some(way) = self.direction {
@@ -88,7 +88,7 @@ pub enum DeviceAction {
     /// Go back.
     #[default]
     Back,
-    /// Let the screen go on by itself.
+    /// Wait for the screen to change on its own.
     Wait,
     /// Bring the app to the front.
     Launch,

@@ -34,7 +34,7 @@ pub struct ExploreConfig {
     /// Steps to take before exploring, and after every restart.
     #[serde(default)]
     pub setup: Vec<SetupStep>,
-    /// Whether to go on to the budget when nothing is left to try.
+    /// Whether to continue until the budget is used up when nothing is left to try.
     #[serde(default)]
     pub exhaust: bool,
     /// What breaks ties.
@@ -74,7 +74,7 @@ pub enum PermissionPolicy {
     Explore,
 }
 
-/// A step of the set-up. The element is found by what is given of it.
+/// A step of the set-up. The given properties find the element.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetupStep {
@@ -83,7 +83,7 @@ pub struct SetupStep {
     /// The identifier that the app gives the element, with or without its package.
     #[serde(default)]
     pub resource: Option<String>,
-    /// What is written on the element.
+    /// The text on the element.
     #[serde(default)]
     pub label: Option<String>,
     /// The end of its class.

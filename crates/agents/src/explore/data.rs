@@ -55,7 +55,7 @@ pub struct ExploreData {
     pub explored: bool,
     /// What went wrong last.
     pub trouble: Option<String>,
-    /// What is counted for the report.
+    /// The counts for the report.
     pub tally: ExploreTally,
     learned: ActionStats,
     variants: Variants,
@@ -119,7 +119,7 @@ pub(super) enum ActionChoice {
     Lost,
 }
 
-/// Where exploring goes on.
+/// The next job of the exploration.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum NextJob {
     GoOn,
@@ -150,7 +150,7 @@ impl ExploreData {
             && matches!(front, Foreground::App | Foreground::SystemDialog)
     }
 
-    /// Returns whether the app must be installed, or installed anew.
+    /// Returns whether the app must be installed or reinstalled.
     pub(super) fn wants_install(&self, installed: Option<u64>) -> bool {
         installed.is_none_or(|version| self.config.app.version.is_some_and(|least| version < least))
     }
@@ -214,7 +214,7 @@ impl ExploreData {
         if new && !known {
             self.fresh = self.fresh.saturating_add(1);
         }
-        // What is only seen in passing counts as seen all the same.
+        // Screens that are seen in passing count too.
         if let Foreground::App | Foreground::SystemDialog = front {
             self.register(Some(at), screen, &actions::offers(screen));
         }
@@ -284,7 +284,7 @@ impl ExploreData {
         if self.stall < LADDER.switch { ExploreProgress::Stall } else { ExploreProgress::Loop }
     }
 
-    /// Decides where exploring goes on.
+    /// Decides on the next job.
     pub(super) fn route(&mut self) -> NextJob {
         // A long way to the next untried action must not be cut short again and again.
         let restart =

@@ -27,7 +27,7 @@ pub(super) fn kind(element: &Element, label: &str) -> TextFieldKind {
     let text = alloc::format!("{} {} {label}", element.resource, element.hint).to_lowercase();
     let parts = || text.split(|it: char| !it.is_alphanumeric() && it != '-');
     let says = |word: &str| {
-        // A short word must stand alone: "pin" is no part of "shopping".
+        // A short word must match a whole word: "pin" is not part of "shopping".
         if word.len() < 5 { parts().any(|part| part == word) } else { text.contains(word) }
     };
     let known = WORDS.iter().find(|(_, words)| words.iter().any(|word| says(word)));

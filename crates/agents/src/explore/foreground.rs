@@ -1,4 +1,4 @@
-//! What is in front: the app, a question of the system, or the news of a crash.
+//! The app in front, a dialog of the system, or the report of a crash.
 
 use super::{
     screen::SystemDialog,
@@ -13,9 +13,9 @@ const WAITS: &str = "aerr_wait";
 /// Identifiers of the parts of a dialog that say what happened, where its buttons have no
 /// names of their own: up to Android 6.
 const SAYING: &[&str] = &["alertTitle", "message"];
-/// What those say of an app that crashed, in the words of the system's translations and in
-/// small letters. Those of English, Chinese, French, German, Italian, Japanese, Korean, Polish,
-/// Portuguese, Russian and Spanish are Android 4.4's `aerr_application` and `aerr_process`.
+/// The texts for a crashed app, in the system's translations and in lower case. Those of English,
+/// Chinese, French, German, Italian, Japanese, Korean, Polish, Portuguese, Russian and Spanish are
+/// Android 4.4's `aerr_application` and `aerr_process`.
 const STOPPED: &[&str] = &[
     "has stopped",
     "keeps stopping",

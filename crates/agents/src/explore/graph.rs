@@ -60,7 +60,7 @@ pub struct TriedAction {
     /// Which way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// What is written there.
+    /// Its text.
     pub label: String,
     /// How often it was tried.
     pub times: u32,

@@ -53,7 +53,7 @@ pub struct AppMap {
 pub struct MapScreen {
     /// What it is known by.
     pub id: ScreenId,
-    /// What to call it: what is written at its top.
+    /// Its name: the text at its top.
     pub title: String,
     /// The part of the app.
     pub activity: String,
@@ -76,7 +76,7 @@ pub struct MapScreen {
     /// The blob that holds the picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// What can be acted upon, as it was first seen.
+    /// Its controls when it was first seen.
     #[serde(skip)]
     pub widgets: Vec<Widget>,
     /// The keys of what it offered.
@@ -112,7 +112,7 @@ pub struct MapAction {
     /// Which way it was swiped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// What is written there.
+    /// Its text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
     /// What was typed.
@@ -123,7 +123,7 @@ pub struct MapAction {
     pub widget: Option<Widget>,
 }
 
-/// One action, as it was performed.
+/// A performed action.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PerformedAction {
     /// Milliseconds since the run began.
@@ -154,7 +154,7 @@ pub enum ActionResult {
     NotResponding,
     /// Another app is in front.
     Outside(String),
-    /// Nobody looked.
+    /// It was not checked.
     #[default]
     Unknown,
 }
@@ -185,8 +185,8 @@ pub struct Mishap {
     pub times: u32,
     /// How often the same action on the same screen came to something else.
     pub otherwise: u32,
-    /// The moves that led there the first time, by their places, from the last start of the
-    /// app; the last is the one that did it.
+    /// The moves that led there first, by their positions, from the last start of the app; the
+    /// last one caused it.
     pub path: Vec<usize>,
 }
 
@@ -210,7 +210,7 @@ pub struct MapCoverage {
 impl AppMap {
     /// Returns how much was seen.
     pub fn coverage(&self) -> MapCoverage {
-        // A question of the system is no screen of the app.
+        // A dialog of the system is not a screen of the app.
         let own = || self.screens.iter().filter(|it| !it.dialog);
         let activities: BTreeSet<&str> = own().map(|it| it.activity.as_str()).collect();
         let between =

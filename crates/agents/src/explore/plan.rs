@@ -28,7 +28,7 @@ pub(super) enum FirstAction {
     Restart,
 }
 
-/// What is known when a plan is made.
+/// The input of a plan.
 pub(super) struct PlanContext<'a> {
     pub(super) graph: &'a ScreenGraph,
     pub(super) learned: &'a ActionStats,
@@ -89,7 +89,7 @@ impl PlanContext<'_> {
         let Some(first) = first else {
             return Some(ExplorePlan { first: FirstAction::Restart, undecided: false });
         };
-        // A restart is no candidate that could be picked instead.
+        // A restart is not an alternative to pick.
         let undecided =
             all.iter().any(|(other, way)| *other == merit && way.is_some_and(|way| way != first));
         Some(ExplorePlan {

@@ -18,7 +18,7 @@ pub enum Policy {
     /// Finishes the shallowest screen first.
     #[serde(alias = "bfs", alias = "breadth-first")]
     BreadthFirst,
-    /// Goes on from where it is, and back when a screen is done.
+    /// Continues from the current screen, and goes back when it is finished.
     #[serde(alias = "dfs", alias = "depth-first")]
     DepthFirst,
     /// Takes what promises the most for the fewest actions.

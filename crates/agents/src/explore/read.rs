@@ -74,7 +74,7 @@ impl Screen {
     }
 }
 
-/// What is known of every element once those around it are known.
+/// An element with what its surroundings imply.
 struct ElementReading<'a> {
     tree: &'a Tree,
     /// Not drawn, or part of a bar of the system or of a keyboard.
@@ -260,7 +260,7 @@ impl<'a> ElementReading<'a> {
         all.filter(|(at, _)| !Self::has(&self.hidden, *at))
     }
 
-    /// Returns what is written at the head of the screen: its title, else its first text.
+    /// Returns the text at the top of the screen: its title, else its first text.
     fn title(&self) -> String {
         let texts = || {
             self.shown().filter(|(at, element)| {
@@ -279,7 +279,7 @@ pub(super) fn is_list(element: &Element) -> bool {
     LISTS.iter().any(|end| class.ends_with(end)) || WEB_LISTS.contains(&class)
 }
 
-/// Returns whether what has this name comes and goes on one screen.
+/// Returns whether elements with this name come and go on one screen.
 pub(super) fn is_fleeting(name: &str) -> bool {
     let name = name.to_lowercase();
     FLEETING.iter().any(|word| name.contains(word))

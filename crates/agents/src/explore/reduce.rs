@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-/// A list that is being reduced. What is at the beginning and at the end can be fixed.
+/// A list that is being reduced. Its beginning and end can be fixed.
 #[derive(Clone, Debug)]
 pub struct Reduction<T> {
     fixed: Vec<T>,
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_needed_is_all_that_is_left(
+        fn reduction_keeps_only_needed_items(
             items in prop::collection::vec(0_u8..6, 0..40),
             wanted in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         ) {

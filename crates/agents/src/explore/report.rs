@@ -19,7 +19,7 @@ use crate::answer;
 pub struct ExploreTally {
     /// Actions that were performed.
     pub actions: u32,
-    /// Why it stopped; nothing while it goes on, and where it was cancelled.
+    /// Why it stopped; nothing while it is active, and if it was cancelled.
     pub stopped: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl ExploreData {
         })
     }
 
-    /// Tells what the run came to, and what to do next.
+    /// Describes the result of the run, and what to do next.
     pub(super) fn told(&self) -> String {
         let GraphCoverage { activities, screens, edges, seen, tried } = self.graph.coverage();
         let count = |count: usize, one: &str, more: &str| {
@@ -106,7 +106,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::{CHART, Element, ExploreAgent, ExploreReport, Screen, SystemDialog, Tree};
-    use crate::testing::Driver;
+    use crate::testing::TestDriver;
 
     fn screen(name: &str, labels: &[&str]) -> Screen {
         let elements: Vec<Element> = labels
@@ -127,15 +127,15 @@ mod tests {
         ExploreReport::Captured { screen, running: true }
     }
 
-    fn reported(driver: &Driver<ExploreAgent>, key: &str) -> Value {
+    fn reported(driver: &TestDriver<ExploreAgent>, key: &str) -> Value {
         ExploreAgent::report(&driver.run.data)
             .and_then(|it| it.get(key).cloned())
             .expect("agent reports a result")
     }
 
     #[test]
-    fn a_report_counts_what_was_seen_and_done() {
-        let mut driver = Driver::<ExploreAgent>::new(CHART, &[]);
+    fn report_counts_screens_and_actions() {
+        let mut driver = TestDriver::<ExploreAgent>::new(CHART, &[]);
         driver.begin(json!({"app": {"package": "app"}, "policy": "depth_first"}));
         let performed = || ExploreReport::Performed { step: None };
         for report in [
@@ -168,7 +168,7 @@ mod tests {
     fn a_report_says_why_it_stopped() {
         let budget = CHART.replace("actions  = { max = 100,", "actions  = { max = 1,  ");
         for (chart, reason) in [(CHART, "nothing left to try"), (&budget, "actions")] {
-            let mut driver = Driver::<ExploreAgent>::new(chart, &[]);
+            let mut driver = TestDriver::<ExploreAgent>::new(chart, &[]);
             driver.begin(json!({"app": {"package": "app"}, "policy": "breadth_first"}));
             for report in [ExploreReport::Done, ExploreReport::Installed(Some(1))] {
                 driver.report(report);

@@ -18,14 +18,14 @@ pub struct Screen {
     pub package: String,
     /// The part of the app.
     pub activity: String,
-    /// What it is known by: what can be done there, never what is written.
+    /// Its identity: the possible actions, never texts.
     pub coarse: ScreenId,
     /// The same with texts, ticks and filled fields.
     pub fine: ScreenId,
     /// A digest of the tree of its elements, by which variants are distinguished.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub shape: String,
-    /// What is written at its head, without numbers that change by themselves.
+    /// The text at its top, without numbers that change on their own.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// Elements in the hierarchy.
@@ -54,11 +54,11 @@ pub struct Widget {
     pub ordinal: u32,
     /// Known by this on any screen: rows of a list share it.
     pub key: String,
-    /// Which of those that share the key it is, from 1.
+    /// Its number among those with the same key, from 1.
     pub row: u32,
     /// What it is, without the package of the class.
     pub class: String,
-    /// What is written on it.
+    /// The text on it.
     pub label: String,
     /// Where it is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub enum SystemDialog {
     NotResponding,
 }
 
-/// What is in front.
+/// The app or dialog in front.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

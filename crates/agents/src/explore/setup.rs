@@ -1,4 +1,4 @@
-//! What is done without a policy: the steps of a set-up, and questions for permission.
+//! Actions without a policy: the steps of a set-up, and permission dialogs.
 
 use alloc::string::String;
 

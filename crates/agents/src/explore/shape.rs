@@ -13,7 +13,7 @@ use super::{
     tree::Tree,
 };
 
-/// What is known of an element when its turn comes: all that is inside it.
+/// The digests of everything inside an element.
 #[derive(Clone, Default)]
 struct Inside {
     /// The children, from the last to the first.
@@ -22,12 +22,12 @@ struct Inside {
     all: BTreeSet<String>,
 }
 
-/// Returns a digest of the elements that are shown. Equal neighbours count once, and of what
-/// is in a list or on a page only the set counts, so that the number of rows does not matter.
+/// Returns a digest of the visible elements. Equal neighbours count once, and in a list or a page
+/// only the set counts, so that the number of rows does not matter.
 pub(super) fn of(tree: &Tree, hidden: &[bool]) -> String {
     let mut known = vec![Inside::default(); tree.elements.len()];
     let mut roots = String::new();
-    // From the last to the first, so that what is inside comes before what is around it.
+    // From the last to the first, so that children come before their parents.
     for (at, element) in tree.elements.iter().enumerate().rev() {
         let name = name(&element.resource);
         if hidden.get(at).is_none_or(|hidden| *hidden) || is_fleeting(name) {

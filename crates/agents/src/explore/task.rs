@@ -61,10 +61,39 @@ pub enum ExploreTask {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// Let a screen without anything to press go on by itself.
+    /// Wait on a screen without controls.
     Wait,
     /// Look whether session and app are still there.
     Check,
+}
+
+impl ExploreTask {
+    /// Describes the task in a line for people.
+    pub(super) const fn describe(&self) -> &'static str {
+        match self {
+            Self::Session => "opens a session",
+            Self::Inspect(_) => "checks the version of the app",
+            Self::Install(_) => "installs the app",
+            Self::Launch(_) | Self::Perform { act: DeviceAction::Launch, .. } => {
+                "brings the app to the front"
+            }
+            Self::Restart(_) | Self::Perform { act: DeviceAction::Restart, .. } => {
+                "restarts the app"
+            }
+            Self::Settle => "waits until the screen stops changing",
+            Self::Capture => "reads the screen",
+            Self::Verify => "reads the screen after the action",
+            Self::Perform { act: DeviceAction::Tap, .. } => "taps",
+            Self::Perform { act: DeviceAction::Text, .. } => "types text",
+            Self::Perform { act: DeviceAction::Swipe, .. } => "swipes",
+            Self::Perform { act: DeviceAction::LongPress, .. } => "presses and holds",
+            Self::Perform { act: DeviceAction::Back, .. } => "goes back",
+            Self::Wait | Self::Perform { act: DeviceAction::Wait, .. } => {
+                "waits for the screen to change"
+            }
+            Self::Check => "checks the session and the app",
+        }
+    }
 }
 
 /// An element of the screen that was captured last.
@@ -92,7 +121,7 @@ pub enum ExploreReport {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<RecordingStep>,
     },
-    /// What is on the screen.
+    /// The content of the screen.
     Captured {
         /// The screen.
         screen: Screen,

@@ -21,7 +21,7 @@ use pointsman_kernel::{
 use serde_json::{Value, json};
 
 use super::{CHART, Element, ExploreAgent, ExploreReport, ExploreTask, Screen, Tree, data};
-use crate::testing::Driver;
+use crate::testing::TestDriver;
 
 fn button(label: &str) -> Element {
     Element {
@@ -51,14 +51,14 @@ fn config(policy: &str, ask_model: bool) -> Value {
     json!({"app": {"package": "app"}, "goal": "open settings", "policy": policy, "ask_model": ask_model})
 }
 
-fn begun(config: Value) -> Driver<ExploreAgent> {
-    let mut driver = Driver::<ExploreAgent>::new(CHART, &[]);
+fn begun(config: Value) -> TestDriver<ExploreAgent> {
+    let mut driver = TestDriver::<ExploreAgent>::new(CHART, &[]);
     driver.begin(config);
     driver
 }
 
 /// Up to the first look at a screen.
-fn looking(config: Value) -> Driver<ExploreAgent> {
+fn looking(config: Value) -> TestDriver<ExploreAgent> {
     let mut driver = begun(config);
     driver.report(ExploreReport::Done);
     driver.report(ExploreReport::Installed(Some(1)));
@@ -69,7 +69,7 @@ fn looking(config: Value) -> Driver<ExploreAgent> {
 }
 
 /// Up to the first action on a screen with these buttons.
-fn acting(labels: &[&str]) -> Driver<ExploreAgent> {
+fn acting(labels: &[&str]) -> TestDriver<ExploreAgent> {
     let mut driver = looking(config("breadth_first", false));
     driver.report(captured(screen("home", labels)));
     assert_eq!(driver.state(), "act");
@@ -78,7 +78,7 @@ fn acting(labels: &[&str]) -> Driver<ExploreAgent> {
 
 /// The shipped chart with room for so many actions.
 fn roomy(actions: u64) -> String {
-    let shipped = Driver::<ExploreAgent>::new(CHART, &[]).chart;
+    let shipped = TestDriver::<ExploreAgent>::new(CHART, &[]).chart;
     let mut maxima = super::raised(&shipped, actions, &[]);
     maxima.push(("actions".into(), actions.to_string()));
     let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
@@ -90,7 +90,7 @@ type App<'a> = &'a [(&'a str, &'a [(&'a str, &'a str)])];
 
 /// Plays the device until the run ends; `back` leads to the first screen. Returns the
 /// actions.
-fn explore(driver: &mut Driver<ExploreAgent>, app: App<'_>) -> Vec<String> {
+fn explore(driver: &mut TestDriver<ExploreAgent>, app: App<'_>) -> Vec<String> {
     let mut at = app[0].0;
     let mut actions = Vec::new();
     while driver.ended().is_none() {
@@ -123,14 +123,14 @@ fn explore(driver: &mut Driver<ExploreAgent>, app: App<'_>) -> Vec<String> {
 
 #[test]
 fn the_ladder_is_the_chart_s_own() {
-    let driver = Driver::<ExploreAgent>::new(CHART, &[]);
+    let driver = TestDriver::<ExploreAgent>::new(CHART, &[]);
     assert_eq!(driver.chart.stuck().screen_stall, Some(data::LADDER));
     let edges = &driver.chart.authority_report().edges;
     assert!(edges.iter().all(|edge| &*edge.from == "ask_model" && &*edge.to == "act"));
 }
 
 #[test]
-fn provisioning_installs_what_is_missing_or_old() {
+fn provisioning_installs_missing_or_old_apps() {
     for (installed, installs) in [(None, true), (Some(1), true), (Some(2), false)] {
         let mut driver = begun(json!({"app": {"package": "app", "version": 2}}));
         driver.report(ExploreReport::Done);
@@ -143,7 +143,7 @@ fn provisioning_installs_what_is_missing_or_old() {
 }
 
 #[test]
-fn setting_up_tries_three_times_then_goes_a_step_back_three_times() {
+fn set_up_retries_and_then_steps_back_three_times() {
     let mut driver = begun(config("breadth_first", false));
     for backtrack in 0..4 {
         driver.report(ExploreReport::Done);
@@ -228,7 +228,7 @@ fn a_crash_restarts_and_leaving_the_app_recovers() {
 }
 
 #[test]
-fn the_news_of_a_crash_is_a_crash_and_a_question_of_the_system_is_a_screen() {
+fn crash_report_is_a_crash_and_system_dialog_a_screen() {
     let panel = |package: &str, resource: &str| {
         let close = Element { resource: resource.into(), ..button("Close") };
         Screen::read(&Tree { elements: vec![close], ..Tree::default() }, package, "")
@@ -290,7 +290,7 @@ fn a_set_up_runs_first_and_after_every_restart() {
         driver.report(ExploreReport::Performed { step: None });
         driver.report(login());
     }
-    // A step that finds nothing waits, and then ends the run with what is wrong.
+    // A step that finds nothing waits, and then ends the run with the reason.
     let mut driver = begun(config);
     driver.report(ExploreReport::Done);
     driver.report(ExploreReport::Installed(Some(1)));

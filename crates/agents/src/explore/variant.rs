@@ -21,7 +21,7 @@ const MAX_FIELDS: usize = 6;
 /// Bits in which two pictures of the same screen may differ.
 pub(super) const SAME_PICTURE: u32 = 10;
 
-/// What is known about the variants of screens.
+/// Known variants of screens.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct Variants {
     /// What fields held when they were first seen: a hint, or nothing.

@@ -17,7 +17,7 @@ const MOST: u64 = 950_000;
 
 /// Tries that the first guess about a kind of action weighs as much as.
 const KIND_WEIGHT: u64 = 2;
-/// Tries that a kind weighs as much as in what is expected of one name.
+/// The weight of a kind, in tries, in the estimate for one name.
 const NAME_WEIGHT: u64 = 8;
 /// What a field that was filled once, here or elsewhere, is worth, in hundredths.
 const FILLED_BEFORE: u64 = 50;
@@ -112,7 +112,7 @@ pub(super) struct ActionTraits {
     pub(super) kind: u16,
     /// The number of its name, which it has on any screen.
     pub(super) group: u32,
-    /// Which of those that share the name it is, from 1.
+    /// Its number among those with the same name, from 1.
     pub(super) row: u32,
     /// Its place among all that the screen offers, in thousandths.
     pub(super) rank: u32,

@@ -1,4 +1,4 @@
-//! The chart that ships with the agent, and how what is configured is written into it.
+//! The shipped chart of the agent, and how the configuration changes it.
 
 use alloc::{
     format,
@@ -8,9 +8,9 @@ use alloc::{
 /// The chart that ships with the agent.
 pub const CHART: &str = include_str!("../../charts/form.toml");
 
-/// Returns the chart with as many attempts per field, the first included, and with these
-/// milliseconds for the states that are named. A run is bound to the chart that it was
-/// started with, so what is configured later does not touch it.
+/// Returns the chart with this many attempts per field, including the first, and these timeouts in
+/// milliseconds. A run is bound to the chart that it was started with, so later settings do not
+/// affect it.
 pub fn chart_with(attempts_per_field: u16, timeouts: &[(&str, u64)]) -> String {
     let refills = format!("refills = {{ max = {}, ", attempts_per_field.max(1).saturating_sub(1));
     let mut state = "";

@@ -19,7 +19,7 @@ pub(in crate::form) mod words;
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
-pub(super) use phrase::{Lexicon, Text, fold};
+pub(super) use phrase::{FoldedText, Lexicon, fold};
 pub(super) use purpose::{Aim, Purpose};
 pub(super) use secrets::secrets;
 
@@ -28,7 +28,7 @@ use super::{
     kind::FieldKind,
     snapshot::{Control, PageSnapshot},
 };
-use learnt::{Example, FieldModel, KindDecision, Scene};
+use learnt::{Example, FieldModel, FormContext, KindDecision};
 pub(super) use votes::Judge;
 use votes::Votes;
 
@@ -96,8 +96,8 @@ fn scene<'a, 'b>(
     sighting: &'a PageSnapshot,
     drafts: &'a [FieldDraft<'b>],
     ruled: &'a RuleResult,
-) -> Scene<'a, 'b> {
-    Scene { sighting, drafts, votes: &ruled.votes, kinds: &ruled.kinds, aims: &ruled.aims }
+) -> FormContext<'a, 'b> {
+    FormContext { sighting, drafts, votes: &ruled.votes, kinds: &ruled.kinds, aims: &ruled.aims }
 }
 
 /// Types every field by the rules.

@@ -24,7 +24,7 @@ pub struct FormConfig {
     /// Whether the form may be sent, where that is permitted: without this nothing is
     /// pressed that a page makes for sending.
     pub sends: bool,
-    /// Whether fields that hold a value are filled anew.
+    /// Whether to replace values that fields already have.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub overwrite: bool,
     /// Whether values and texts are kept out of the journal.
@@ -40,7 +40,7 @@ pub struct FormConfig {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnOptional {
-    /// Write it down and go on.
+    /// Record it and continue.
     #[default]
     Skip,
     /// End the run.

@@ -54,10 +54,10 @@ pub struct FormData {
     pub ending: Option<Ending>,
     /// What the person may do next.
     pub next: Option<String>,
-    /// What is written on the controls that were pressed to go on.
+    /// The labels of the controls that were pressed to reach the next page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pressed: Vec<String>,
-    /// What is written on the control that is being pressed to go on.
+    /// The label of the control that is being pressed to reach the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressing: Option<String>,
     /// Whether the page was replaced by another document although nothing was pressed.
@@ -146,7 +146,7 @@ impl FormData {
         more
     }
 
-    /// Keeps what the page complains of, so that the next text can heed it.
+    /// Keeps the page's complaint, so that the next text can take it into account.
     pub(super) fn complain(&mut self, kept: bool, complaint: Option<String>) {
         let unkept = || "the page did not keep what was put in".into();
         let said = complaint.map(|complaint| text::cut(complaint.trim(), MAX_WORDS));
@@ -167,7 +167,7 @@ impl FormData {
             self.put_in(value);
             return Ok(());
         };
-        // Text that does not fit is no text: it must not be the text that routes.
+        // A text that does not fit counts as none: it must not route.
         if matches!(self.written, FreeText::Text(_)) {
             self.written = FreeText::Nothing(Some(text::cut(&unfit, MAX_WORDS)));
             return Ok(());
@@ -175,7 +175,7 @@ impl FormData {
         self.could_not(&answer::refused(FaultClass::Invalid, unfit))
     }
 
-    /// Goes on without a field that cannot be filled, where the form does not want it.
+    /// Skips a field that cannot be filled, if the form does not require it.
     pub(super) fn could_not(&mut self, fault: &Fault) -> Result<(), Fault> {
         let required = self.field().is_none_or(|field| field.required);
         if required || self.config.optional == OnOptional::Error {
@@ -188,15 +188,14 @@ impl FormData {
         Ok(())
     }
 
-    /// Goes on without a field that the page has switched off. It is known by its row that
-    /// the form must not be sent.
+    /// Skips a field that the page has disabled. Its row shows that the form must not be sent.
     pub(super) fn switched_off(&mut self) {
         let said = self.remark.take();
         self.note(Status::Left(SkipReason::SwitchedOff), said);
         self.skipping = true;
     }
 
-    /// Keeps what there is to say of the field that is no complaint.
+    /// Keeps a remark about the field that is not a complaint.
     pub(super) fn remark(&mut self, said: Option<String>) {
         let Some(said) = said.map(|said| text::cut(said.trim(), MAX_WORDS)) else { return };
         let before = self.remark.take().filter(|before| *before != said);
@@ -232,8 +231,8 @@ impl FormData {
         self.written == FreeText::NotYet && self.known().is_none() && !self.skipping
     }
 
-    /// Takes what the model wrote. Whether it fits is the host's to tell, who may be the
-    /// only one to know it. Where there is no text, the fault says why.
+    /// Takes the model's text. The host decides whether it fits, because only the host may know
+    /// the text. Without a text, the fault says why.
     pub(super) fn take_text(&mut self, written: &str, fault: Option<&str>) {
         let blank = written.trim().is_empty();
         self.written = if blank {

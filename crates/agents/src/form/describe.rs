@@ -1,5 +1,4 @@
-//! Tasks and reports in a line for people. They name fields and sources, and never what is
-//! put in.
+//! Tasks and reports in a line for people. They name fields and sources, and never values.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -11,13 +10,13 @@ use super::{FormReport, FormTask, Source};
 pub(super) fn task(task: &FormTask) -> String {
     match task {
         FormTask::Settle { url: Some(url) } => format!("opens {url}"),
-        FormTask::Settle { url: None } => "waits until the page stands still".into(),
+        FormTask::Settle { url: None } => "waits until the page stops changing".into(),
         FormTask::Extract => "looks for fields".into(),
         FormTask::Insert { field, from, .. } => {
             format!("fills `{}` ({})", field.label, source(from))
         }
-        FormTask::Verify { field, .. } => format!("looks at `{}`", field.label),
-        FormTask::Survey => "looks for the way on".into(),
+        FormTask::Verify { field, .. } => format!("checks `{}`", field.label),
+        FormTask::Survey => "looks for the next control".into(),
         FormTask::Press { control, .. } => format!("presses `{}`", control.label),
     }
 }
@@ -26,7 +25,7 @@ fn source(from: &Source) -> String {
     match from {
         Source::Profile { key, .. } => format!("profile: {key}"),
         Source::Written { .. } => "model".into(),
-        Source::Nothing => "nothing to put in".into(),
+        Source::Nothing => "no value".into(),
     }
 }
 
@@ -37,12 +36,14 @@ pub(super) fn report(report: &FormReport) -> Option<Summary> {
         FormReport::Fields(fields) => (true, counted(fields.len())),
         FormReport::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         FormReport::Inserted { .. } => (true, String::new()),
-        FormReport::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
+        FormReport::Verified { kept: true, complaint: None, .. } => {
+            (true, "the value was accepted".into())
+        }
         FormReport::Verified { complaint: Some(words), .. }
         | FormReport::Moved { complaint: Some(words), .. } => {
             (false, format!("the page says: {words}"))
         }
-        FormReport::Verified { .. } => (false, "not kept".into()),
+        FormReport::Verified { .. } => (false, "the value was not accepted".into()),
         FormReport::Controls { controls, .. } => {
             let labels: Vec<&str> = controls.iter().map(|control| control.label.as_str()).collect();
             (true, format!("controls: {}", labels.join(", ")))

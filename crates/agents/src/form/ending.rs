@@ -1,4 +1,4 @@
-//! How a run ends: the way on from the last page, what is left to the person, and why.
+//! How a run ends: the next step after the last page, what is left to the person, and why.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -27,9 +27,9 @@ const MAX_SHOTS: usize = 100;
 pub enum Ending {
     /// The person wanted nothing to be sent.
     Unsent,
-    /// A person or a rule said no, or nobody was there to say yes.
+    /// A person or a rule said no, or the run is unattended.
     Denied,
-    /// It was not safe to go on.
+    /// It was not safe to continue.
     Unsafe,
     /// There was nothing to press.
     NoMore,
@@ -44,9 +44,8 @@ impl FormData {
             let all: Vec<&NavigationControl> = controls.iter().collect();
             return navigation::choose(&all, &permitted, misses);
         }
-        // Without fields there is no form to which controls belong: these are those of the
-        // whole page. Only what the page made for sending is looked at, and that it sends
-        // this form is not known.
+        // Without fields there is no form to which controls belong: these are those of the whole
+        // page. Only controls made for sending count, and whether they send this form is unknown.
         let made: Vec<&NavigationControl> =
             controls.iter().filter(|it| it.does == ControlRole::Submit).collect();
         match navigation::choose(&made, &permitted, misses) {
@@ -154,7 +153,7 @@ impl FormData {
         }
     }
 
-    /// Takes that nothing settled what was under way. A call that was `held` never began.
+    /// Handles an abandoned task. A `held` call never started.
     pub(super) fn give_up(&mut self, why: &Abandoned, held: bool) {
         let (reason, shot) = text::picture(&answer::reason(why));
         self.picture(shot);

@@ -9,11 +9,11 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{classify::Text, field::Field, profile::Profile};
+use super::{classify::FoldedText, field::Field, profile::Profile};
 
 /// The word by which a person gives a fact to every question.
 const EVERY: &str = "*";
-/// Fewer letters and digits than this say too little to be known again in a text.
+/// The fewest letters and digits that can be recognised in a text.
 const LEAST: usize = 5;
 /// Words of this length are the same if one begins with the other: `experience(s)`.
 const STEM: usize = 4;
@@ -22,7 +22,7 @@ const STEM: usize = 4;
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fact {
-    /// What is so.
+    /// The fact.
     pub value: String,
     /// Words of the labels of these fields, or `*` for all; none stand for the fact's name.
     #[serde(rename = "for")]
@@ -66,7 +66,7 @@ impl Profile {
     /// is called so. Text in `known`, the rest of the question, may be repeated.
     pub fn repeated(&self, text: &str, called: &[String], known: &str) -> Option<&str> {
         let told = format!("{known}\n{}", self.told(called));
-        let (text, told) = (Text::new(text), Text::new(&told));
+        let (text, told) = (FoldedText::new(text), FoldedText::new(&told));
         let repeats = |sign: &String| text.solid().contains(sign) && !told.solid().contains(sign);
         let withheld = self.facts.iter().filter(|(name, fact)| !fact.is_for(name, called));
         let found = withheld.into_iter().find(|(_, fact)| signs(&fact.value).iter().any(repeats));
@@ -76,14 +76,14 @@ impl Profile {
 
 /// Returns whether one of the names contains all the words, in any order.
 fn is_asked(words: &str, called: &[String]) -> bool {
-    let wanted = Text::new(words);
+    let wanted = FoldedText::new(words);
     let wanted_words = wanted.spaced();
     let same = |left: &str, right: &str| {
         let stem =
             |short: &str, long: &str| short.chars().count() >= STEM && long.starts_with(short);
         left == right || stem(left, right) || stem(right, left)
     };
-    called.iter().map(|name| Text::new(name)).any(|name| {
+    called.iter().map(|name| FoldedText::new(name)).any(|name| {
         let there = name.spaced();
         let has = |word: &str| there.split_whitespace().any(|it| same(word, it));
         let all = wanted_words.split_whitespace().all(has);
@@ -93,11 +93,11 @@ fn is_asked(words: &str, called: &[String]) -> bool {
 
 /// Returns what a fact is known by in a text: all of it, and each number in it.
 fn signs(value: &str) -> Vec<String> {
-    let mut signs = Vec::from([Text::new(value).solid().to_string()]);
+    let mut signs = Vec::from([FoldedText::new(value).solid().to_string()]);
     let mut number = String::new();
     for word in value.split_whitespace().chain([""]) {
         if word.contains(|c: char| c.is_numeric()) {
-            number.push_str(Text::new(word).solid());
+            number.push_str(FoldedText::new(word).solid());
         } else if !number.is_empty() {
             signs.push(core::mem::take(&mut number));
         }

@@ -1,4 +1,4 @@
-//! The fields of a form, as the agent is told of them.
+//! The fields of a form, as the agent knows them.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::fmt;
@@ -38,21 +38,20 @@ pub struct Field {
     pub options: Vec<Choice>,
     /// What it takes.
     pub limits: FieldLimits,
-    /// What it holds, where that may be told.
+    /// Its value, if the journal may contain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Whether it holds a value already.
     pub holds_value: bool,
     /// Whether it is one to fill.
     pub fill: Fill,
-    /// Whether the page lets nobody change it now.
+    /// Whether the page has disabled it.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub disabled: bool,
     /// `id`, `name`, `autocomplete` and every `data-*`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
-    /// Which document it was read in: the time at which that was begun, in microseconds. 0
-    /// where nobody knows.
+    /// Its document, as the time of its loading in microseconds; 0 if unknown.
     #[serde(skip_serializing_if = "is_unknown")]
     pub document: u64,
 }
@@ -72,9 +71,9 @@ pub enum FieldShape {
     Text,
     /// Lines.
     Textarea,
-    /// A native list, of which one or several are chosen.
+    /// A native list with one or several choices.
     Select,
-    /// A group of which one is chosen.
+    /// A group with one choice.
     Radio,
     /// Yes or no.
     Checkbox,
@@ -102,7 +101,7 @@ pub enum FieldShape {
     Listbox,
     /// The boxes of a code, one character each, as one field.
     Codes,
-    /// A line that does not show what is typed.
+    /// A line that hides its text.
     Password,
     /// A file.
     File,
@@ -119,7 +118,7 @@ pub enum FieldShape {
 pub struct Choice {
     /// What the form sends for it.
     pub value: String,
-    /// What is written on it.
+    /// The text on it.
     pub label: String,
     /// Where it is, if it is an element of its own: a radio button, an option of a list.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,7 +167,7 @@ pub enum Fill {
     Yes,
     /// A password, a code, card data, a file or a captcha: not unless it is allowed.
     Never,
-    /// Nobody sees it, or it is a trap.
+    /// It is invisible, or a trap.
     Hidden,
 }
 
@@ -197,8 +196,8 @@ impl Field {
         matches!(self.secret, Some(secret) if secret.class().is_none())
     }
 
-    /// Returns the choices that a fitted value names, one per line: by what the form
-    /// sends, else by what is written on them. A name that none has is left out.
+    /// Returns the choices that a fitted value names, one per line: by the value that the form
+    /// sends, else by label. Unknown names are skipped.
     pub fn choices<'a>(&'a self, fitted: &str) -> Vec<&'a Choice> {
         let named = |name: &str| {
             let by_value = self.options.iter().find(|option| option.value == name);

@@ -67,7 +67,7 @@ pub enum FieldKind {
     Impp,
 }
 
-/// What is never filled unless the profile allows it and has the value.
+/// Classes that are never filled unless the profile allows them and has the value.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -76,14 +76,14 @@ pub enum SensitiveKind {
     Password,
     /// Codes that are good once.
     OneTimeCode,
-    /// What is printed on a payment card.
+    /// The data on a payment card.
     Card,
     /// Files, named by their path.
     File,
 }
 
 impl SensitiveKind {
-    /// All of them, in the order in which they are told of.
+    /// All of them, in the order of messages.
     pub const ALL: [Self; 4] = [Self::Password, Self::OneTimeCode, Self::Card, Self::File];
 
     /// Returns the word that a profile has for it.

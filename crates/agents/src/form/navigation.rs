@@ -23,7 +23,7 @@ const LOOK: &str = "`--visible`, to press the right one yourself";
 pub struct NavigationControl {
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,
-    /// What is written on it.
+    /// The text on it.
     pub label: String,
     /// What it is.
     pub does: ControlRole,
@@ -54,7 +54,7 @@ pub enum ControlRole {
     Link,
 }
 
-/// What a control does to the form, by what is written on it.
+/// What a control does to the form, by its text.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub enum ControlEffect {
     Delete,
     /// It does something beside the form: it leads back, saves a draft, opens help.
     Aside,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -91,7 +91,7 @@ impl ControlEffect {
 }
 
 impl NavigationControl {
-    /// Returns what it does to the form, by what is written on it and beside it.
+    /// Returns what it does to the form, by its text and the text beside it.
     pub fn class(&self) -> ControlEffect {
         let class = words::class(&self.label);
         // What says nothing and is not made for sending is not taken for the way to pay.
@@ -101,7 +101,7 @@ impl NavigationControl {
     }
 }
 
-/// What is to be done with the controls of a page.
+/// What to do with the controls of a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum NextStep<'a> {
     /// Press this one: it leads to the next page.
@@ -126,7 +126,7 @@ impl MissingField<'_> {
         let label = text::line(self.label, 80);
         let next = match self.why {
             SkipReason::SwitchedOff => {
-                let why = format!("the page switched `{label}` off before it could be filled");
+                let why = format!("the page disabled `{label}` before it could be filled");
                 return NextStep::Persons(why, "`--visible`, to see why".into());
             }
             SkipReason::Captcha => "`--visible`, to do that yourself".into(),
@@ -146,13 +146,13 @@ impl MissingField<'_> {
                 format!("an answer for `{label}` in the profile, or `--visible`")
             }
         };
-        NextStep::Persons(format!("the form wants `{label}`, which is yours to fill"), next)
+        NextStep::Persons(format!("only you can fill `{label}`, which is required"), next)
     }
 }
 
-/// Chooses the one control that is safe to press: nothing that the form wants is missing,
-/// exactly one leads on, and it stays on permitted sites. Where none leads on, the one that
-/// sends the form is put to whoever permits that.
+/// Chooses the one control that is safe to press: no required field is empty, exactly one control
+/// leads on, and it stays on permitted sites. If none leads on, the control that sends the form
+/// needs approval.
 pub(super) fn choose<'a>(
     controls: &[&'a NavigationControl],
     permitted: &dyn Fn(&str) -> bool,
@@ -260,7 +260,7 @@ pub(super) fn costs(near: &str, form: &str) -> bool {
     words::costs(near) || words::form_costs(form)
 }
 
-/// Returns whether a control closes a box and does no more, by what is written on it.
+/// Returns whether a control only closes a dialog, by its text.
 pub(super) fn closes(label: &str) -> bool {
     words::closes(label)
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::answer;
 
-/// Fields of one page at most; the budget of the chart is no smaller.
+/// The most fields of one page; the budget of the chart is no smaller.
 const MAX_FIELDS: usize = 200;
 /// Remarks on pages that are kept.
 const MAX_REMARKS: usize = 20;
@@ -25,7 +25,7 @@ const MAX_REMARKS: usize = 20;
 pub(super) enum PagePlan {
     /// Some of its fields are ours to fill.
     Fillable,
-    /// None is, and the form can be gone on with all the same.
+    /// There is none to fill, and the form can continue.
     Passed,
     /// None is, so there is nothing to do here.
     Nothing,
@@ -37,8 +37,7 @@ impl FormData {
         self.config.url.clone().filter(|_| self.page == 0)
     }
 
-    /// Takes a page that stands still. The person let the agent act on the site that they
-    /// named, and on no other.
+    /// Takes a settled page. The person allowed the agent to act only on the named site.
     pub(super) fn open_page(
         &mut self,
         fingerprint: &str,
@@ -58,7 +57,7 @@ impl FormData {
             }
             self.origin = text::cut(origin, MAX_WORDS);
         } else if !self.permits(origin) {
-            return strange("the page went on to");
+            return strange("the page led to");
         }
         if !self.again {
             self.page = self.page.saturating_add(1);
@@ -75,8 +74,8 @@ impl FormData {
         Ok(())
     }
 
-    /// Takes the fields of the page, and returns whether there are any. The first page must
-    /// have some, and one that the server calls missing or broken is no page of a form.
+    /// Takes the fields of the page, and returns whether there are any. The first page must have
+    /// some, and a page with an error status is not part of a form.
     pub(super) fn take_fields(&mut self, fields: Vec<Field>) -> Result<bool, Fault> {
         let broken = self.status.is_some_and(|status| matches!(status, 404 | 410 | 500..));
         let refused = self.status.is_some_and(|status| status >= 400);
@@ -87,7 +86,7 @@ impl FormData {
             let first = self.page == 1 && !self.by_itself;
             self.next = first.then(|| format!("`pointsman fields {url}`"));
             let message = if self.by_itself {
-                format!("the page went on by itself, and shows no form any more{status}")
+                format!("another page was loaded, which shows no form{status}")
             } else {
                 format!("the page shows no form{status}")
             };
@@ -106,8 +105,7 @@ impl FormData {
         Ok(!self.fields.is_empty())
     }
 
-    /// Orders the page's fields as they stand, without those that are not ours to fill.
-    /// What nobody sees has no row.
+    /// Orders the fields to fill as on the page. Invisible fields have no row.
     pub(super) fn plan(&mut self) -> PagePlan {
         let mut rows = Vec::new();
         let mut order = Vec::new();
@@ -133,8 +131,8 @@ impl FormData {
         }
         self.order = order;
         self.start_field(0);
-        // A form that somebody has filled before can be gone on with; one in which nothing
-        // can be filled is not ours. What a model wrote has no part in that.
+        // A prefilled form can continue; a form without any field that can be filled cannot. A
+        // model's text plays no part in that.
         let prefilled = held.contains(&SkipReason::HoldsValue)
             && held.iter().all(|why| matches!(why, SkipReason::HoldsValue | SkipReason::Disabled));
         if !self.order.is_empty() {
@@ -149,9 +147,9 @@ impl FormData {
         }
     }
 
-    /// Returns whether a field was dealt with when the page was read before. One that the
-    /// page has emptied since is filled again, but a model is asked once: else its text
-    /// would decide what is done.
+    /// Returns whether a field was handled when the page was read before. A field that the page
+    /// has emptied since is filled again, but a model is asked once: otherwise its text would
+    /// decide what is done.
     fn is_done(&self, field: &Field) -> bool {
         let row = self.rows.iter().find(|row| row.page == self.page && row.field == field.id);
         row.is_some_and(|row| match row.status {
@@ -199,7 +197,7 @@ impl FormData {
         }
     }
 
-    /// Takes the page that a control led to, and returns whether it is one to go on with.
+    /// Takes the page that a control led to, and returns whether to continue with it.
     pub(super) fn moved(
         &mut self,
         fingerprint: &str,
@@ -214,7 +212,7 @@ impl FormData {
         }
         if self.seen.contains(&text::cut(fingerprint, MAX_WORDS)) {
             let says = complaint.map(|words| format!(", and says: {}", text::cut(words, 500)));
-            let message = "the form came back after it was told to go on";
+            let message = "the form came back after its control was pressed";
             let message = format!("{message}{}", says.unwrap_or_default());
             return Err(answer::refused(FaultClass::Invalid, message));
         }

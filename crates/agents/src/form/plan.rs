@@ -26,13 +26,13 @@ pub enum SkipReason {
     NeverFilled,
     /// A test that its reader is a person.
     Captcha,
-    /// Nobody sees it, or it is a trap.
+    /// It is invisible, or a trap.
     Hidden,
     /// Something that is not known.
     Unsupported,
-    /// Somebody has filled it.
+    /// It already has a value.
     HoldsValue,
-    /// The page lets nobody change it.
+    /// The page has disabled it.
     Disabled,
     /// The profile has no value for it.
     NotInProfile,
@@ -61,15 +61,15 @@ impl fmt::Display for SkipReason {
         f.pad(match self {
             Self::NeverFilled => "never filled unless the profile allows it",
             Self::Captcha => "only a person may solve it",
-            Self::Hidden => "nobody sees it",
+            Self::Hidden => "invisible",
             Self::Unsupported => "not a field that can be filled",
-            Self::HoldsValue => "held a value",
+            Self::HoldsValue => "already has a value",
             Self::Disabled => "cannot be changed",
             Self::NotInProfile => "not in the profile",
-            Self::Consent => "agreeing is yours",
+            Self::Consent => "only you can agree",
             Self::TooMany => "the page has too many fields",
-            Self::NoText => "no text could be used",
-            Self::SwitchedOff => "the page switched it off",
+            Self::NoText => "no usable text",
+            Self::SwitchedOff => "the page disabled it",
             Self::Private => "private: filled only from an answer under its label",
         })
     }
@@ -87,7 +87,7 @@ pub(super) fn kept_out(field: &Field, config: &FormConfig) -> Option<SkipReason>
         _ if !allowed || (field.class().is_some() && key.is_none()) => {
             Some(SkipReason::NeverFilled)
         }
-        // A list may wait for what another field says: whoever fills it waits too.
+        // A list may depend on another field: the executor waits for it.
         _ if field.disabled && (field.shape != FieldShape::Select || key.is_none()) => {
             Some(SkipReason::Disabled)
         }

@@ -1,7 +1,7 @@
 //! A person's profile: values by what they are, answers by label, and facts.
 //!
-//! A host reads it from a file; it never enters a journal. What the agent is told of it
-//! are the names of what it holds.
+//! A host reads it from a file; it never enters a journal. The agent knows only the names of its
+//! keys.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -39,7 +39,7 @@ pub struct Profile {
     pub allow: BTreeSet<SensitiveKind>,
 }
 
-/// What an agent is told of a profile: names, and no value.
+/// What an agent knows of a profile: names, and no values.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileKeys {
@@ -200,7 +200,7 @@ impl Profile {
         }
         for class in &self.allow {
             let has = self.values.keys().any(|kind| kind.class() == Some(*class));
-            // A file is named by an answer, of which nobody knows for which field it is.
+            // A file is named by an answer, and its field is unknown here.
             if !has && (*class != SensitiveKind::File || self.answers.is_empty()) {
                 let why = format!("\"{class}\" is allowed, but has no value");
                 found.push(("allow".into(), why));

@@ -97,7 +97,7 @@ impl PageReader {
         classify::examples(&self.judge, sighting, &drafts)
     }
 
-    /// Reads a sighting with another model than the one that ships, or by the rules alone.
+    /// Reads a snapshot with another model than the shipped one, or by the rules alone.
     pub fn read_with(
         &self,
         sighting: &PageSnapshot,
@@ -233,7 +233,7 @@ fn field(
     }
 }
 
-/// A line that asks for what a picture shows is a captcha, whoever made it.
+/// A line that asks for the text of a picture is a captcha, whatever made it.
 fn asks_for_captcha(seen: &Control, label: &str, lexicons: &Lexicons) -> bool {
     let names = [label, &seen.names.placeholder, seen.attribute("name"), seen.attribute("id")];
     names.into_iter().any(|text| lexicons.captcha.is_in(text))

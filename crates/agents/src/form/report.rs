@@ -1,4 +1,4 @@
-//! What became of every field, and how a run is told of at its end.
+//! The result for every field, and the report at the end of a run.
 
 use alloc::{
     format,
@@ -91,9 +91,9 @@ pub enum Status {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Submission {
-    /// What is written on the control that sends it.
+    /// The text on the control that sends it.
     pub label: String,
-    /// Whether the page took it; nothing, if nobody knows.
+    /// Whether the page accepted it; nothing if that is unknown.
     pub ok: Option<bool>,
     /// What the page said.
     pub says: String,
@@ -177,7 +177,7 @@ impl FormData {
         }
     }
 
-    /// Writes down what was put in, where that may be told.
+    /// Records the value, if the journal may contain it.
     pub(super) fn put_in(&mut self, value: Option<String>) {
         if let Some(row) = self.row_here(Status::Filled) {
             let value = value.map(|value| text::cut(&value, MAX_WORDS));
@@ -240,8 +240,8 @@ impl FormData {
         reported
     }
 
-    /// Tells what the run came to: a table of the fields, what is left for the person,
-    /// what became of the form, and what stopped the run.
+    /// Describes the result of the run: a table of the fields, the work left for the person, the
+    /// result for the form, and the reason for stopping.
     pub(super) fn told(&self) -> String {
         let (filled, count) = (self.filled(), self.rows.len());
         let pages = if self.page == 1 { "page" } else { "pages" };
@@ -276,7 +276,7 @@ impl FormData {
         lines.join("\n")
     }
 
-    /// Tells how it ended: what became of the form, what stopped the run, and what next.
+    /// Describes the end: the result for the form, the reason for stopping, and what to do next.
     fn end(&self) -> Vec<String> {
         let label = |label: &String| format!("`{}`", text::line(label, 60));
         let labels = self.handed_over.iter().map(label).collect::<Vec<_>>().join(", ");
@@ -300,12 +300,12 @@ impl FormData {
             lines.push(match sent.ok {
                 Some(true) => format!("Sent by {label}."),
                 Some(false) => format!(
-                    "{label} was pressed, and the page does not look as if it took the form: \
-                     look there before you send it again."
+                    "{label} was pressed, but the page does not seem to have accepted the form: check \
+                     the site before you send it again."
                 ),
                 None => format!(
-                    "Whether the site took the form after {label} is not known: look there \
-                     before you send it again."
+                    "{label} was pressed, but whether the site accepted the form is unknown: check the \
+                     site before you send it again."
                 ),
             });
             if !sent.says.is_empty() {
@@ -320,7 +320,7 @@ impl FormData {
 
     /// Tells by what the site may have what was filled in, beside the control that sends.
     fn may_be_there(&self) -> Vec<String> {
-        const LOOK: &str = "Look there before you send it again.";
+        const LOOK: &str = "Check the site before you send it again.";
         let quoted = |label: &String| format!("`{}`", text::line(label, 60));
         let mut lines = Vec::new();
         let taken = self.sent.as_ref().is_some_and(|sent| sent.ok == Some(true));
@@ -329,19 +329,19 @@ impl FormData {
             let (labels, were) =
                 (before.join(", "), if before.len() == 1 { "was" } else { "were" });
             lines.push(format!(
-                "{labels} {were} pressed: the site may have what was filled in before. {LOOK}"
+                "{labels} {were} pressed: the site may have the filled-in values. {LOOK}"
             ));
         }
         if let Some(label) = &self.pressing {
             lines.push(format!(
-                "Whether {} was pressed is not known: the site may have what was filled in. {LOOK}",
+                "Whether {} was pressed is unknown: the site may have the filled-in values. {LOOK}",
                 quoted(label)
             ));
         }
         if self.by_itself {
             lines.push(format!(
-                "The page went on by itself while it was filled: the site may have what was \
-                 filled in. {LOOK}"
+                "Another page was loaded during filling: the site may have the filled-in values. \
+                 {LOOK}"
             ));
         }
         lines
@@ -381,7 +381,7 @@ impl FormData {
         lines.iter().map(line).collect()
     }
 
-    /// Tells what the run is at.
+    /// Describes the current stage of the run.
     pub(super) fn stage(&self) -> Option<String> {
         let field = self.field()?;
         let place = usize::from(self.cursor).saturating_add(1);
@@ -390,7 +390,7 @@ impl FormData {
     }
 }
 
-/// Ends what somebody else has said with one stop.
+/// Ends a quoted text with one full stop.
 fn sentence(head: &str, words: &str) -> String {
     format!("{head} {}.", words.trim_end().trim_end_matches('.'))
 }

@@ -53,6 +53,6 @@ pub(super) fn sent(
         return Ok(Settlement::Outcome(SENT));
     }
     let says = text::cut(says.trim(), 500);
-    let message = format!("the page does not look as if it took the form: {says}");
+    let message = format!("the page does not seem to have accepted the form: {says}");
     Err(answer::refused(FaultClass::Invalid, message))
 }

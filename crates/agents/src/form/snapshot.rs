@@ -1,8 +1,8 @@
 //! What a browser saw on a page: facts only, as the script in the page reports them.
 //!
-//! Nothing here is a judgement. What is a field, what it is called and whether a
-//! person can see it is decided in `read` and `classify`, which are pure. Every part
-//! has a default, so that a report that lacks one is still read.
+//! This file makes no judgement. `read` and `classify`, which are pure, decide what is a field,
+//! what it is called and whether a person can see it. Every part has a default, so that an
+//! incomplete report can still be read.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
@@ -61,7 +61,7 @@ pub struct Control {
     pub area: Area,
     /// What decides whether a person sees it.
     pub sight: Visibility,
-    /// Whether the page lets nobody use it now.
+    /// Whether the page has disabled it.
     pub disabled: bool,
     /// Whether it is filled or pressed.
     pub what: ControlKind,
@@ -93,14 +93,14 @@ pub struct Control {
     pub complaints: Vec<String>,
     /// What pressing it does.
     pub does: PressEffect,
-    /// What is written on it, if it is pressed.
+    /// The text on it, if it is pressed.
     pub label: String,
     /// Where pressing it leads: scheme, host and port.
     pub origin: Option<String>,
-    /// What is said beside it, if it is pressed: up to the nearest field.
+    /// The text beside it, up to the nearest field, if it is pressed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub near: String,
-    /// Whether a style hides what is typed into it.
+    /// Whether a style hides its text.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub masked: bool,
 }
@@ -179,7 +179,7 @@ pub struct TableHeaders {
 pub struct ControlOption {
     /// What the form sends for it.
     pub value: String,
-    /// What is written on it.
+    /// The text on it.
     pub label: String,
     /// Where it is, if it is not part of a native list.
     pub selector: Option<String>,
@@ -216,17 +216,17 @@ pub struct Visibility {
     pub opacity: f64,
     /// Whether it is cut away.
     pub clipped: bool,
-    /// Whether something hides it, or it does not stand out from what is behind it.
+    /// Whether something covers it, or it has the colour of its background.
     pub covered: bool,
     /// Whether it lies outside the document.
     pub far: bool,
-    /// Whether it or what is around it is inert.
+    /// Whether it or one of its parents is inert.
     pub inert: bool,
     /// Whether it is kept from assistive technology.
     pub aria_hidden: bool,
     /// Its place in the order of the tab key, if it has an own one.
     pub tabindex: Option<i64>,
-    /// Whether what is around it is drawn.
+    /// Whether its parent is drawn.
     pub parent_rendered: bool,
 }
 

@@ -11,7 +11,7 @@ use super::{field::Field, navigation::NavigationControl};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FormTask {
-    /// Wait until the page has loaded and stands still.
+    /// Wait until the page has loaded and stopped changing.
     Settle {
         /// The page to open first: only at the start of a run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub enum Source {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FormReport {
-    /// The page stands still.
+    /// The page has stopped changing.
     Settled {
         /// What the page is known by: its address and the fields it shows.
         fingerprint: String,
@@ -91,7 +91,7 @@ pub enum FormReport {
         /// The HTTP status of its document, where the browser knows it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<u16>,
-        /// Which document the page is, where that is known: one that was loaded anew is another.
+        /// The document of the page, if known: a reloaded one is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
     },
@@ -102,13 +102,13 @@ pub enum FormReport {
         /// A digest of what was put in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
-        /// What was put in, where that may be told.
+        /// The value, if the journal may contain it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
         /// Why the value does not fit the field: nothing was put in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unfit: Option<String>,
-        /// What there is to say of it that is no complaint, such as the words of a dialog.
+        /// A remark that is not a complaint, such as the text of a dialog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -125,7 +125,7 @@ pub enum FormReport {
         /// What the page complains of.
         #[serde(default)]
         complaint: Option<String>,
-        /// What there is to say of it that is no complaint, such as the words of a dialog.
+        /// A remark that is not a complaint, such as the text of a dialog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -139,7 +139,7 @@ pub enum FormReport {
         /// What the page is known by now: fields may have come and gone since it was read.
         #[serde(default)]
         fingerprint: String,
-        /// Which document the page is, where that is known: one that was loaded anew is another.
+        /// The document of the page, if known: a reloaded one is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
         /// What there is to say of the page, such as a window that it has opened.
@@ -159,7 +159,7 @@ pub enum FormReport {
         /// A picture of it: an artifact.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shot: Option<String>,
-        /// Which document the page is, where that is known: one that was loaded anew is another.
+        /// The document of the page, if known: a reloaded one is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
     },

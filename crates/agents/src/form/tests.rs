@@ -30,7 +30,7 @@ use super::{
     CHART, ControlRole, Field, FieldKind, FieldShape, FormAgent, FormReport, FormTask,
     NavigationControl, SUBMIT_TOOL, SkipReason, Source, Status, ValueOrigin,
 };
-use crate::testing::{Driver, unlimited};
+use crate::testing::{TestDriver, unlimited};
 
 const PAGE: &[&str] = &["idle", "observe", "extract_fields", "plan", "fill"];
 const FILE: &str = "/home/ada/profile.toml";
@@ -128,51 +128,51 @@ fn with(more: Value) -> Value {
     config
 }
 
-fn active_with(config: Value) -> Driver<FormAgent> {
-    let mut driver = Driver::<FormAgent>::new(&unlimited(CHART), &[SUBMIT_TOOL]);
+fn active_with(config: Value) -> TestDriver<FormAgent> {
+    let mut driver = TestDriver::<FormAgent>::new(&unlimited(CHART), &[SUBMIT_TOOL]);
     driver.begin(config);
     driver.give("activate", json!({}));
     driver
 }
 
-fn at_fill_with(config: Value, fields: Vec<Field>) -> Driver<FormAgent> {
+fn at_fill_with(config: Value, fields: Vec<Field>) -> TestDriver<FormAgent> {
     let mut driver = active_with(config);
     driver.report(settled("one"));
     driver.report(FormReport::Fields(fields));
     driver
 }
 
-fn at_fill(fields: Vec<Field>) -> Driver<FormAgent> {
+fn at_fill(fields: Vec<Field>) -> TestDriver<FormAgent> {
     at_fill_with(config(), fields)
 }
 
 /// Fills the field under the cursor from the profile.
-fn fill(driver: &mut Driver<FormAgent>) {
+fn fill(driver: &mut TestDriver<FormAgent>) {
     driver.report(INSERTED);
     driver.report(KEPT);
 }
 
 /// Fills it with a model's text.
-fn write(driver: &mut Driver<FormAgent>, text: &str) {
+fn write(driver: &mut TestDriver<FormAgent>, text: &str) {
     driver.say(text);
     fill(driver);
 }
 
-fn at_next_page() -> Driver<FormAgent> {
+fn at_next_page() -> TestDriver<FormAgent> {
     let mut driver = at_fill(vec![name()]);
     fill(&mut driver);
     assert_eq!(driver.state(), "next_page");
     driver
 }
 
-fn statuses(driver: &Driver<FormAgent>) -> Vec<Status> {
+fn statuses(driver: &TestDriver<FormAgent>) -> Vec<Status> {
     let told = driver.run.data.rows.iter().map(|row| row.status);
     told.filter(|status| *status != Status::Planned).collect()
 }
 
 #[test]
 fn no_edge_is_open_to_the_model() {
-    let driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+    let driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     assert!(driver.chart.authority_report().edges.is_empty());
     assert_eq!(driver.chart.certificate().per, CertificateScope::Run);
     for job in super::JOBS {
@@ -182,7 +182,7 @@ fn no_edge_is_open_to_the_model() {
 
 #[test]
 fn nothing_touches_the_page_before_a_person_says_so() {
-    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.begin(json!({}));
     assert!(driver.running().is_empty());
     assert!(driver.try_give("activate", json!("go")).is_err(), "a body of another shape");
@@ -288,7 +288,7 @@ fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
     assert_eq!(driver.ended(), Some(Disposition::Failed));
     assert_eq!(driver.state(), "error");
     assert_eq!(statuses(&driver), [Status::Filled, Status::Refused]);
-    // What stopped it is told, in the page's words where it has some.
+    // The reason for stopping is reported, in the page's words if it has any.
     let trouble = driver.run.data.trouble.as_deref();
     assert_eq!(trouble, Some("page 1, field `FAX`: the page did not keep what was put in"));
 }
@@ -303,10 +303,10 @@ fn a_value_of_the_profile_is_put_in_again_as_it_is() {
 }
 
 #[test]
-fn attempts_per_field_are_what_the_configuration_says() {
+fn attempts_per_field_follow_the_configuration() {
     for attempts in 1..=5_u16 {
         let chart = super::chart_with(attempts, &[]);
-        let mut driver = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
+        let mut driver = TestDriver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
         driver.begin(config());
         driver.give("activate", json!({}));
         driver.report(settled("one"));
@@ -320,18 +320,18 @@ fn attempts_per_field_are_what_the_configuration_says() {
         assert_eq!(driver.state(), "error", "after {attempts}");
     }
     let chart = super::chart_with(2, &[]);
-    let chart = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]).chart.digest();
+    let chart = TestDriver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]).chart.digest();
     assert_eq!(
         chart,
-        Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]).chart.digest(),
+        TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]).chart.digest(),
         "the default"
     );
 }
 
 #[test]
-fn waiting_times_are_what_the_configuration_says() {
+fn timeouts_follow_the_configuration() {
     let chart = super::chart_with(2, &[("observe", 90_000), ("verify", 5_500)]);
-    let driver = Driver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
+    let driver = TestDriver::<FormAgent>::new(&chart, &[SUBMIT_TOOL]);
     let timeout = |state: &str| {
         let state = driver.chart.find(state).and_then(|id| driver.chart.state(id));
         match state.expect("value is present").kind() {
@@ -359,7 +359,7 @@ fn a_model_out_of_reach_is_asked_twice_and_its_text_is_kept() {
 }
 
 #[test]
-fn timeouts_and_misfits_end_in_error_and_cancelling_in_cancelled() {
+fn timeouts_end_in_error_and_cancelling_in_cancelled() {
     let mut driver = active_with(config());
     driver.wake();
     assert_eq!(driver.states(), ["idle", "observe", "error"]);
@@ -387,8 +387,8 @@ fn a_page_with_too_many_fields_keeps_two_hundred() {
 }
 
 #[test]
-fn errors_come_from_every_state_that_acts_and_are_told_without_values() {
-    let mut stages: Vec<(&str, Driver<FormAgent>)> = vec![("observe", active_with(config()))];
+fn every_acting_state_can_fail_without_revealing_values() {
+    let mut stages: Vec<(&str, TestDriver<FormAgent>)> = vec![("observe", active_with(config()))];
     let mut driver = active_with(config());
     driver.report(settled("one"));
     stages.push(("extract_fields", driver));

@@ -73,8 +73,7 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     left == right || (!words(left).is_empty() && words(left) == words(right))
 }
 
-/// Returns whether two labels say the same: that a field is wanted or not is no part
-/// of what it is called.
+/// Returns whether two labels are equal, except for "required" and "optional".
 pub(super) fn same_label(left: &str, right: &str) -> bool {
     let bare = |text: &str| {
         let mut words = words(text);

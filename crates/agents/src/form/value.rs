@@ -22,18 +22,17 @@ use super::{
     kind::FieldKind,
 };
 
-/// A value that a field cannot take. It tells what the field wants, never the value.
+/// A value that a field does not accept. It describes what the field requires, never the value.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[error("{0}")]
 pub struct UnfitValue(pub String);
 
 /// Returns the value as the field takes it.
 ///
-/// `kind` is what the value is: a profile's key says it, and for text that a model or a
-/// person wrote it is [`FieldKind::None`]. What comes back is for a choice the `value` of its
-/// option (one per line where several can be chosen, see [`Field::choices`]), for a
-/// checkbox `true` or `false`, for a day `YYYY-MM-DD`, and so on as HTML has it for the
-/// native shapes; for lines it is what is typed.
+/// `kind` is the kind of the value: from the profile's key, or [`FieldKind::None`] for text by a
+/// model or a person. The result is, for a choice, the `value` of its option (one per line for
+/// several, see [`Field::choices`]); for a checkbox, `true` or `false`; for a day, `YYYY-MM-DD`,
+/// and so on as in HTML for the native shapes; for lines, the text to type.
 ///
 /// # Errors
 ///

@@ -68,7 +68,7 @@ pub(super) fn read(config: &RawValue) -> Result<ResearchData, BadBody> {
     }
     let off = off.map(|(_, words)| words.into());
     let data = ResearchData { goal, tools, limits, off, ..ResearchData::default() };
-    // What is never cut must fit, or the limit would be none.
+    // The parts that are never cut must fit, or the limit would not hold.
     let (least, most) = (prompt::least(&data), limits.prompt_bytes());
     if least > most {
         let tokens = least.div_ceil(4);

@@ -29,8 +29,8 @@ const MAX_FINDINGS: usize = 100;
 /// Refusals that are kept, and the bytes of each.
 const MAX_REFUSED: usize = 10;
 const MAX_REASON: usize = 300;
-/// Searches in a row without a new passage after which the model is told, and after
-/// which a further one is turned away.
+/// Searches in a row without a new passage after which the model is warned, and after which
+/// another one is rejected.
 const FRUITLESS_WARN: usize = 3;
 const FRUITLESS_REFUSE: usize = 6;
 
@@ -52,7 +52,7 @@ pub struct ResearchData {
     /// What the last calls came to, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// How many calls before those are no longer kept.
+    /// How many earlier calls are no longer kept.
     #[serde(default, skip_serializing_if = "is_none")]
     pub forgotten: usize,
     /// What the next prompt should say: why the last decision was not taken, what was
@@ -165,7 +165,7 @@ impl ResearchData {
         fruitless
     }
 
-    /// Returns what to tell a model that goes on searching in vain.
+    /// Returns the advice for a model that keeps searching in vain.
     pub(super) fn vain(&self) -> Option<String> {
         let searches = self.fruitless();
         (searches >= FRUITLESS_WARN).then(|| {

@@ -42,7 +42,7 @@ pub enum Decision {
     },
 }
 
-/// Why a reply is no decision that can be taken. The words are for the model.
+/// Why a reply is not a usable decision. The text is for the model.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum UnusableReply {
@@ -52,7 +52,7 @@ pub enum UnusableReply {
     /// The object says neither what to do nor with which tool.
     #[error("the reply has no `action`")]
     NoAction,
-    /// There is no such action.
+    /// The action is unknown.
     #[error("there is no action `{action}`")]
     UnknownAction {
         /// What was written.
@@ -64,7 +64,7 @@ pub enum UnusableReply {
     /// A tool is to be used and none is named.
     #[error("to use a tool, name it as `tool_name`")]
     NoToolNamed,
-    /// The tool is not among those that are offered.
+    /// The tool is not offered.
     #[error("there is no tool `{tool}` here")]
     NoSuchTool {
         /// What was written.
@@ -82,10 +82,10 @@ pub enum UnusableReply {
     /// An end without an answer.
     #[error("to finish, give the answer as `final`")]
     NoAnswer,
-    /// The answer is the one that the prompt shows as an example.
+    /// The answer is the example from the prompt.
     #[error("that is the example: give the answer to the question itself")]
     Example,
-    /// The arguments are no JSON object.
+    /// The arguments are not a JSON object.
     #[error("the arguments are no JSON object")]
     Arguments,
     /// The query or the arguments are too long.
@@ -212,8 +212,8 @@ fn first_text(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     texts.find(|text| !text.trim().is_empty()).map(|text| text.trim().to_owned())
 }
 
-/// Reads an object. Models break lines within strings, which JSON has no room for: where
-/// nothing else is wrong, that is mended.
+/// Reads an object. Models write line breaks within strings, which JSON forbids: if nothing else
+/// is wrong, they are repaired.
 fn parse(text: &str) -> Option<Map<String, Value>> {
     let read = serde_json::from_str(text);
     read.or_else(|_| serde_json::from_str(&with_escapes(text))).ok()

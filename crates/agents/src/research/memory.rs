@@ -23,13 +23,13 @@ const MAX_LINE: usize = 240;
 /// What stands at the end of a text that is not shown to its end.
 const CUT: &str = "\n[the rest is not shown]";
 
-/// Returns the messages that tell of the findings, in so many bytes at most.
+/// Returns the messages with the findings, at most this many bytes.
 pub(super) fn messages(data: &ResearchData, room: usize) -> Vec<PromptMessage> {
     let findings = data.findings.as_slice();
     let whole = findings.iter().map(size).fold(0, usize::saturating_add);
     let mut count =
         if whole > data.limits.memory() { WHOLE.min(findings.len()) } else { findings.len() };
-    // A quarter is kept for the summary of what is not shown.
+    // A quarter is reserved for the summary of the rest.
     let most = room.saturating_sub(room / 4);
     while calls_size(recent(findings, count)) > most {
         count = count.saturating_sub(1);
@@ -106,8 +106,8 @@ fn shown(call: &ToolCall) -> ToolCall {
     ToolCall { arguments, ..call.clone() }
 }
 
-/// Returns the size to which texts must be cut to fit together: short ones stay
-/// whole, and the long ones share what is left.
+/// Returns the size to which texts must be cut to fit together: short ones stay whole, and the
+/// long ones share the remaining space.
 fn share(mut sizes: Vec<usize>, room: usize) -> usize {
     sizes.sort_unstable();
     let (mut left, mut count) = (room, sizes.len());
@@ -131,7 +131,7 @@ fn cut(text: &str, limit: usize) -> String {
     format!("{start}{CUT}")
 }
 
-/// Tells of the older findings, the newest of them first to find room.
+/// Summarises the older findings, the newest first.
 fn summary(older: &[Finding], forgotten: usize, room: usize) -> Option<String> {
     const TITLE: &str = "Earlier findings, in short:";
     /// Room for saying how many are left out.

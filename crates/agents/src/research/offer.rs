@@ -13,7 +13,7 @@ pub const SEARCH: &str = "context.fts_search";
 pub const MAX_TOOLS: usize = 64;
 /// Bytes of a tool's name.
 const MAX_NAME: usize = 128;
-/// Bytes of what is said of a tool: it is one line of every prompt.
+/// Bytes of a tool's description: it is one line of every prompt.
 const MAX_ABOUT: usize = 200;
 /// Arguments of a tool that are named.
 const MAX_ARGUMENTS: usize = 12;
@@ -25,7 +25,7 @@ pub struct ToolList {
     tools: Vec<OfferedTool>,
 }
 
-/// A tool as a prompt tells of it.
+/// A tool in a prompt.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct OfferedTool {
     /// Its name, as the host knows it.
@@ -33,7 +33,7 @@ pub struct OfferedTool {
     /// What it does, in a line.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
-    /// The names of its arguments; those that may be left out end in `?`.
+    /// The names of its arguments; optional ones end in `?`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<Box<str>>,
 }

@@ -17,7 +17,7 @@ pub(super) fn passages(output: &str) -> impl Iterator<Item = DocumentLine<'_>> {
 }
 
 fn passage(line: &str) -> Option<DocumentLine<'_>> {
-    // A drive letter or a host has a colon too: the first that a number follows counts.
+    // A drive letter or a host has a colon too: the first one before a number counts.
     let marks = line.match_indices(':').map(|(at, _)| at);
     let mut found = marks.filter_map(|at| {
         let (path, rest) = (line.get(..at)?, line.get(at.saturating_add(1)..)?);
@@ -44,7 +44,7 @@ mod tests {
     use super::passages;
 
     #[test]
-    fn places_are_told_from_times_and_sentences() {
+    fn places_differ_from_times_and_sentences() {
         let output = "docs/a.md:12: The rule: it holds.\n\
             no passage matches\n\
             12:30: lunch\n\

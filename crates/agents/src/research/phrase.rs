@@ -8,11 +8,11 @@ use alloc::{string::String, vec::Vec};
 pub(super) enum DisabledFeature {
     /// Every tool.
     Tools,
-    /// Those that search.
+    /// Tools that search.
     Search,
 }
 
-/// What is an instruction, with what may follow it.
+/// Instructions, with what may follow them.
 const ORDERS: [(&str, DisabledFeature); 5] = [
     ("do not use tools", DisabledFeature::Tools),
     ("don't use tools", DisabledFeature::Tools),
@@ -20,13 +20,13 @@ const ORDERS: [(&str, DisabledFeature); 5] = [
     ("do not search", DisabledFeature::Search),
     ("don't search", DisabledFeature::Search),
 ];
-/// What is one too, by itself or behind a word about answering.
+/// Instructions alone, or after a word about answering.
 const MANNERS: [(&str, DisabledFeature); 3] = [
     ("without tools", DisabledFeature::Tools),
     ("without searching", DisabledFeature::Search),
     ("without a search", DisabledFeature::Search),
 ];
-/// What is one by itself: "no search results" asks for something.
+/// Instructions only alone: "no search results" asks for something.
 const ALONE: [(&str, DisabledFeature); 4] = [
     ("no tools", DisabledFeature::Tools),
     ("use no tools", DisabledFeature::Tools),
@@ -46,7 +46,7 @@ const FOLLOW: [&str; 10] = [
     "the documents",
     "in the documents",
 ];
-/// Words about answering, and how many words may stand before what is not to be used.
+/// Words about answering, and how many words may come before the excluded tools.
 const ANSWERS: [&str; 8] = ["answer", "explain", "say", "tell", "reply", "respond", "think", "do"];
 const FEW: usize = 3;
 /// How a question begins, also where its mark is forgotten.
@@ -60,7 +60,7 @@ pub(super) fn off(goal: &str) -> Option<(DisabledFeature, &'static str)> {
     let goal = goal.to_lowercase().replace('\u{2019}', "'");
     let orders = sentences(&goal).into_iter().filter(|sentence| !asks(sentence));
     let clauses: Vec<String> = orders.flat_map(clauses).collect();
-    // Whoever wants no tools wants no search either.
+    // Excluding tools excludes the search too.
     clauses
         .iter()
         .filter_map(|clause| said(clause))
@@ -104,7 +104,7 @@ fn asks(sentence: &str) -> bool {
     sentence.ends_with('?') || QUESTIONS.contains(&first)
 }
 
-/// Returns the clauses of a sentence, without what is only polite.
+/// Returns the clauses of a sentence, without polite words.
 fn clauses(sentence: &str) -> Vec<String> {
     let clauses = sentence.split([',', ';', '(', ')']);
     let plain = |clause: &str| {

@@ -61,7 +61,7 @@ pub(super) fn least(data: &ResearchData) -> usize {
     needed.saturating_add(MAX_STATE).saturating_add(MIN_ROOM)
 }
 
-/// Returns the bytes of a prompt: what is cut is cut by these.
+/// Returns the bytes of a prompt: cuts are measured in these.
 pub(super) fn size(prompt: &Prompt) -> usize {
     let tools = prompt.tools.iter().map(|name| name.len());
     let messages = prompt.messages.iter().map(memory::message_size);
@@ -70,7 +70,7 @@ pub(super) fn size(prompt: &Prompt) -> usize {
     parts.fold(prompt.system.len(), usize::saturating_add)
 }
 
-/// Returns what is never cut: the instructions, the goal, the tools and the schema.
+/// Returns the parts that are never cut: the instructions, the goal, the tools and the schema.
 fn base(data: &ResearchData, offer: &ToolList, decides: bool) -> Prompt {
     let tools: Vec<Box<str>> = offer.tools().iter().map(|tool| tool.name.clone()).collect();
     Prompt {
@@ -125,7 +125,7 @@ fn state(data: &ResearchData, visit: &Visit<'_>, offer: Option<&ToolList>) -> St
     if advice.is_empty() {
         return text;
     }
-    // What is open is said again beside what was not.
+    // The allowed actions are repeated next to the rejected one.
     advice.extend(offer.map(|offer| format!("Allowed: {}.", offer.actions())));
     format!("{text}\nAdvice: {}", advice.join(" "))
 }

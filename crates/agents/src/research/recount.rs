@@ -201,7 +201,7 @@ fn best(data: &ResearchData) -> Vec<String> {
     passages.iter().map(|it| format!("{}: {}", it.place, it.text)).collect()
 }
 
-/// Returns what was turned away, except for what stopped the run: that is told already.
+/// Returns the rejected decisions, except the one that stopped the run: it is reported already.
 fn refused(data: &ResearchData) -> Vec<String> {
     let last = data.stopped.as_ref().map_or("", |stopped| &stopped.reason);
     data.refused.iter().filter(|reason| *reason != last).cloned().collect()

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{decision::NO_TOOL, offer::ToolList};
 
-/// Returns the schema of a decision over what is offered.
+/// Returns the schema of a decision over the offered tools.
 pub(super) fn of(offer: &ToolList) -> Value {
     let mut actions: Vec<&str> = Vec::new();
     let mut properties = Map::new();

@@ -25,7 +25,7 @@ use pointsman_kernel::{
 use serde_json::{Value, json};
 
 use super::{CHART, ResearchAgent, ResearchReport, ResearchTask, SEARCH};
-use crate::testing::{Driver, hostile_texts, raw};
+use crate::testing::{TestDriver, hostile_texts, raw};
 
 const FINISH: &str = r#"{"action": "finish", "final": "It is in main.rs."}"#;
 
@@ -34,23 +34,23 @@ fn search(query: &str) -> String {
 }
 
 /// A run that may also read files.
-fn begun(config: Value) -> Driver<ResearchAgent> {
-    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH, "files.read"]);
+fn begun(config: Value) -> TestDriver<ResearchAgent> {
+    let mut driver = TestDriver::<ResearchAgent>::new(CHART, &[SEARCH, "files.read"]);
     driver.begin(config);
     driver
 }
 
-fn searching() -> Driver<ResearchAgent> {
+fn searching() -> TestDriver<ResearchAgent> {
     begun(json!({"goal": "Where is the parser?", "tools": [SEARCH, "files.read"]}))
 }
 
-fn analyzing() -> Driver<ResearchAgent> {
+fn analyzing() -> TestDriver<ResearchAgent> {
     let mut driver = searching();
     driver.tool(true, "parser.rs:1: mod parser");
     driver
 }
 
-fn deciding() -> Driver<ResearchAgent> {
+fn deciding() -> TestDriver<ResearchAgent> {
     let mut driver = analyzing();
     driver.say("It names a parser module.");
     driver.forget_states();
@@ -58,7 +58,7 @@ fn deciding() -> Driver<ResearchAgent> {
 }
 
 /// Reports what the run asks to be written, as it stands.
-fn assembles(driver: &mut Driver<ResearchAgent>) {
+fn assembles(driver: &mut TestDriver<ResearchAgent>) {
     let Order::Own { task: ResearchTask::Assemble { text, .. }, .. } = driver.order().clone()
     else {
         panic!("a result is to be put together")
@@ -66,15 +66,15 @@ fn assembles(driver: &mut Driver<ResearchAgent>) {
     driver.report(ResearchReport::Assembled { text });
 }
 
-fn summarises(driver: &mut Driver<ResearchAgent>) {
+fn summarises(driver: &mut TestDriver<ResearchAgent>) {
     let Order::Own { task: ResearchTask::Summarise { draft }, .. } = driver.order().clone() else {
         panic!("a summary is to be written")
     };
     driver.report(ResearchReport::Summarised { text: draft });
 }
 
-/// Returns the prompt of the call that is under way, as a driver would render it.
-fn prompt(driver: &Driver<ResearchAgent>) -> Prompt {
+/// Returns the prompt of the call in progress, as a driver would render it.
+fn prompt(driver: &TestDriver<ResearchAgent>) -> Prompt {
     let Order::Model(call) = driver.order() else { panic!("a model is asked") };
     let core = &driver.run.core;
     let state = driver.chart.state(core.state).expect("chart has the state");
@@ -94,7 +94,7 @@ fn last_words(prompt: &Prompt) -> &str {
     text
 }
 
-fn query_of(driver: &Driver<ResearchAgent>) -> String {
+fn query_of(driver: &TestDriver<ResearchAgent>) -> String {
     let Order::Tool(call) = driver.order() else { panic!("a tool is called") };
     assert_eq!(call.tool, SEARCH);
     call.arguments.get().into()
@@ -102,7 +102,7 @@ fn query_of(driver: &Driver<ResearchAgent>) -> String {
 
 #[test]
 fn the_chart_verifies_and_is_bounded_per_run() {
-    let driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
+    let driver = TestDriver::<ResearchAgent>::new(CHART, &[SEARCH]);
     assert_eq!(driver.chart.certificate().per, CertificateScope::Run);
 }
 
@@ -186,7 +186,7 @@ fn three_unreadable_decisions_are_stuck_and_never_an_answer() {
 
 #[test]
 fn no_run_that_was_stuck_is_answered() {
-    let stuck: [fn() -> Driver<ResearchAgent>; 3] = [
+    let stuck: [fn() -> TestDriver<ResearchAgent>; 3] = [
         || {
             let mut driver = searching();
             driver.wake();
@@ -224,9 +224,9 @@ fn no_run_that_was_stuck_is_answered() {
 }
 
 #[test]
-fn a_repetition_that_is_only_warned_of_is_told_until_the_next_decision() {
+fn warning_stays_in_the_prompt_until_the_next_decision() {
     let chart = CHART.replace("identical_call  = 3\n", "");
-    let mut driver = Driver::<ResearchAgent>::new(&chart, &[SEARCH, "files.read"]);
+    let mut driver = TestDriver::<ResearchAgent>::new(&chart, &[SEARCH, "files.read"]);
     driver.tools.push(ToolDecl::read("files.read", &["path"]));
     driver.begin(json!({"goal": "Where?", "tools": ["files.read", SEARCH]}));
     driver.tool(true, "a");
@@ -261,7 +261,7 @@ fn there_are_twenty_decisions() {
 
 #[test]
 fn a_search_that_is_not_permitted_ends_without_an_answer() {
-    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
+    let mut driver = TestDriver::<ResearchAgent>::new(CHART, &[SEARCH]);
     driver.permissions = Permissions::default();
     driver.begin(json!({"goal": "Where?"}));
     assert_eq!(driver.states(), ["init", "searching", "finishing"]);
@@ -289,7 +289,7 @@ fn cancel_works_from_every_state() {
 
 #[test]
 fn a_configuration_that_cannot_be_read_is_refused() {
-    let mut driver = Driver::<ResearchAgent>::new(CHART, &[SEARCH]);
+    let mut driver = TestDriver::<ResearchAgent>::new(CHART, &[SEARCH]);
     let begun = pointsman_kernel::event::RunConfig {
         chart: "research".into(),
         version: driver.chart.version(),

@@ -35,7 +35,7 @@ fn charts_are_immutable_without_a_new_version() {
 const WEIGHTS: &str = "5486d3a4de8ab51edd92c42cd1315b169f1df8ca58c439dc004633a9b9367ba9";
 
 #[test]
-fn weights_are_those_that_were_judged() {
+fn weights_match_their_digest() {
     let found = Digest::of(learnt::WEIGHTS).to_string();
     assert_eq!(found, WEIGHTS, "judge the new model, pin its digest, and renew docs/form.md");
     assert!(learnt::WEIGHTS.len() <= 1_000_000, "the model is larger than 1 MB");
@@ -70,7 +70,7 @@ fn layout_and_comments_do_not_change_a_digest() {
 }
 
 #[test]
-fn children_cost_what_their_certificates_say() {
+fn children_cost_their_certificates() {
     for chart in charts() {
         let Some(child) = CHILDREN.iter().find(|child| child.name == chart.name()) else {
             // A chart that is bounded per turn is not bounded as a whole.
@@ -82,7 +82,7 @@ fn children_cost_what_their_certificates_say() {
 }
 
 #[test]
-fn a_budget_does_not_bound_what_a_child_calls() {
+fn budget_does_not_bound_a_childs_calls() {
     let source = r#"
         chart = "parent"
         version = 1

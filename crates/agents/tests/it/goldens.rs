@@ -35,8 +35,8 @@ fn golden_journals_replay() {
     assert!(replayed > 60, "only {replayed} entries were found");
 }
 
-/// Where a run works is for whoever goes on with it: no step looks at it, and a first entry
-/// without it is read as ever.
+/// The place in the first entry is for resuming: no step uses it, and a first entry without it can
+/// still be read.
 #[test]
 fn a_place_in_the_first_entry_decides_nothing() {
     for golden in fs::read_dir(folder()).expect("folder is readable") {
@@ -181,7 +181,7 @@ fn research() -> World {
 fn research_fails() -> World {
     let mut world = World::begun("research", &json!({"goal": "Where is the parser?"}));
     world.fault("unavailable", true);
-    // Three attempts that nobody answers, and the waits between them.
+    // Three attempts without an answer, and the delays between them.
     while world.state() == "analyzing" {
         world.wake();
     }

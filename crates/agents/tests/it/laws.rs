@@ -101,7 +101,7 @@ fn an_event_that_cannot_be_read_changes_nothing() {
     }
 }
 
-/// Runs until nothing is under way, doing the same to everything.
+/// Runs until nothing is in progress, doing the same to everything.
 fn until_quiet(world: &mut World, what: &str, mut act: impl FnMut(&mut World)) {
     let limit = world.chart.certificate().steps * 8;
     for _ in 0..limit {
@@ -118,7 +118,7 @@ fn waits(world: &World) -> bool {
 }
 
 #[test]
-fn a_world_in_which_everything_fails_comes_to_rest() {
+fn run_ends_if_everything_fails() {
     for chart in charts() {
         for class in ["unavailable", "rate_limited", "invalid", "gone", "resource", "other"] {
             for repeatable in [true, false] {
@@ -130,7 +130,7 @@ fn a_world_in_which_everything_fails_comes_to_rest() {
 }
 
 #[test]
-fn a_world_in_which_nothing_answers_comes_to_rest() {
+fn run_ends_if_nothing_answers() {
     for chart in charts() {
         let mut world = working(chart.name());
         until_quiet(&mut world, "nothing answers", World::wake);
@@ -140,7 +140,7 @@ fn a_world_in_which_nothing_answers_comes_to_rest() {
 }
 
 #[test]
-fn a_model_that_writes_nonsense_comes_to_rest() {
+fn run_with_a_nonsense_model_ends() {
     for chart in charts() {
         for text in ["", "{", "{\"action\": \"no such\"}", "<script>", "done", "shutting_down"] {
             let mut world = working(chart.name());
@@ -157,7 +157,7 @@ fn a_model_that_writes_nonsense_comes_to_rest() {
 }
 
 #[test]
-fn cancelling_stops_everything_that_is_under_way() {
+fn cancelling_stops_all_work_in_progress() {
     for chart in charts() {
         let mut world = working(chart.name());
         world.event(&json!({"cancelled": {"scope": "run"}})).expect("event is applied");

@@ -21,7 +21,7 @@ fn verified(source: &str) -> Chart {
 }
 
 #[test]
-fn the_certificates_are_what_a_person_would_agree_to() {
+fn certificates_have_sensible_numbers() {
     const MINUTE: u64 = 60_000;
     for (name, per, model_calls, tool_calls, tokens, money, minutes) in [
         ("chat", CertificateScope::Turn, 50, 200, 2_000_000, 5_000_000, 30),

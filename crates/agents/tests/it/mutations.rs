@@ -62,7 +62,7 @@ fn misspelling_a_target_is_refused() {
 }
 
 #[test]
-fn dropping_what_meters_a_way_back_is_refused() {
+fn unmetered_back_edge_is_rejected() {
     let mut tried = 0;
     for (name, source) in CHARTS {
         let mut order: Vec<&str> = Vec::new();

@@ -83,7 +83,7 @@ fn every_test_that_is_named_is_there() {
     assert!(found > 60, "only {found} tests are named");
 }
 
-/// The sources have at least so many rows each; a map that lost some is no map.
+/// The sources have at least this many rows each; a map that lost some is incomplete.
 #[test]
 fn no_source_is_left_out() {
     for (letter, chart, least) in [

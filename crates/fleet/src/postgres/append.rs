@@ -1,12 +1,19 @@
-//! Entries as columns, and the one statement that writes them.
+//! Entries as columns, and the call of the function that writes them.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use pointsman_kernel::{
     chart::Disposition,
     id::{Digest, Seq},
 };
-use pointsman_runtime::store::{Append, Link, MessageId, RunId, StoreError};
+use pointsman_runtime::{
+    entry::event_name,
+    plant,
+    store::{
+        Append, Link, MessageId, RunId, StoreError,
+        protocol::{AppendCheck, JournalTip},
+    },
+};
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{
@@ -14,66 +21,27 @@ use super::{
     database::{Database, Failure},
 };
 
-/// The entries, at most one for each run; their prompts; and the parts of those.
-pub(super) const INPUT: &str = "
-WITH i AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
-        $6::bytea[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bytea[],
-        $12::bigint[], $13::boolean[], $14::text[], $15::bytea[])
-    AS t (run, epoch, seq, line, prev, link, state, ended, wake, prompts, checksum, message,
-        progress, snapshot, snapshot_checksum)
-), now AS MATERIALIZED (
-    SELECT pointsman.now_ms() AS ms
-)";
+/// The function that writes entries, as `migrate` makes it.
+const FUNCTION: &str = include_str!("tables.2.sql");
+/// Its part that refuses an entry of an earlier owner.
+const FENCE: &str =
+    "r.epoch = i.epoch AND NOT (r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended'))";
+/// The call of it.
+const CALL: &str =
+    "SELECT * FROM pointsman.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)";
+/// A run of the queue that was given up, or whose lease was seen to expire.
+const GIVEN_UP: &str = "r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended')";
 
-/// Stores the entries of the runs in `ok`, with their snapshots and prompts.
-pub(super) const TAIL: &str = "
-, new_entry AS (
-    INSERT INTO pointsman.entry
-        (run, seq, epoch, line, link, state, ended, wake, prompts, checksum)
-    SELECT run, seq, epoch, line, link, state, ended, wake, prompts, checksum FROM i JOIN ok USING (run)
-), new_snapshot AS (
-    INSERT INTO pointsman.snapshot (run, seq, link, body, checksum)
-    SELECT run, seq, link, snapshot, snapshot_checksum FROM i JOIN ok USING (run)
-    WHERE snapshot IS NOT NULL
-    ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, link = excluded.link,
-        body = excluded.body, checksum = excluded.checksum
-), new_prompt AS (
-    INSERT INTO pointsman.prompt (run, seq, idx, effect_seq, effect_index, parts, checksum)
-    SELECT p.* FROM unnest($16::text[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
-        $21::bytea[], $22::bytea[])
-    AS p (run, seq, idx, effect_seq, effect_index, parts, checksum) JOIN ok USING (run)
-), new_part AS (
-    INSERT INTO pointsman.part (run, digest, body)
-    SELECT b.* FROM unnest($23::text[], $24::bytea[], $25::text[]) AS b (run, digest, body)
-    JOIN ok USING (run)
-    ON CONFLICT DO NOTHING
-)";
+fn statement() -> Cow<'static, str> {
+    if plant::is("no-epoch") { unfenced().into() } else { CALL.into() }
+}
 
-/// A message is locked before its run, and taken only if its entry is written. A lease lasts as long
-/// again with every entry, so that a renewal can pass over runs that are being written to.
-fn statement() -> String {
-    format!(
-        "{INPUT}, m AS (
-    SELECT message.id FROM pointsman.message JOIN i ON message.id = i.message AND message.run = i.run
-    FOR UPDATE OF message
-), ok AS (
-    UPDATE pointsman.run r SET
-        seq = i.seq, link = i.link, state = i.state, ended = i.ended, wake = i.wake,
-        prompts = i.prompts, checksum = i.checksum, wrote = i.epoch,
-        expires_ms = (SELECT ms FROM now) + $26::bigint,
-        claims = CASE WHEN i.progress THEN 0 ELSE r.claims END,
-        status = CASE WHEN i.ended IS NULL THEN r.status ELSE 'ended' END
-    FROM i
-    WHERE r.id = i.run AND r.epoch = i.epoch AND r.seq = i.seq - 1 AND r.link = i.prev
-        AND (i.message IS NULL OR i.message IN (SELECT id FROM m))
-    RETURNING r.id AS run, r.expires_ms
-), taken AS (
-    DELETE FROM pointsman.message USING i JOIN ok USING (run)
-    WHERE message.run = i.run AND (message.id = i.message OR i.ended IS NOT NULL)
-){TAIL}
-SELECT run, expires_ms FROM ok"
-    )
+/// Returns the statement of the function, without its fence.
+fn unfenced() -> String {
+    let (_, after) = FUNCTION.split_once("RETURN QUERY").unwrap_or_default();
+    let (statement, _) = after.split_once(';').unwrap_or_default();
+    statement.replace(FENCE, "true")
 }
 
 /// One entry that waits to be written.
@@ -162,7 +130,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Returns the first parameters of a statement that begins with [`INPUT`].
+    /// Returns the parameters, in the order in which the function takes them.
     pub(super) fn params(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
         vec![
             (&self.run, Type::TEXT_ARRAY),
@@ -239,49 +207,65 @@ pub(super) async fn append(
 async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
     let Waiting { append, link, epoch } = entry;
     let run: &RunId = &append.run;
-    let sql = "SELECT epoch, seq, link FROM pointsman.run WHERE id = $1";
-    let found = match database.read(sql, &[(&run.as_str(), Type::TEXT)]).await {
+    let sql = format!("SELECT epoch, seq, link, {GIVEN_UP} FROM pointsman.run r WHERE id = $1");
+    let found = match database.read(&sql, &[(&run.as_str(), Type::TEXT)]).await {
         Ok(found) => found,
         Err(failure) => return failure.read(Some(run)),
     };
     let (run, seq) = (run.clone(), append.seq);
     let Some(row) = found.first() else { return StoreError::NoSuchRun { run } };
-    let (has_epoch, at, has): (i64, i64, &[u8]) = (row.get(0), row.get(1), row.get(2));
-    let at = Seq(unsigned(at));
-    if has_epoch != *epoch {
-        StoreError::Fenced { run }
-    } else if at.next() != seq {
-        StoreError::Conflict { run, at, wanted: seq }
-    } else if *has != link.prev.0 {
-        StoreError::Unfit { run, seq, why: "it does not follow the run's last entry".into() }
-    } else if let Some(message) = append.message {
-        StoreError::NoSuchMessage { message }
-    } else {
-        StoreError::Busy { run: Some(run), seq: Some(seq) }
+    let (epoch_of_row, at, link_of_row): (i64, i64, &[u8]) = (row.get(0), row.get(1), row.get(2));
+    let (epoch_of_row, at) = (unsigned(epoch_of_row), unsigned(at));
+    let tip = JournalTip { epoch: epoch_of_row, given_up: row.get(3), seq: at, link: link_of_row };
+    match tip.judge(unsigned(*epoch), seq.0, &&link.prev.0[..]) {
+        AppendCheck::Fenced => StoreError::Fenced { run },
+        AppendCheck::Conflict => StoreError::Conflict { run, at: Seq(at), wanted: seq },
+        AppendCheck::Unfit => {
+            StoreError::Unfit { run, seq, why: "it does not follow the run's last entry".into() }
+        }
+        AppendCheck::Follows => match append.message {
+            Some(message) => StoreError::NoSuchMessage { message },
+            None => StoreError::Busy { run: Some(run), seq: Some(seq) },
+        },
     }
 }
 
 /// Returns whether an entry is progress. Interruptions and pauses are not: a run that is claimed five
 /// times without any other entry is quarantined.
 fn is_progress(line: &str) -> bool {
-    let event = line.split_once("\"event\":{\"").map_or("", |(_, event)| event);
-    !["interrupted\"", "paused\"", "lifted\""].iter().any(|stop| event.starts_with(stop))
+    !matches!(event_name(line), Some("interrupted" | "paused" | "lifted"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Otherwise the tier that plants this fault would plant none.
     #[test]
-    fn a_stop_is_no_progress() {
+    fn the_planted_fault_lacks_the_fence_alone() {
+        assert_eq!(FUNCTION.matches(FENCE).count(), 1);
+        let planted = unfenced();
+        assert!(planted.trim_start().starts_with("WITH i AS"), "{planted}");
+        assert!(planted.ends_with("SELECT run, expires_ms FROM ok"), "{planted}");
+        assert!(!planted.contains("r.epoch"), "{planted}");
+        assert!(FENCE.contains(GIVEN_UP));
+    }
+
+    #[test]
+    fn stopping_is_not_progress() {
         for (event, wants) in [
             (r#"{"begun":{"chart":"chat"}}"#, true),
             (r#"{"interrupted":{"effects":[]}}"#, false),
-            (r#"{"paused":{"why":"\"event\":{\"begun\""}}"#, false),
+            (r#" { "paused" : {"why":"\"event\":{\"begun\""}}"#, false),
             (r#"{"lifted":{"by":"parent"}}"#, false),
             (r#"{"answered":{"text":"\"event\":{\"paused\""}}"#, true),
+            (r#""woke""#, true),
         ] {
-            let line = format!(r#"{{"v":1,"seq":2,"at":7,"event":{event},"prev":"0"}}"#);
+            let zeros = "0".repeat(64);
+            let line = format!(
+                r#"{{"v":1,"seq":2,"at":7,"event":{event},"hops":[],"effects":"{zeros}","prev":"{zeros}"}}"#
+            );
+            assert!(event_name(&line).is_some(), "{line}");
             assert_eq!(is_progress(&line), wants, "{line}");
         }
     }

@@ -9,7 +9,10 @@ use std::{
 };
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Change, Changes, Feed, StoreError};
+use pointsman_runtime::{
+    plant,
+    store::{Change, Changes, Feed, StoreError},
+};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_postgres::types::Type;
 
@@ -50,7 +53,7 @@ impl Poller {
         every: Duration,
     ) -> Result<Changes, StoreError> {
         // Every subscriber has its own cursor, and the first one starts the polling. Both of two
-        // subscribers hear of a change that is found between their cursors.
+        // subscribers learn of a change that is found between their cursors.
         let failed = |failure: Failure| failure.read(None);
         let now = database.read(NOW, &[]).await.map_err(failed)?;
         let cursor: String = now.first().map(|row| row.get(0)).unwrap_or_default();
@@ -99,7 +102,10 @@ async fn poll(
 }
 
 async fn look(database: &Database, feed: &Feed, cursor: &str) -> Result<String, StoreError> {
-    let found = database.read(SINCE, &[(&cursor, Type::TEXT)]).await;
+    // A serial number would pass transactions that are still open.
+    let serial = plant::is("serial-cursor").then(|| SINCE.replace("_xmin", "_xmax"));
+    let since = serial.as_deref().unwrap_or(SINCE);
+    let found = database.read(since, &[(&cursor, Type::TEXT)]).await;
     let found = found.map_err(|failure| failure.read(None))?;
     let mut next = cursor.to_owned();
     for row in &found {

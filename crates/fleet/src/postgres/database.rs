@@ -1,4 +1,4 @@
-//! Connections to a server, and what an answer that does not come means.
+//! Connections to a server, and the meaning of a missing answer.
 
 use std::{error::Error, fmt, path::PathBuf, str::FromStr as _, sync::Arc, time::Duration};
 
@@ -15,8 +15,8 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What a statement is given. The types are said here, so that a statement needs no name: a pooler
-/// may give the next one another connection.
+/// The parameters of a statement. Their types are given here, so that a statement needs no name: a
+/// pooler may give the next one another connection.
 pub(super) type Params<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// How often a read is tried whose connection was lost: one that was idle may be dead by now.
@@ -30,7 +30,7 @@ pub(super) struct Database {
     deadline: Duration,
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// Nothing was done.

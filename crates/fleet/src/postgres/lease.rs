@@ -11,11 +11,12 @@ use std::{
 };
 
 use pointsman_runtime::{
-    clock::boot_ms,
-    store::{Lease, MessageId, Release, RunId, StoreError},
+    clock::{boot_ms, now_ms},
+    plant,
+    store::{Lease, MessageId, Pulse, Release, RunId, StoreError, protocol},
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     time::{MissedTickBehavior, interval, timeout},
 };
 use tokio_postgres::types::Type;
@@ -23,10 +24,11 @@ use tokio_postgres::types::Type;
 use super::{
     checksum::{signed, unsigned},
     database::{Database, Failure, Params},
+    options::PostgresOptions,
 };
 
-/// How often a run is claimed from the queue without going on: then it is set aside.
-pub(super) const CLAIMS: i32 = 5;
+/// How often a run is claimed from the queue without progress before it is quarantined.
+pub(super) const CLAIMS: i32 = protocol::CLAIMS.cast_signed();
 /// How many leases one statement gives up.
 const MOST: usize = 256;
 /// How long a claim waits for leases that were dropped before it.
@@ -62,12 +64,12 @@ WITH i AS (
 )
 SELECT mine.id, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
 
-/// A message that was committed after this statement began is seen by the run's row alone, which is
-/// read anew once it is locked: `mail` is then higher than it was `before`.
+/// A message that was committed after this statement began is visible only in the run's row, which
+/// is read again once it is locked: `mail` is then higher than it was `before`.
 const RELEASE: &str = "
 WITH i AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[])
-    AS t (run, epoch, how, read)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $6::bigint[])
+    AS t (run, epoch, how, read, wait)
 ), before AS (
     SELECT r.id, r.mail FROM pointsman.run r JOIN i ON r.id = i.run
 )
@@ -75,15 +77,18 @@ UPDATE pointsman.run r SET
     owner = '', expires_ms = 0,
     status = CASE
         WHEN r.status <> 'leased' THEN r.status
+        WHEN i.how = 'deferred' THEN 'timed'
         WHEN i.how = 'parked' AND NOT (r.mail > i.read AND (r.mail > before.mail OR EXISTS (
             SELECT FROM pointsman.message m WHERE m.run = r.id AND m.id > i.read)))
             THEN CASE WHEN r.wake IS NULL THEN 'waiting' ELSE 'timed' END
         WHEN i.how <> 'parked' AND r.claims >= $5 THEN 'quarantined'
-        WHEN i.how = 'dropped' AND r.wrote <> r.epoch THEN r.back
+        WHEN i.how IN ('dropped', 'ready') AND r.wrote <> r.epoch THEN r.back
         ELSE 'ready' END,
-    wake_at = CASE WHEN r.status = 'leased' AND i.how = 'parked'
-        THEN r.created_ms + r.wake ELSE r.wake_at END,
-    claims = CASE WHEN i.how = 'parked' THEN 0 ELSE r.claims END
+    wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
+        WHEN i.how = 'parked' THEN r.created_ms + r.wake
+        WHEN i.how = 'deferred' THEN (SELECT pointsman.now_ms()) + i.wait ELSE r.wake_at END,
+    claims = CASE i.how WHEN 'parked' THEN 0 WHEN 'deferred' THEN greatest(r.claims - 1, 0)
+        ELSE r.claims END
 FROM i JOIN before ON before.id = i.run
 WHERE r.id = i.run AND r.epoch = i.epoch";
 
@@ -125,11 +130,22 @@ impl GivenUp {
     }
 }
 
-/// A lease that was dropped.
-struct Dropped {
+/// A lease that is given up, and how.
+struct Leaving {
     run: RunId,
     epoch: u64,
-    ticket: u64,
+    how: &'static str,
+    read: i64,
+    wait: i64,
+    done: Done,
+}
+
+/// The one that waits until the server knows.
+enum Done {
+    /// The next claim: the lease was dropped.
+    Ticket(u64),
+    /// The owner: it released the lease.
+    Answer(oneshot::Sender<Result<(), Failure>>),
 }
 
 /// When a lease ends: for others by the server's clock, for us earlier and by our own.
@@ -137,24 +153,26 @@ struct Dropped {
 struct Times {
     expires_ms: Arc<AtomicU64>,
     deadline_ms: Arc<AtomicU64>,
+    pulse: Pulse,
 }
 
 impl Times {
-    /// Moves the end of a lease on. We leave off a third of its time before anybody else can have it.
+    /// Extends a lease. We stop a third of its time before another process can claim the run.
     fn move_on(&self, lasts: Duration, expires: i64, asked: u64) {
-        let usable = u64::try_from((lasts * 2 / 3).as_millis()).unwrap_or(u64::MAX);
         self.expires_ms.fetch_max(unsigned(expires), Ordering::AcqRel);
-        self.deadline_ms.fetch_max(asked.saturating_add(usable), Ordering::AcqRel);
+        self.deadline_ms.fetch_max(protocol::usable_until(asked, lasts), Ordering::AcqRel);
     }
 }
 
 /// The leases of a store.
 pub(super) struct Keeper {
-    /// Who we are, for those who look at the tables.
+    /// Who we are, for people who look at the tables.
     owner: String,
     lasts: Duration,
+    /// How long a task that drives a run may hang.
+    hangs: Duration,
     held: Mutex<BTreeMap<(RunId, u64), Times>>,
-    dropped: mpsc::UnboundedSender<Dropped>,
+    leaving: mpsc::UnboundedSender<Leaving>,
     given_up: GivenUp,
     /// Runs whose creation was not answered. If such a run exists, only this store can own it.
     unanswered: Mutex<BTreeSet<RunId>>,
@@ -182,7 +200,9 @@ impl Drop for Held {
             return;
         }
         let ticket = self.keeper.given_up.add();
-        if self.keeper.dropped.send(Dropped { run, epoch, ticket }).is_err() {
+        let done = Done::Ticket(ticket);
+        let leaving = Leaving { run, epoch, how: "dropped", read: 0, wait: 0, done };
+        if self.keeper.leaving.send(leaving).is_err() {
             self.keeper.given_up.done(ticket);
         }
     }
@@ -195,24 +215,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Keeper {
     /// Starts to keep leases, until the store and the last of them are dropped.
-    pub(super) fn start(
-        database: Database,
-        owner: String,
-        lasts: Duration,
-        heartbeats: bool,
-        given_up: GivenUp,
-    ) -> Arc<Self> {
-        let (dropped, gone) = mpsc::unbounded_channel();
+    pub(super) fn start(database: Database, owner: String, options: &PostgresOptions) -> Arc<Self> {
+        let PostgresOptions { lease: lasts, hangs, heartbeats, .. } = *options;
+        let given_up = options.given_up.clone();
+        let (leaving, left) = mpsc::unbounded_channel();
         let keeper = Arc::new(Self {
             owner,
             lasts,
+            hangs,
             held: Mutex::default(),
-            dropped,
+            leaving,
             given_up: given_up.clone(),
             unanswered: Mutex::default(),
         });
-        let beats = heartbeats.then(|| Arc::downgrade(&keeper));
-        tokio::spawn(keep(database, beats, lasts / 3, gone, given_up));
+        tokio::spawn(give_up(database.clone(), left, given_up));
+        if heartbeats {
+            tokio::spawn(renew(database, Arc::downgrade(&keeper), lasts / 3));
+        }
         keeper
     }
 
@@ -238,12 +257,17 @@ impl Keeper {
         asked: u64,
     ) -> Lease {
         let epoch = unsigned(epoch);
-        let times = Times { expires_ms: Arc::default(), deadline_ms: Arc::default() };
+        let pulse = Pulse::new(self.hangs);
+        let times =
+            Times { expires_ms: Arc::default(), deadline_ms: Arc::default(), pulse: pulse.clone() };
         times.move_on(self.lasts, expires, asked);
         lock(&self.held).insert((run.clone(), epoch), times.clone());
         let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
         let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, times };
-        Lease::new(run, epoch, held).until(ends).usable_until(deadline)
+        // By the server's clock it was granted a lease's time before it expires.
+        let ahead = signed(now_ms()).saturating_sub(expires.saturating_sub(self.lasts_ms()));
+        let lease = Lease::new(run, epoch, held).until(ends).usable_until(deadline);
+        lease.ahead(ahead).beating(pulse)
     }
 
     /// Waits until the leases that were dropped before are given up.
@@ -283,7 +307,7 @@ impl Keeper {
         Ok(None)
     }
 
-    /// Renews leases, and returns the runs of those that are over.
+    /// Renews leases, and returns the runs of those that have expired.
     pub(super) async fn renew(
         &self,
         database: &Database,
@@ -329,21 +353,29 @@ impl Keeper {
         Ok(over)
     }
 
-    pub(super) async fn release(
-        database: &Database,
-        lease: Lease,
-        how: Release,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn release(lease: Lease, how: Release) -> Result<(), StoreError> {
         let Some(held) = lease.guard::<Held>() else { return Ok(()) };
         let (run, epoch) = (lease.run().clone(), lease.epoch());
         // From here on, dropping it does nothing.
         lock(&held.keeper.held).remove(&(run.clone(), epoch));
-        let (how, read) = match how {
-            Release::Ready => ("ready", 0),
-            Release::Parked { read } => ("parked", read.map_or(0, MessageId::number)),
+        let (how, read, wait) = match how {
+            Release::Ready => ("ready", 0, 0),
+            Release::Parked { .. } if plant::is("no-mail-check") => ("parked", i64::MAX, 0),
+            Release::Parked { read } => ("parked", read.map_or(0, MessageId::number), 0),
+            Release::Deferred { wait } => {
+                ("deferred", 0, i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
+            }
         };
-        let given = give_up(database, &[run.as_str()], &[signed(epoch)], &[how], &[read]).await;
-        given.map_err(|failure| failure.write(Some(&run), None))
+        let (answer, answered) = oneshot::channel();
+        let done = Done::Answer(answer);
+        let leaving = Leaving { run: run.clone(), epoch, how, read, wait, done };
+        let ended = || Failure::Unknown("the store's runtime has ended".into());
+        let sent = held.keeper.leaving.send(leaving).map_err(|_| ended());
+        let done = match sent {
+            Ok(()) => answered.await.unwrap_or_else(|_| Err(ended())),
+            Err(failure) => Err(failure),
+        };
+        done.map_err(|failure| failure.write(Some(&run), None))
     }
 }
 
@@ -353,63 +385,65 @@ impl fmt::Debug for Keeper {
     }
 }
 
+/// Gives up leases, many with one statement, until the last owner has gone.
 async fn give_up(
-    database: &Database,
-    runs: &[&str],
-    epochs: &[i64],
-    how: &[&str],
-    read: &[i64],
-) -> Result<(), Failure> {
-    let params: Params<'_> = &[
-        (&runs, Type::TEXT_ARRAY),
-        (&epochs, Type::INT8_ARRAY),
-        (&how, Type::TEXT_ARRAY),
-        (&read, Type::INT8_ARRAY),
-        (&CLAIMS, Type::INT4),
-    ];
-    database.write(RELEASE, params).await.map(drop)
-}
-
-/// Releases dropped leases, and renews the others.
-async fn keep(
     database: Database,
-    beats: Option<Weak<Keeper>>,
-    every: Duration,
-    mut dropped: mpsc::UnboundedReceiver<Dropped>,
+    mut leaving: mpsc::UnboundedReceiver<Leaving>,
     given_up: GivenUp,
 ) {
+    let mut some = Vec::new();
+    while leaving.recv_many(&mut some, MOST).await > 0 {
+        let runs: Vec<&str> = some.iter().map(|it| it.run.as_str()).collect();
+        let epochs: Vec<i64> = some.iter().map(|it| signed(it.epoch)).collect();
+        let how: Vec<&str> = some.iter().map(|it| it.how).collect();
+        let (read, wait): (Vec<i64>, Vec<i64>) = some.iter().map(|it| (it.read, it.wait)).unzip();
+        let params: Params<'_> = &[
+            (&runs, Type::TEXT_ARRAY),
+            (&epochs, Type::INT8_ARRAY),
+            (&how, Type::TEXT_ARRAY),
+            (&read, Type::INT8_ARRAY),
+            (&CLAIMS, Type::INT4),
+            (&wait, Type::INT8_ARRAY),
+        ];
+        let written = database.write(RELEASE, params).await;
+        if let Err(failure) = &written {
+            tracing::warn!(?failure, "leases could not be released and will expire");
+        }
+        for Leaving { done, .. } in some.drain(..) {
+            match done {
+                Done::Ticket(ticket) => given_up.done(ticket),
+                // An owner that no longer waits has dropped the run.
+                Done::Answer(answer) => {
+                    let answered = written.as_ref().map(|_| ()).map_err(Failure::again);
+                    drop(answer.send(answered));
+                }
+            }
+        }
+    }
+}
+
+/// Renews the leases of a store, until it is dropped.
+async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
     let mut ticks = interval(every.max(Duration::from_millis(1)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut gone = Vec::new();
     loop {
-        tokio::select! {
-            got = dropped.recv_many(&mut gone, MOST) => {
-                if got == 0 {
-                    return;
-                }
-                let runs: Vec<&str> = gone.iter().map(|it| it.run.as_str()).collect();
-                let epochs: Vec<i64> = gone.iter().map(|it| signed(it.epoch)).collect();
-                let (how, read) = (vec!["dropped"; runs.len()], vec![0; runs.len()]);
-                if let Err(failure) = give_up(&database, &runs, &epochs, &how, &read).await {
-                    tracing::warn!(?failure, "leases could not be given up and will expire");
-                }
-                gone.drain(..).for_each(|it| given_up.done(it.ticket));
-            }
-            _ = ticks.tick() => {
-                let Some(keeper) = beats.as_ref().and_then(Weak::upgrade) else { continue };
-                let held = |((run, epoch), times): (&(RunId, u64), &Times)| {
-                    (run.clone(), *epoch, times.clone())
-                };
-                let leases: Vec<_> = lock(&keeper.held).iter().map(held).collect();
-                if leases.is_empty() {
-                    continue;
-                }
-                match keeper.renew_held(&database, &leases).await {
-                    Ok(over) if over.is_empty() => {}
-                    Ok(over) => tracing::warn!(?over, "leases are over"),
-                    Err(failure) => tracing::warn!(?failure, "leases could not be renewed"),
-                }
-            }
+        ticks.tick().await;
+        let Some(keeper) = keeper.upgrade() else { return };
+        let held =
+            |((run, epoch), times): (&(RunId, u64), &Times)| (run.clone(), *epoch, times.clone());
+        let all: Vec<_> = lock(&keeper.held).iter().map(held).collect();
+        let (hang, leases): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(.., times)| times.pulse.has_stopped());
+        for (run, ..) in hang {
+            tracing::warn!(%run, "its task hangs: its lease is not renewed");
+        }
+        if leases.is_empty() {
+            continue;
+        }
+        match keeper.renew_held(&database, &leases).await {
+            Ok(over) if over.is_empty() => {}
+            Ok(over) => tracing::warn!(?over, "leases have expired"),
+            Err(failure) => tracing::warn!(?failure, "leases could not be renewed"),
         }
     }
 }

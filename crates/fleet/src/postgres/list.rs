@@ -1,7 +1,8 @@
-//! Lists of runs, and a look at all of them.
+//! Lists of runs, and a check of all of them.
 
 use pointsman_runtime::store::{
-    Cursor, Filter, Health, Page, RunList, RunRow, RunScope, StatusFilter, StoreDamage, StoreError,
+    Cursor, Filter, Health, Page, QueueStatus, RunList, RunRow, RunScope, StatusFilter,
+    StoreDamage, StoreError,
 };
 use tokio_postgres::types::Type;
 
@@ -26,6 +27,11 @@ impl Database {
                  AND ($7::text IS NULL OR ended = $7)
                  AND ($8::bigint IS NULL OR made_ms >= $8) AND ($9::bigint IS NULL OR made_ms < $9)
                  AND ($10::text IS NULL OR starts_with(id, $10))
+                 AND ($12::text IS NULL OR key = $12)
+                 AND ($13::text[] IS NULL OR status = ANY ($13))
+                 AND ($14::bigint IS NULL OR ended IS NULL AND created_ms + (
+                     SELECT (e.line::json ->> 'at')::bigint FROM pointsman.entry e
+                     WHERE e.run = run.id AND e.seq = run.seq) < $14)
              ORDER BY made_ms DESC, id DESC LIMIT $11"
         );
         let (has_ended, ended) = match filter.status {
@@ -40,6 +46,7 @@ impl Database {
             RunScope::Prefix(begin) => Some(begin.to_string()),
         };
         let (from, before) = (filter.from_ms.map(signed), filter.before_ms.map(signed));
+        let (idle, statuses) = (filter.idle_since_ms.map(signed), filter.queue.map(statuses));
         let mut list = RunList::default();
         let mut after = page.after.clone();
         // One more than asked for tells whether there is a next page.
@@ -62,6 +69,9 @@ impl Database {
                         (&before, Type::INT8),
                         (&prefix, Type::TEXT),
                         (&signed(rows as u64), Type::INT8),
+                        (&filter.key.as_deref(), Type::TEXT),
+                        (&statuses, Type::TEXT_ARRAY),
+                        (&idle, Type::INT8),
                     ],
                 )
                 .await
@@ -125,7 +135,17 @@ impl Database {
         Ok(Health {
             runs: unsigned(row.get(0)),
             messages: unsigned(row.get(1)),
-            unwritable: only_read.then(|| "the server only reads".into()),
+            unwritable: only_read.then(|| "the server is read-only".into()),
         })
+    }
+}
+
+/// Returns the stored statuses of runs that may stand so: some change with time alone.
+const fn statuses(status: QueueStatus) -> &'static [&'static str] {
+    match status {
+        QueueStatus::Ready => &["ready", "timed", "leased"],
+        QueueStatus::Waiting => &["waiting", "timed"],
+        QueueStatus::Leased => &["leased"],
+        QueueStatus::Quarantined => &["quarantined"],
     }
 }

@@ -10,12 +10,48 @@ use pointsman_runtime::{
 use tokio_postgres::types::Type;
 
 use super::{
-    append::{Entries, INPUT, TAIL, Waiting},
+    append::{Entries, Waiting},
     checksum::{self, Place, signed},
     database::{Database, Failure},
     lease::Keeper,
     read::run_id,
 };
+
+/// The first entry of a run.
+const INPUT: &str = "
+WITH i AS (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
+        $6::bytea[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bytea[],
+        $12::bigint[], $13::boolean[], $14::text[], $15::bytea[])
+    AS t (run, epoch, seq, line, prev, link, state, ended, wake, prompts, checksum, message,
+        progress, snapshot, snapshot_checksum)
+), now AS MATERIALIZED (
+    SELECT pointsman.now_ms() AS ms
+)";
+
+/// Stores that entry if its run is new, with its snapshot and prompts.
+const TAIL: &str = "
+, new_entry AS (
+    INSERT INTO pointsman.entry
+        (run, seq, epoch, line, link, state, ended, wake, prompts, checksum)
+    SELECT run, seq, epoch, line, link, state, ended, wake, prompts, checksum FROM i JOIN ok USING (run)
+), new_snapshot AS (
+    INSERT INTO pointsman.snapshot (run, seq, link, body, checksum)
+    SELECT run, seq, link, snapshot, snapshot_checksum FROM i JOIN ok USING (run)
+    WHERE snapshot IS NOT NULL
+    ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, link = excluded.link,
+        body = excluded.body, checksum = excluded.checksum
+), new_prompt AS (
+    INSERT INTO pointsman.prompt (run, seq, idx, effect_seq, effect_index, parts, checksum)
+    SELECT p.* FROM unnest($16::text[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
+        $21::bytea[], $22::bytea[])
+    AS p (run, seq, idx, effect_seq, effect_index, parts, checksum) JOIN ok USING (run)
+), new_part AS (
+    INSERT INTO pointsman.part (run, digest, body)
+    SELECT b.* FROM unnest($23::text[], $24::bytea[], $25::text[]) AS b (run, digest, body)
+    JOIN ok USING (run)
+    ON CONFLICT DO NOTHING
+)";
 
 /// A run with its first entry, claimed by who makes it.
 fn statement() -> String {
@@ -70,6 +106,8 @@ pub(super) async fn create(
         state: first.state.clone(),
         ended: None,
         wake: first.wake,
+        owner: None,
+        queue: None,
     };
     let queue = new.queue.as_ref();
     let place = Place {

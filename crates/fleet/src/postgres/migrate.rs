@@ -7,9 +7,10 @@ use tokio_postgres::types::Type;
 use super::database::{Database, told};
 
 /// The format that this build needs.
-pub(super) const VERSION: i32 = 1;
+pub(super) const VERSION: i32 = 2;
 /// The statements that lead to each format from the one before, and the oldest build that can use it.
-const FORMATS: [(i32, i32, &str); 1] = [(1, 1, include_str!("tables.1.sql"))];
+const FORMATS: [(i32, i32, &str); 2] =
+    [(1, 1, include_str!("tables.1.sql")), (2, 1, include_str!("tables.2.sql"))];
 
 /// The tables that say which format the others have.
 const META: &str = "
@@ -64,7 +65,9 @@ pub(super) async fn check(database: &Database) -> Result<(), StoreError> {
     let has = found.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
     check_known(database, has)?;
     if has.0 < VERSION {
-        return Err(unmade());
+        let (found, needed) = (has.0, VERSION);
+        let old = format!("its tables have format {found}, and this build needs {needed}");
+        return Err(database.unusable(format!("{old}: run `pointsman migrate`")));
     }
     Ok(())
 }

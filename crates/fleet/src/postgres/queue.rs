@@ -1,25 +1,27 @@
-//! The queue: which runs are ready, and who is next.
+//! The queue: which runs are ready, and which is next.
 //!
-//! A run that waits is in no index but that of its id. Those that are ready are found by key, label
-//! and rank, so a million runs of one key do not delay the others.
+//! A waiting run is in no index but that of its id. Ready runs are found by key, label and rank,
+//! so a million runs of one key do not delay the others.
 
 use std::sync::Arc;
 
 use pointsman_runtime::{
     clock::boot_ms,
-    store::{Lease, StoreError, Worker},
+    store::{Lease, QueueOptions, RunId, StoreError, Worker, check_queued},
 };
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::{
-    database::{Database, Failure},
+    checksum::{self, Place, signed, unsigned},
+    database::{Database, Failure, Params},
     lease::{CLAIMS, Keeper},
+    limits::{CHOOSE_LIMITED, LimitColumns},
     migrate::{self, VERSION},
-    read::run_id,
+    read::{ROW, run_id, run_row},
 };
 
-/// Makes ready whose time has come, and whose owner is lost after it wrote something. One that
-/// wrote nothing leaves the run as it was.
+/// Makes runs ready whose time has come, or whose owner was lost after it wrote something. An
+/// owner that wrote nothing leaves the run unchanged.
 const SWEEP: &str = "
 WITH due AS (
     SELECT id FROM pointsman.run
@@ -41,13 +43,13 @@ SELECT version, min_version FROM pointsman.meta";
 
 /// Keys take turns: the one that has had the least comes first, and within a turn the run that was
 /// queued first. An idle key saves up one round at most. A claim locks its keys, and concurrent
-/// claims skip them.
-const CLAIM_READY: &str = "
+/// claims skip them. The server looks at one run of each key (`LIMIT 1`), even if its statistics are
+/// of a time when no run was ready.
+const CHOOSE_READY: &str = "
 WITH k AS (
     SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns
-    FROM pointsman.key
-    WHERE EXISTS (SELECT FROM pointsman.run r
-        WHERE r.status = 'ready' AND r.key = key.key AND r.needs = ANY ($2))
+    FROM pointsman.key CROSS JOIN LATERAL (SELECT FROM pointsman.run r
+        WHERE r.status = 'ready' AND r.key = key.key AND r.needs = ANY ($2) LIMIT 1) AS first
     ORDER BY key.turns, key.key LIMIT $1 FOR UPDATE OF key SKIP LOCKED
 ), next AS (
     SELECT r.id, k.key, r.rank,
@@ -58,13 +60,17 @@ WITH k AS (
         ORDER BY run.rank, run.id LIMIT $1
     ) AS r
 ), chosen AS (
-    SELECT * FROM next ORDER BY turn, rank, id LIMIT $1
+    SELECT * FROM next ORDER BY turn, rank, id LIMIT $1";
+
+/// Claims the chosen runs, whichever statement chose them. They are found by their ids: the index of
+/// ready runs cannot serve the test of their status.
+const CLAIM_CHOSEN: &str = "
 ), claimed AS (
     UPDATE pointsman.run r SET
         epoch = r.epoch + 1, owner = $3, expires_ms = (SELECT pointsman.now_ms()) + $4,
         status = 'leased', back = 'ready', claims = r.claims + 1
     FROM chosen
-    WHERE r.id = chosen.id AND r.status = 'ready'
+    WHERE r.id = chosen.id AND r.status || '' = 'ready'
         AND (SELECT min_version FROM pointsman.meta) <= $5
     RETURNING r.id, r.epoch, r.expires_ms, chosen.key, chosen.turn, chosen.rank
 ), counted AS (
@@ -73,6 +79,91 @@ WITH k AS (
     WHERE key.key = had.key
 )
 SELECT id, epoch, expires_ms FROM claimed ORDER BY turn, rank, id";
+
+/// A run is queued only as it was when its checksum was made. A run with an owner keeps it.
+const ENQUEUE: &str = "
+WITH i AS (
+    SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::text[],
+        $7::bigint[]) AS t (run, was, fixed, key, rank, needs, at)
+), queued AS (
+    UPDATE pointsman.run r SET
+        fixed_checksum = i.fixed, key = i.key, rank = i.rank, needs = i.needs, claims = 0,
+        fault = NULL, wake_at = i.at, back = 'ready',
+        status = CASE WHEN r.expires_ms > (SELECT pointsman.now_ms()) THEN 'leased'
+            WHEN i.at > (SELECT pointsman.now_ms()) THEN 'timed' ELSE 'ready' END
+    FROM i WHERE r.id = i.run AND r.fixed_checksum = i.was AND r.ended IS NULL
+    RETURNING r.id, r.key
+), keys AS (
+    INSERT INTO pointsman.key (key, turns) SELECT DISTINCT key, 0 FROM queued
+    ON CONFLICT DO NOTHING
+)
+SELECT id FROM queued";
+
+/// How many runs one statement queues.
+const QUEUED: usize = 500;
+
+impl Database {
+    pub(super) async fn enqueue(
+        &self,
+        runs: &[(RunId, QueueOptions)],
+    ) -> Result<Vec<RunId>, StoreError> {
+        check_queued(runs)?;
+        let mut queued = Vec::with_capacity(runs.len());
+        for some in runs.chunks(QUEUED) {
+            queued.extend(self.enqueue_some(some).await?);
+        }
+        Ok(queued)
+    }
+
+    async fn enqueue_some(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
+        let names: Vec<&str> = runs.iter().map(|(run, _)| run.as_str()).collect();
+        let sql = format!(
+            "SELECT {ROW}, pointsman.now_ms() AS now FROM pointsman.run WHERE id = ANY ($1)"
+        );
+        let found = self.read(&sql, &[(&names, Type::TEXT_ARRAY)]).await;
+        let found = found.map_err(|failure| failure.read(None))?;
+        let (mut ids, mut was, mut fixed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
+        let (mut needs, mut times) = (Vec::new(), Vec::new());
+        for cells in &found {
+            let row = run_row(cells)?;
+            let options = runs.iter().find(|(run, _)| *run == row.id);
+            let Some((_, queue)) = options.filter(|_| row.ended.is_none()) else { continue };
+            let place = Place {
+                request: cells.get("request"),
+                key: Some(&queue.key),
+                rank: queue.rank(unsigned(cells.get("now"))),
+                needs: queue.needs.as_deref().unwrap_or_default(),
+            };
+            was.push(cells.get::<_, Vec<u8>>("fixed_checksum"));
+            fixed.push(checksum::fixed(&row, &place).to_vec());
+            keys.push(&*queue.key);
+            ranks.push(place.rank);
+            needs.push(place.needs);
+            times.push(signed(queue.not_before_ms));
+            ids.push(row.id.to_string());
+        }
+        let params: Params<'_> = &[
+            (&ids, Type::TEXT_ARRAY),
+            (&was, Type::BYTEA_ARRAY),
+            (&fixed, Type::BYTEA_ARRAY),
+            (&keys, Type::TEXT_ARRAY),
+            (&ranks, Type::INT8_ARRAY),
+            (&needs, Type::TEXT_ARRAY),
+            (&times, Type::INT8_ARRAY),
+        ];
+        let queued = self.write(ENQUEUE, params).await;
+        let queued = queued.map_err(|failure| failure.write(None, None))?;
+        queued.iter().map(|row| run_id(row.get(0))).collect()
+    }
+
+    /// Notes why a worker could not drive a run.
+    pub(super) async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE pointsman.run SET fault = $2 WHERE id = $1";
+        let noted = self.write(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
+        noted.map(drop).map_err(|failure| failure.write(Some(run), None))
+    }
+}
 
 pub(super) async fn claim_ready(
     database: &Database,
@@ -90,19 +181,23 @@ pub(super) async fn claim_ready(
     let labels: Vec<&str> =
         [""].into_iter().chain(worker.labels.iter().map(|label| &**label)).collect();
     let (asked, lasts) = (boot_ms(), keeper.lasts_ms());
-    let claimed = database
-        .write(
-            CLAIM_READY,
-            &[
-                (&most, Type::INT8),
-                (&labels, Type::TEXT_ARRAY),
-                (&keeper.owner(), Type::TEXT),
-                (&lasts, Type::INT8),
-                (&VERSION, Type::INT4),
-            ],
-        )
-        .await
-        .map_err(failed)?;
+    let owner = keeper.owner();
+    let limits = LimitColumns::of(&worker.limits);
+    let mut params: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+        (&most, Type::INT8),
+        (&labels, Type::TEXT_ARRAY),
+        (&owner, Type::TEXT),
+        (&lasts, Type::INT8),
+        (&VERSION, Type::INT4),
+    ];
+    let choose = if worker.limits.is_empty() {
+        CHOOSE_READY
+    } else {
+        params.extend(limits.params());
+        CHOOSE_LIMITED
+    };
+    let claim = format!("{choose}{CLAIM_CHOSEN}");
+    let claimed = database.write(&claim, &params).await.map_err(failed)?;
     let mut leases = Vec::with_capacity(claimed.len());
     for row in &claimed {
         let run = run_id(row.get(0))?;

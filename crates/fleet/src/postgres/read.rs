@@ -1,13 +1,14 @@
 //! Reading runs, with their checksums checked.
 //!
-//! Entries are only ever added: a row that is read first, and then the entries that it counts, are as
-//! they were at one moment.
+//! Entries are only ever added: a row that is read first, and then the entries that it counts,
+//! show one moment.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 use pointsman_runtime::store::{
-    EntryColumns, Link, PromptRow, RunId, RunRecord, RunRow, Snapshot, StoreDamage, StoreError,
+    EntryColumns, Link, PromptRow, QueuePlace, QueueStatus, RunId, RunRecord, RunRow, Snapshot,
+    StoreDamage, StoreError,
 };
 use tokio_postgres::{Row, types::Type};
 
@@ -18,7 +19,11 @@ use super::{
 
 /// The columns of a run's row, for [`run_row`].
 pub(super) const ROW: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, request, \
-    key, rank, needs, fixed_checksum, seq, link, state, ended, wake, prompts, checksum";
+    key, rank, needs, fixed_checksum, seq, link, state, ended, wake, prompts, checksum, fault, \
+    CASE WHEN expires_ms > (SELECT pointsman.now_ms()) THEN nullif(owner, '') END AS owner, \
+    CASE WHEN status = 'leased' AND expires_ms <= (SELECT pointsman.now_ms()) THEN 'ready' \
+        WHEN status = 'timed' AND wake_at <= (SELECT pointsman.now_ms()) THEN 'ready' \
+        WHEN status = 'timed' THEN 'waiting' ELSE status END AS status";
 
 pub(super) fn damaged(run: &RunId, seq: Option<Seq>, damage: StoreDamage) -> StoreError {
     StoreError::Damaged { run: Some(run.clone()), seq, damage }
@@ -33,7 +38,7 @@ pub(super) fn digest(bytes: &[u8]) -> Digest {
     bytes.try_into().map_or_else(|_| Digest::default(), Digest)
 }
 
-/// Returns the row of a run, whose columns are those of [`ROW`].
+/// Returns the row of a run, with the columns of [`ROW`].
 pub(super) fn run_row(cells: &Row) -> Result<RunRow, StoreError> {
     let id = run_id(cells.get("id"))?;
     let torn = || damaged(&id, None, StoreDamage::Row);
@@ -54,6 +59,8 @@ pub(super) fn run_row(cells: &Row) -> Result<RunRow, StoreError> {
         state: cells.get::<_, String>("state").into(),
         ended: cells.get::<_, Option<String>>("ended").map(Into::into),
         wake: wake.map(unsigned),
+        owner: cells.get::<_, Option<String>>("owner").map(Into::into),
+        queue: queue_place(cells),
     };
     let place = Place {
         request: cells.get("request"),
@@ -67,6 +74,19 @@ pub(super) fn run_row(cells: &Row) -> Result<RunRow, StoreError> {
     } else {
         Err(torn())
     }
+}
+
+fn queue_place(cells: &Row) -> Option<QueuePlace> {
+    let key: Option<String> = cells.get("key");
+    let (needs, status): (String, &str) = (cells.get("needs"), cells.get("status"));
+    let status = QueueStatus::ALL.into_iter().find(|it| it.name() == status);
+    let fault: Option<String> = cells.get("fault");
+    Some(QueuePlace {
+        key: key?.into(),
+        needs: Some(needs).filter(|needs| !needs.is_empty()).map(Into::into),
+        status,
+        fault: fault.map(Into::into),
+    })
 }
 
 fn tip(cells: &Row) -> Tip<'_> {

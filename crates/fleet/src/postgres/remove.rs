@@ -40,7 +40,7 @@ SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM blobs)";
 
 /// What became of a run that was to go.
 enum Gone {
-    /// It went, with those under it, and so many artifacts.
+    /// It was removed, with its children and this many artifacts.
     Removed(Vec<RunId>, u64),
     /// One of them has an owner.
     Held,

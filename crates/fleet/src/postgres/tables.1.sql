@@ -46,6 +46,8 @@ CREATE TABLE pointsman.run (
     back text COLLATE "C" NOT NULL CHECK (back IN ('waiting', 'timed', 'ready', 'quarantined')),
     wake_at bigint,
     claims integer NOT NULL,
+    -- Why its last worker could not drive it.
+    fault text,
     -- The last message that was sent to it: numbers of one run's messages are given in the order in
     -- which they are committed, because this row is locked meanwhile.
     mail bigint NOT NULL
@@ -63,6 +65,20 @@ CREATE TABLE pointsman.key (
     turns bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX key_turns ON pointsman.key (turns);
+
+-- How many runs are driven now. These see what was committed while the caller waited for a lock, as
+-- the statement that calls them does not.
+CREATE FUNCTION pointsman.leased(name text) RETURNS bigint LANGUAGE sql VOLATILE
+AS 'SELECT count(*) FROM pointsman.run WHERE status = ''leased'' AND key = name';
+CREATE FUNCTION pointsman.leased_agents(locks bigint) RETURNS TABLE (agent text, running bigint)
+LANGUAGE sql VOLATILE
+AS 'SELECT agent, count(*) FROM pointsman.run WHERE status = ''leased'' GROUP BY agent';
+
+-- Providers of models that accept no requests until a time: after 429, for all workers.
+CREATE TABLE pointsman.gate (
+    name text COLLATE "C" PRIMARY KEY,
+    until_ms bigint NOT NULL
+);
 
 -- Readers of changes go by the transaction's number: the order of commits is no order of numbers
 -- that a sequence gives.

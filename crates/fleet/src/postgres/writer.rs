@@ -1,10 +1,10 @@
-//! The one writer of a store: entries of many runs go to the server in one statement, and are made
+//! The writer of a store: entries of many runs go to the server in one statement, and are made
 //! durable by one flush of its disk.
 
 use std::{collections::BTreeSet, mem, sync::Arc};
 
 use pointsman_runtime::store::{Append, Link, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::{
     append::{self, Waiting},
@@ -14,6 +14,10 @@ use super::{
 
 /// How many entries one statement has at most, and how many may wait.
 const MOST: usize = 256;
+
+/// How many statements are in progress at a time: while the server executes the one, runs of the other
+/// take their next step.
+const LANES: usize = 2;
 
 /// An entry, and who waits for it: when its lease expires, or why it was not written.
 pub(super) struct Job {
@@ -26,25 +30,30 @@ pub(super) struct Job {
 /// Starts the writer. It ends with the last sender.
 pub(super) fn start(database: Database, lease_ms: i64) -> mpsc::Sender<Job> {
     let (sender, jobs) = mpsc::channel(MOST);
-    tokio::spawn(write(database, lease_ms, jobs));
+    let jobs = Arc::new(Mutex::new(jobs));
+    for _ in 0..LANES {
+        tokio::spawn(write(database.clone(), lease_ms, Arc::clone(&jobs)));
+    }
     sender
 }
 
-async fn write(database: Database, lease_ms: i64, mut jobs: mpsc::Receiver<Job>) {
+async fn write(database: Database, lease_ms: i64, jobs: Arc<Mutex<mpsc::Receiver<Job>>>) {
     let mut next: Vec<Job> = Vec::new();
     loop {
         let wanted = MOST.saturating_sub(next.len());
         if next.is_empty() {
-            if jobs.recv_many(&mut next, wanted).await == 0 {
+            if jobs.lock().await.recv_many(&mut next, wanted).await == 0 {
                 return;
             }
-        } else {
+        } else if let Ok(mut jobs) = jobs.try_lock() {
             while next.len() < MOST
                 && let Ok(job) = jobs.try_recv()
             {
                 next.push(job);
             }
         }
+        // Statements lock runs in the same order, so that they do not block each other.
+        next.sort_by(|one, other| one.append.run.cmp(&other.append.run));
         // One entry of a run at a time: the second one needs the first.
         let mut runs = BTreeSet::new();
         let (batch, later): (Vec<Job>, Vec<Job>) =

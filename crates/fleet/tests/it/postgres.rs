@@ -1,9 +1,11 @@
 //! A database of its own for each test, and the store in it.
 
 mod changes;
+mod claims;
 mod conformance;
 mod leases;
 mod opening;
+mod protocol;
 mod proxy;
 mod unknown;
 
@@ -16,8 +18,8 @@ use pointsman_fleet::{PostgresOptions, PostgresStore};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio_postgres::{Client, NoTls};
 
-/// Tests go on beside each other, but for one that measures: what one transaction keeps from being
-/// cleaned up is kept in every database of the server.
+/// Tests run in parallel, except for one that measures: an open transaction delays vacuuming in
+/// every database of the server.
 static TURN: RwLock<()> = RwLock::const_new(());
 
 #[expect(dead_code, reason = "a turn is only held")]

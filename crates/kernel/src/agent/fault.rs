@@ -1,4 +1,4 @@
-//! What goes wrong with an order.
+//! Faults of an order.
 
 use alloc::string::String;
 
@@ -14,7 +14,7 @@ pub struct Fault {
     /// How long the provider asks us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint_ms: Option<u64>,
-    /// What to tell a person.
+    /// The message for a person.
     pub message: String,
 }
 
@@ -31,11 +31,11 @@ pub enum FaultClass {
     Unavailable,
     /// A key or a permission is missing.
     Forbidden,
-    /// The answer makes no sense, or there is none to what was asked.
+    /// The answer is invalid, or there is none.
     Invalid,
     /// The prompt is longer than the model can read.
     TooLong,
-    /// What it was about is gone.
+    /// Its subject no longer exists.
     Gone,
     /// Disk, memory or another resource is used up.
     Resource,

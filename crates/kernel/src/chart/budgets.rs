@@ -1,7 +1,7 @@
 //! Other maxima for a chart's budgets, written into its text.
 //!
-//! A run is bound to the chart that it was started with. A maximum that somebody has
-//! changed is part of that chart: verified, certified and replayed like any other.
+//! A run is bound to the chart that it was started with. A changed maximum is part of that chart:
+//! verified, certified and replayed like any other.
 
 use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, vec::Vec};
 use core::ops::Range;
@@ -18,7 +18,7 @@ pub struct Maximum<'a> {
     pub budget: &'a str,
     /// How much it permits: a number, a duration such as `2h`, or an amount such as `2.50`.
     pub amount: &'a str,
-    /// Whether it counts only where it is lower than what the chart says.
+    /// Whether it counts only if it is lower than the chart's own maximum.
     pub lowers: bool,
 }
 
@@ -39,7 +39,7 @@ pub enum BadMaximum {
     Amount {
         /// The name.
         budget: String,
-        /// What was given.
+        /// The given amount.
         amount: String,
         /// What to do next.
         hint: String,

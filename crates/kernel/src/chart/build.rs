@@ -104,7 +104,7 @@ impl ChartBuilder {
         self
     }
 
-    /// Declares a slot, with what it holds where the start of a run says nothing.
+    /// Declares a slot, with its default.
     #[must_use]
     pub fn slot(mut self, slot: &str, holds: &str) -> Self {
         self.0.slots.push((name(slot), holds.into()));
@@ -137,7 +137,7 @@ impl StateBuilder {
         })
     }
 
-    /// A state that runs a job, each attempt within so many milliseconds.
+    /// A state that runs a job, each attempt with this timeout in milliseconds.
     pub fn run(state: &str, job: &str, timeout: u64) -> Self {
         let mut built = Self::new(state, StateKindDraft::Run(job.to_owned()));
         built.0.limits.timeout = Some(sp(timeout));
@@ -192,7 +192,7 @@ impl StateBuilder {
         self
     }
 
-    /// Lets an await go on by `timeout` after so many milliseconds.
+    /// Lets an await continue by `timeout` after this many milliseconds.
     #[must_use]
     pub fn timeout(mut self, timeout: u64) -> Self {
         self.0.limits.timeout = Some(sp(timeout));
@@ -206,7 +206,7 @@ impl StateBuilder {
         self
     }
 
-    /// Gives a person so many milliseconds to answer.
+    /// Gives a person this many milliseconds to answer.
     #[must_use]
     pub fn ask_timeout(mut self, ms: u64) -> Self {
         self.0.limits.ask_timeout = Some(sp(ms));

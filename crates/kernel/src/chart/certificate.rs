@@ -1,9 +1,9 @@
-//! The certificate: what a run, or a turn of one, can cost at the very worst.
+//! The certificate: the worst-case cost of a run, or of a turn.
 //!
-//! A chart that passed the loop rule walks a finite space: its states times what
-//! is left of each budget. Where that space is small the worst walk is searched
-//! exactly; where it is not, [`levels`] bounds it by composing loops from the
-//! innermost out, which is exact for a chain of resets. Charges cut the result.
+//! A chart that passed the loop rule walks a finite space: its states times the balances of its
+//! budgets. If that space is small, the worst walk is searched exactly; if not, [`levels`] bounds
+//! it by composing loops from the innermost out, which is exact for a chain of resets. Charges cut
+//! the result.
 
 use alloc::{vec, vec::Vec};
 
@@ -18,7 +18,7 @@ use crate::{
 /// Proved upper bounds. Time spent waiting for people does not count.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Certificate {
-    /// What the bounds hold for.
+    /// The scope of the bounds.
     pub per: CertificateScope,
     /// State visits, the final one included.
     pub steps: u64,
@@ -32,13 +32,13 @@ pub struct Certificate {
     /// reached it is finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Millionths of a currency unit, in the same way. It counts only what is known to cost
-    /// something: a model without a price is free.
+    /// Millionths of a currency unit, in the same way. It counts only known prices: a model
+    /// without a price is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<u64>,
 }
 
-/// What a certificate holds for.
+/// The scope of a certificate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub enum CertificateScope {
 
 /// Where the exact search gives way to the bound by levels.
 const EXACT: u64 = 1 << 18;
-/// Beyond this a bound is no use to anybody, and numbers in JSON lose digits.
+/// A larger bound is useless, and numbers in JSON lose digits.
 const USEFUL: u64 = 9_000_000_000_000_000;
 
 /// The four measures of one visit, or of a walk.
@@ -86,7 +86,7 @@ pub(super) struct CostGraph<'a> {
     pub(super) visit: Vec<Cost>,
     /// A budget that is closed from the start.
     pub(super) closed: Option<BudgetId>,
-    /// Whether the walk begins with budgets of which nobody knows what is left.
+    /// Whether the walk begins with unknown balances.
     pub(super) midway: bool,
 }
 
@@ -132,7 +132,7 @@ fn comes_back(chart: &Chart, id: StateId) -> bool {
     reached.get(id.index()) == Some(&true)
 }
 
-/// Returns what one visit of a state can cost.
+/// Returns the worst-case cost of one visit of a state.
 fn visit(state: &State, children: &[Child<'_>]) -> Cost {
     let (work, items, parallel) = match &state.kind {
         StateKind::Run(work) => (work, 1, 1),
@@ -214,7 +214,7 @@ impl CostGraph<'_> {
         self.per == CertificateScope::Turn && state.is_await() && !is_timeout(state, at)
     }
 
-    /// Returns whether no walk goes on from this state.
+    /// Returns whether every walk ends in this state.
     pub(super) fn is_last(&self, id: StateId) -> bool {
         let Some(state) = self.chart.state(id) else { return true };
         (0..state.routes.len()).all(|at| self.ends_turn(state, at))
@@ -277,7 +277,7 @@ impl CostGraph<'_> {
         }
     }
 
-    /// Returns how many visits that are not final can come of a budget's `else`.
+    /// Returns how many non-final visits a budget's `else` can cause.
     fn free_visits(&self) -> u64 {
         let ids = self.chart.budget_ids().zip(&self.chart.budgets);
         let goes_on = ids
@@ -285,8 +285,8 @@ impl CostGraph<'_> {
         goes_on.fold(0, |free, (id, _)| free.saturating_add(self.refills(id)).saturating_add(1))
     }
 
-    /// Returns whether a budget may be used up at any time, because what is left of it
-    /// where the walk begins is not known.
+    /// Returns whether a budget may be used up at any time, because its balance at the start of
+    /// the walk is unknown.
     pub(super) fn is_unsure(&self, id: BudgetId) -> bool {
         let spends = |state: &State| events(state).any(|route| route.edge.spend == Some(id));
         let mut awaits = self.chart.states.iter().filter(|state| state.is_await());
@@ -303,12 +303,12 @@ impl CostGraph<'_> {
         }
     }
 
-    /// Lowers a bound to what a charged budget permits.
+    /// Lowers a bound to the maximum of a charged budget.
     fn cut(&mut self, id: BudgetId, starts: &[StateId], to: &mut Certificate) {
         let Some(budget) = self.chart.budget(id) else { return };
         let periods = self.refills(id).saturating_add(1);
         let permits = budget.max.saturating_mul(periods);
-        // What a child has called is charged when it is over, so it may call more than is left.
+        // A child's calls are charged when it ends, so it may exceed the balance.
         let alone = || !self.chart.states.iter().any(|state| child(state).is_some());
         match budget.charge {
             Some(Charge::ModelCall | Charge::ToolCall | Charge::Token | Charge::Money)
@@ -327,10 +327,10 @@ impl CostGraph<'_> {
                 to.tool_calls = to.tool_calls.min(tool_calls);
                 to.time_ms = to.time_ms.min(time_ms);
             }
-            // What an earlier turn has used up limits a later one no more.
+            // A budget used up in an earlier turn no longer limits a later one.
             Some(Charge::Time) if self.per == CertificateScope::Turn && !self.is_fresh(id) => {}
             Some(Charge::Time) => {
-                // Once it is up, what follows `else` still takes its time.
+                // Once it is used up, the states after `else` still take their time.
                 self.closed = (periods == 1).then_some(id);
                 self.midway = true;
                 let Cost([_, _, _, rest]) = self.worst(&[budget.otherwise]);

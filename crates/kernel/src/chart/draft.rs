@@ -1,8 +1,7 @@
 //! A chart as written: every name still a string, every value with its place.
 //!
-//! The TOML reader and the Rust builder both make one; `verify` alone turns it
-//! into a `Chart`. Its JSON form, which leaves the places out, is what the
-//! chart's digest is taken over.
+//! The TOML reader and the Rust builder both make one; only `verify` turns it into a `Chart`. The
+//! chart's digest covers its JSON form, which has no positions.
 
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 use core::ops::Deref;
@@ -50,9 +49,8 @@ pub(crate) struct ChartDraft {
     pub(crate) start: Option<Name>,
     /// Missing only where a finding says so.
     pub(crate) authority: Option<Authority>,
-    /// The slots that a run has from its start, beside those that every run has, and what
-    /// they hold unless it says otherwise. Left out of the digest where there are none, as
-    /// in charts that were written before.
+    /// Slots that a run has from its start, besides those that every run has, with their defaults.
+    /// Left out of the digest if there are none, as in older charts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) slots: Vec<(Name, serde_json::Value)>,
     pub(crate) budgets: Vec<BudgetDraft>,

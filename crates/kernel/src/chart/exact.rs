@@ -1,7 +1,7 @@
-//! The worst walk, searched exactly: states times what is left of each budget.
+//! The worst walk, searched exactly: states times balances.
 //!
-//! What is left of a budget is one number: 0 is closed, 1 is used up, n is n − 1
-//! left. Together they number the places of the search, lowest budget first.
+//! The balance of a budget is one number: 0 is closed, 1 is used up, n is n − 1 left. Together
+//! they number the positions of the search, lowest budget first.
 
 use alloc::{vec, vec::Vec};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::id::{BudgetId, StateId};
 
-/// What is left of each budget, in file order.
+/// The balance of each budget, in file order.
 type Balances = Vec<u64>;
 
 impl CostGraph<'_> {
@@ -35,7 +35,7 @@ impl CostGraph<'_> {
         self.max(id).saturating_add(1)
     }
 
-    /// Walks depth first with a stack of its own; the loop rule keeps it finite.
+    /// Walks depth first with an explicit stack; the loop rule keeps it finite.
     fn walk(&self, start: (StateId, Balances), known: &mut [Option<Cost>]) -> Cost {
         let mut stack = vec![start];
         while let Some((state, balance)) = stack.last() {
@@ -126,7 +126,7 @@ impl CostGraph<'_> {
         Some((to, balance))
     }
 
-    /// Goes on by `else`; spending a closed budget ends the run where it is.
+    /// Continues by `else`; spending a closed budget ends the run where it is.
     fn close(&self, id: BudgetId, mut balance: Balances) -> Option<(StateId, Balances)> {
         let left = balance.get_mut(id.index()).filter(|left| **left > 0)?;
         *left = 0;

@@ -1,11 +1,11 @@
 //! The worst walk, bounded by composing loops from the innermost out.
 //!
-//! A budget is refilled only by spending the one it names, so budgets stand in
-//! levels: those that nothing refills, those that these refill, and so on. While
-//! no outer budget is spent, a level's budgets can be spent so many times in all;
-//! the longest walk within that is a power of a matrix over (max, +). The result
-//! is the "forward walk" of the next level out. With one budget to a level, as in
-//! every chain of resets, this is exact; else it shares a level's total.
+//! A budget is refilled only by spending the one it names, so budgets form levels: those that
+//! nothing refills, those that these refill, and so on. While no outer budget is spent, a level's
+//! budgets can be spent a limited number of times in total; the longest walk within that is a
+//! power of a matrix over (max, +). The result is the "forward walk" of the next level out. With
+//! one budget per level, as in every chain of resets, this is exact; otherwise a level shares its
+//! total.
 
 use alloc::{vec, vec::Vec};
 
@@ -83,11 +83,11 @@ fn forward(ground: &CostGraph<'_>) -> Walks {
     edges.or_stay().power(size as u64)
 }
 
-/// Returns the walks in which, beside the given ones, these budgets are spent.
+/// Returns the walks that also spend these budgets.
 fn compose(ground: &CostGraph<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
     let size = ground.chart.states.len();
     let mut spend = Walks::none(size);
-    // Closings that lead to an end, and those after which the walk goes on.
+    // Closings that lead to an end, and those after which the walk continues.
     let (mut ends, mut goes_on) = (Walks::none(size), Walks::none(size));
     let (mut permits, mut closings): (u64, u64) = (0, 0);
     for id in budgets.iter().filter(|id| ground.closed != Some(**id)) {

@@ -1,4 +1,4 @@
-//! The keys beside `on`: limits of attempts, tools, parameters, labels.
+//! The keys other than `on`: limits of attempts, tools, parameters, labels.
 
 use alloc::format;
 

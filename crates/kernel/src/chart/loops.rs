@@ -1,9 +1,9 @@
 //! The one loop rule, and what makes it a proof.
 //!
-//! File order is rank. An edge forward raises the rank; every other edge spends
-//! a budget or waits for a person. A budget is refilled only by spending an
-//! earlier one. So the list (what is left of each budget in file order, then the
-//! rank) moves in one lexicographic direction at every step: every run halts.
+//! File order is rank. An edge forward raises the rank; every other edge spends a budget or waits
+//! for a person. A budget is refilled only by spending an earlier one. So the list (the balance of
+//! each budget in file order, then the rank) moves in one lexicographic direction at every step:
+//! every run halts.
 
 use alloc::{format, vec::Vec};
 
@@ -21,7 +21,7 @@ use crate::{
 /// Refuses ways back that spend nothing.
 pub(super) fn metered(draft: &ChartDraft, states: &[State], found: &mut Findings) {
     for (from, route, edge) in edges(states) {
-        // An await that times out goes on by itself, so it meters nothing.
+        // An await with a timeout continues on its own, so it meters nothing.
         let waits = states
             .get(edge.to.index())
             .is_some_and(|to| matches!(to.kind, StateKind::Await { timeout: None, .. }));
@@ -119,7 +119,7 @@ pub(super) fn decide_cycles(draft: &ChartDraft, chart: &Chart, found: &mut Findi
         chart.state(id).is_some_and(|state| matches!(state.kind, StateKind::Decide(_)))
     };
     for start in chart.state_ids().filter(|id| decides(*id)) {
-        // The lowest state of a cycle reports it, so that each is told once.
+        // The lowest state of a cycle reports it, so that each is reported once.
         let mut reached: Vec<StateId> = Vec::new();
         let mut open: Vec<StateId> = alloc::vec![start];
         while let Some(at) = open.pop() {

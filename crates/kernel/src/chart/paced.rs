@@ -1,4 +1,4 @@
-//! The worst walk of so many visits: what a budget on steps leaves of the other costs.
+//! The worst walk with a limited number of visits: the other costs under a budget of steps.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,7 +12,7 @@ use crate::id::StateId;
 const FOLLOWED: u64 = 20_000;
 
 impl CostGraph<'_> {
-    /// Returns a bound on the cost of any walk of at most so many visits.
+    /// Returns a bound on the cost of any walk with at most this many visits.
     pub(super) fn paced(&self, starts: &[StateId], visits: u64) -> Cost {
         if visits > FOLLOWED {
             let dearest = self.visit.iter().fold(Cost::default(), |most, cost| most.max(*cost));
@@ -32,7 +32,7 @@ impl CostGraph<'_> {
         from.fold(Cost::default(), |most, cost| most.max(*cost))
     }
 
-    /// Returns the states that a walk can go on to.
+    /// Returns the states that can follow in a walk.
     fn follows(&self, id: StateId) -> Vec<StateId> {
         if self.is_last(id) { Vec::new() } else { reach::next(self.chart, id).collect() }
     }

@@ -1,4 +1,4 @@
-//! A job's `with` table against what the job, and the tool that it calls, take.
+//! Checks a job's `with` table against the parameters of the job and the arguments of its tool.
 
 use alloc::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::{
     template,
 };
 
-/// Checks the `with` table against what the job takes.
+/// Checks the `with` table against the job's parameters.
 pub(super) fn parameters(
     written: &StateDraft,
     job: &JobDecl,
@@ -51,9 +51,9 @@ pub(super) fn parameters(
             | ParamShape::Template
             | ParamShape::Slot
             | ParamShape::Into
-            | ParamShape::Tool => (value.is_string(), "a text"),
+            | ParamShape::Tool => (value.is_string(), "a string"),
             ParamShape::Texts | ParamShape::Command | ParamShape::Choices => {
-                (is_texts(value), "a list of texts")
+                (is_texts(value), "a list of strings")
             }
             ParamShape::Arguments => (value.is_object(), "a table"),
             ParamShape::Any => (true, ""),
@@ -80,7 +80,7 @@ fn is_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|list| list.iter().all(Value::is_string))
 }
 
-/// Refuses a list from which nothing, or no single thing, can be chosen.
+/// Rejects an empty list of choices, and empty or duplicate ones.
 fn choices(value: &Value, (name, span): (&str, Span), found: &mut Findings) {
     let list: Vec<&str> =
         value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -91,7 +91,7 @@ fn choices(value: &Value, (name, span): (&str, Span), found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for choice in list {
         if choice.trim().is_empty() {
-            let message = format!("`with.{name}` lists an empty text");
+            let message = format!("`with.{name}` lists an empty string");
             found.add(Code::Choices, span, message, "remove it, or write a choice");
         } else if !seen.insert(choice) {
             let message = format!("`with.{name}` lists `{choice}` twice");
@@ -146,7 +146,7 @@ fn allowed(written: &StateDraft, tool: &Spanned<String>, found: &mut Findings) {
     }
 }
 
-/// Checks the arguments of a call against what the tool takes.
+/// Checks the arguments of a call against the tool's declaration.
 fn fits(
     written: &StateDraft,
     (tool, key): (&Spanned<String>, &str),
@@ -171,17 +171,17 @@ fn fits(
     }
     for (argument, value) in takes.iter().filter_map(|it| Some((it, arguments.get(it.name)?))) {
         let (fits, expected) = match argument.kind {
-            ArgumentKind::Text => (value.is_string(), "a text"),
+            ArgumentKind::Text => (value.is_string(), "a string"),
             ArgumentKind::Flag => (value.is_boolean(), "`true` or `false`"),
             ArgumentKind::Number => (value.is_i64() || value.is_u64(), "a whole number"),
-            ArgumentKind::Texts => (is_texts(value), "a list of texts"),
+            ArgumentKind::Texts => (is_texts(value), "a list of strings"),
             ArgumentKind::Any => (true, ""),
         };
         if !fits {
             let message = format!("`{}` of `{}` must be {expected}", argument.name, **tool);
             let slot = value.as_str().is_some_and(|text| template::slots(text).next().is_some());
             let hint = if slot {
-                format!("a filled slot is a text; write {expected} here")
+                format!("a filled slot is a string; write {expected} here")
             } else {
                 format!("write {expected} here")
             };

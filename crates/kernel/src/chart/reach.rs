@@ -30,7 +30,7 @@ pub(super) fn reachable(draft: &ChartDraft, chart: &Chart, found: &mut Findings)
     }
 }
 
-/// Refuses states from which no final state can be reached.
+/// Rejects states without a path to a final state.
 pub(super) fn ends(draft: &ChartDraft, chart: &Chart, found: &mut Findings) {
     let mut ends: Vec<bool> = chart.states.iter().map(super::State::is_final).collect();
     loop {

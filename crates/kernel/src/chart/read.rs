@@ -24,7 +24,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
     for error in &errors {
         let span = error.span().unwrap_or_default();
         let span = Span { start: span.start, end: span.end };
-        let message = format!("not TOML: {}", error.message());
+        let message = format!("invalid TOML: {}", error.message());
         found.add(Code::Syntax, span, message, "see https://toml.io for the format");
     }
     if !errors.is_empty() {

@@ -27,7 +27,7 @@ pub(super) struct NameTable<'a> {
     /// The agent of `jobs`, if it is known.
     pub(super) agent: Option<&'a AgentDecl>,
     states: BTreeMap<&'a str, StateId>,
-    /// States by what they should be called, where that is another name.
+    /// States by their corrected names, where their own are invalid.
     ill_named: BTreeMap<String, StateId>,
     budgets: BTreeMap<&'a str, BudgetId>,
     /// The names of states and budgets, for hints.
@@ -78,7 +78,7 @@ impl<'a> NameTable<'a> {
         (0..u8::try_from(self.draft.budgets.len()).unwrap_or(u8::MAX)).map(BudgetId)
     }
 
-    /// Returns the state of that name, whatever it does.
+    /// Returns the state of that name, of any kind.
     pub(super) fn state(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
         let id = self.states.get(name.as_str()).or_else(|| self.ill_named.get(name.as_str()));
         if id.is_none() {
@@ -145,7 +145,7 @@ impl<'a> NameTable<'a> {
                 Code::WrongKind,
                 name.span,
                 message,
-                format!("it is for {}", place(job.kind)),
+                format!("use it in {}", place(job.kind)),
             );
             return None;
         }
@@ -162,7 +162,7 @@ impl<'a> NameTable<'a> {
         position(name, lists, Code::UnknownList, "list", found)
     }
 
-    /// Returns what is known of a tool; nothing is known of those that servers offer.
+    /// Returns the declaration of a tool; tools of MCP servers are unknown.
     pub(super) fn tool(&self, name: &Name, found: &mut Findings) -> Option<&'a ToolShape<'a>> {
         let tools = self.registry.tools;
         let tool = tools.iter().find(|tool| tool.name == name.as_str());

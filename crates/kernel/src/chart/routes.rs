@@ -17,7 +17,7 @@ use crate::{
     job::{Governance, Influence, JobDecl, JobKind},
 };
 
-/// Names that have a meaning of their own, so that no chart can give them another.
+/// Names with a fixed meaning, which no chart can give another.
 const RESERVED: [&str; 7] =
     ["cancel", "cancel_turn", "shutdown", "failed", "timeout", "stuck", "denied"];
 
@@ -39,7 +39,7 @@ pub(super) fn route(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findi
     table
 }
 
-/// What a state does, and how it can end; `None` where that could not be told.
+/// What a state does, and how it can end; `None` if that is unknown.
 struct StatePlan {
     kind: StateKind,
     ends: Option<Vec<(String, Influence)>>,
@@ -156,8 +156,8 @@ impl StatePlan {
         self.open = job.open.map(|it| influence(it, job, fixed));
     }
 
-    /// Adds what the kernel adds for a job with effects: on its own it ends the
-    /// state, in a fan-out its failures are an item's result.
+    /// Adds the kernel's outcomes for a job with effects: alone it ends the state, in a fan-out
+    /// its failures are an item's result.
     fn run(&mut self, job: &JobDecl, alone: bool, fixed: bool) {
         if alone {
             self.pure(job, fixed);

@@ -1,8 +1,7 @@
 //! Slots: what fills them, what reads them, and which of them can hold a model's words.
 //!
-//! Which slot holds what is settled for the chart as a whole and not for each way through
-//! it: a slot that a model's words can reach at all counts as the model's everywhere. That
-//! is coarse and never too narrow.
+//! Slots are judged for the chart as a whole, not for each path: a slot that a model's words can
+//! reach at all counts as the model's everywhere. That is coarse but never misses one.
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeSet, format, string::String, vec::Vec};
 
@@ -19,11 +18,11 @@ use crate::{
 pub(super) struct Slots<'a> {
     draft: &'a ChartDraft,
     agent: Option<&'a AgentDecl>,
-    /// What each state reads and fills, in file order.
+    /// The slots that each state reads and fills, in file order.
     states: Vec<Uses>,
     /// Every slot that something fills.
     known: BTreeSet<String>,
-    /// Those that can hold a model's words.
+    /// Those that can contain a model's words.
     models: BTreeSet<String>,
 }
 
@@ -43,8 +42,8 @@ impl<'a> Slots<'a> {
         known.extend(states.iter().filter_map(|uses| Some(uses.fills.as_ref()?.value.clone())));
         let errors = always.iter().filter(|slot| slot.filled == SlotSource::Error);
         let mut models: BTreeSet<String> = errors.map(|slot| slot.name.to_owned()).collect();
-        // A call with a model's words in it can give them back, so what it fills may hold
-        // them too: until no slot is added.
+        // A call with a model's words can return them, so its result may contain them too: repeat
+        // until no slot is added.
         loop {
             let before = models.len();
             for uses in &states {
@@ -59,7 +58,7 @@ impl<'a> Slots<'a> {
         Self { draft, agent, states, known, models }
     }
 
-    /// Returns whether nothing that a model wrote can be in what a state's job is given.
+    /// Returns whether a state's job gets nothing that a model wrote.
     pub(super) fn is_fixed(&self, state: &StateDraft) -> bool {
         let at = self.draft.states.iter().position(|it| core::ptr::eq(it, state));
         let uses = at.and_then(|at| self.states.get(at));
@@ -89,7 +88,7 @@ impl<'a> Slots<'a> {
 
     /// Refuses slots that nothing fills, and names that no template could write.
     pub(super) fn check(&self, found: &mut Findings) {
-        // Without the agent nobody knows which parameters name slots.
+        // Without the agent it is unknown which parameters name slots.
         let Some(agent) = self.agent else { return };
         for (slot, _) in &self.draft.slots {
             if agent.slots.is_empty() {
@@ -125,7 +124,7 @@ impl<'a> Slots<'a> {
 }
 
 impl Uses {
-    /// Returns whether what the state fills can hold a model's words.
+    /// Returns whether the state's result can contain a model's words.
     fn is_models(&self, models: &BTreeSet<String>) -> bool {
         match self.words {
             TextOrigin::Model => true,

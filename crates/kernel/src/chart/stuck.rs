@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 pub struct StuckThresholds {
     /// Whether the governor watches for repetition at all.
     pub enable: bool,
-    /// The same call, so many times in a row.
+    /// The same call, this many times in a row.
     pub identical_call: Option<u32>,
-    /// The same query, so many times in a row.
+    /// The same query, this many times in a row.
     pub identical_query: Option<u32>,
-    /// The same error on the same target, so many times in a row.
+    /// The same error on the same target, this many times in a row.
     pub same_error: Option<u32>,
-    /// The same tool failing with whatever arguments, so many times in a row.
+    /// The same tool failing with any arguments, this many times in a row.
     pub failing_tool: Option<u32>,
-    /// Two contents in turn, over a window of so many actions.
+    /// Two contents that alternate, over a window of this many actions.
     pub oscillation: Option<u32>,
-    /// So many actions without new information: warns and restricts only.
+    /// This many actions without new information: only warns and restricts.
     pub no_progress: Option<u32>,
-    /// So many attempts and visits of a state since the last new information.
+    /// This many attempts and visits of a state since the last new information.
     pub steps_in_state: Option<u32>,
-    /// The same message among so many last ones.
+    /// The same message among this many last ones.
     pub duplicate_message: Option<u32>,
-    /// So many messages without an action between them.
+    /// This many messages without an action in between.
     pub monologue: Option<u32>,
-    /// So many model turns that could not be read.
+    /// This many unreadable model turns.
     pub unparsable: Option<u32>,
     /// A screen that does not change.
     pub screen_stall: Option<ScreenStall>,

@@ -1,4 +1,4 @@
-//! Reading a chart: what it is called, and where an outcome leads.
+//! Reading a chart: its names, and where an outcome leads.
 
 use alloc::boxed::Box;
 
@@ -67,7 +67,7 @@ impl Chart {
         &self.slots
     }
 
-    /// Returns what the chart's own slots hold where the start of a run says nothing.
+    /// Returns the defaults of the chart's own slots.
     pub const fn filled(&self) -> &[(Box<str>, serde_json::Value)] {
         &self.filled
     }
@@ -139,7 +139,7 @@ impl State {
         &self.name
     }
 
-    /// Returns what it does.
+    /// Returns its kind.
     pub const fn kind(&self) -> &StateKind {
         &self.kind
     }
@@ -185,7 +185,7 @@ impl State {
         matches!(self.kind, StateKind::Await { .. })
     }
 
-    /// Returns whether it only names what is seen.
+    /// Returns whether it is only a label.
     pub const fn is_label(&self) -> bool {
         matches!(self.kind, StateKind::BetweenAttemptsOf(_) | StateKind::WhileAsking(_))
     }
@@ -219,7 +219,7 @@ impl Budget {
         self.max
     }
 
-    /// Returns what the kernel counts against it, if edges do not.
+    /// Returns its charge, if edges do not spend it.
     pub const fn charge(&self) -> Option<Charge> {
         self.charge
     }

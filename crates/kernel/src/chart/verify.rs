@@ -28,13 +28,13 @@ const MAX_WAYS: usize = 100;
 pub struct RefusedChart {
     /// The name that the file gives, where it could be read.
     pub chart: String,
-    /// What is wrong: the first hundred findings.
+    /// The first hundred findings.
     pub diagnostics: Vec<Diagnostic>,
     /// How many more findings there are.
     pub more: usize,
 }
 
-/// The first reason, and how many more there are: for a line. Who has room for more shows
+/// The first reason, and how many more there are: for a line. A front end with more room shows
 /// every diagnostic.
 impl fmt::Display for RefusedChart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,7 +196,7 @@ fn any(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> Optio
     let mut resting = |name: &super::draft::Name| -> Option<StateId> {
         let to = names.target(name, found)?;
         if !names.rests(to) {
-            let message = alloc::format!("`{}` is neither final nor an await", **name);
+            let message = alloc::format!("`{}` is neither a final nor an await state", **name);
             let hint = "`[any]` must lead to a final or await state";
             found.add(Code::AnyTarget, name.span, message, hint);
         }

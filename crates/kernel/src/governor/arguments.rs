@@ -1,5 +1,4 @@
-//! A call's arguments: their key, by which two calls are the same, and their members as they
-//! are written.
+//! A call's arguments: the key that identifies equal calls, and their members as written.
 //!
 //! Arguments are compared by meaning: the order of an object's keys does not count.
 
@@ -58,8 +57,7 @@ pub(super) fn object(sum: u64) -> u64 {
     Hash::new(b'{').word(sum).end()
 }
 
-/// Walks over JSON that is known to be well-formed. What is not, ends early: a key
-/// is a comparison, never a proof.
+/// Walks over well-formed JSON. Malformed JSON ends early: a key is a comparison, never a proof.
 struct ArgumentReader<'t> {
     bytes: &'t [u8],
     depth: u8,
@@ -96,7 +94,7 @@ impl<'t> ArgumentReader<'t> {
     }
 
     fn value(&mut self) -> u64 {
-        // What is nested deeper is compared as it is written: the stack has an end.
+        // Values nested deeper are compared as written: the stack is limited.
         if self.depth == MAX_DEPTH && matches!(self.peek(), Some(b'[' | b'{')) {
             let length = self.to_its_end();
             return Hash::new(b'~').bytes(self.take(length)).end();
@@ -143,7 +141,7 @@ impl<'t> ArgumentReader<'t> {
                 let ends =
                     |byte: &u8| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace();
                 let end = self.bytes.iter().position(ends).unwrap_or(self.bytes.len());
-                // A stray bracket must not stop the walk for ever.
+                // A stray bracket must not stop the walk forever.
                 Hash::new(b'1').bytes(self.take(end.max(1))).end()
             }
         }
@@ -210,7 +208,7 @@ mod tests {
     fn nesting_does_not_overflow() {
         let deep = "[".repeat(1_000_000);
         assert_ne!(json(&deep), json("["));
-        // What stands behind it is still seen.
+        // The rest is still seen.
         for (open, close) in [("[", "]"), ("{\"b\":", "}")] {
             let deep = [&open.repeat(100), r#""]}\"]""#, &close.repeat(100)].concat();
             let text = [r#"{"a":"#, &deep, r#","path":"x"}"#].concat();

@@ -1,5 +1,5 @@
-//! What a target held before a change and after it, where the tool that made the change
-//! says so. Calls in other words that undo and redo each other are seen by it.
+//! The content of a target before and after a change, if the tool reports it. This detects
+//! differently worded calls that undo and redo each other.
 
 use alloc::{format, vec::Vec};
 
@@ -17,7 +17,7 @@ use crate::{
     tool::{CONTENT, ToolEffect},
 };
 
-/// One change: keys of the target, and of what it held with the target.
+/// One change: keys of the target, and of its content with the target.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Content {
     target: u64,

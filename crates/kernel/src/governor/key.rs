@@ -40,7 +40,7 @@ impl Hash {
     }
 }
 
-/// Cheap, for texts; [`mix`] is for what is short and must be mixed well.
+/// Cheap, for texts; [`mix`] is for short values that must be mixed well.
 const fn fold(hash: u64, word: u64) -> u64 {
     let hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash ^ (hash >> 32)
@@ -76,8 +76,8 @@ pub(super) fn masked(text: &str) -> u64 {
     if looked_at.len() < bytes.len() {
         hash = hash.word(bytes.len() as u64);
     }
-    // Every volatile word has a digit, so the text goes by from digit to digit. What
-    // lies between two volatile words is taken in as a whole.
+    // Every volatile word has a digit, so the scan jumps from digit to digit. The text between two
+    // volatile words is hashed as a whole.
     let (mut plain, mut ahead) = (looked_at, looked_at);
     while let Some(digit) = ahead.iter().position(u8::is_ascii_digit) {
         let (before, after) = ahead.split_at_checked(digit).unwrap_or_default();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_volatile_does_not_count() {
+    fn volatile_words_do_not_count() {
         for (left, right) in [
             ("at 10:32:01 it failed", "at 11:05:59 it failed"),
             ("2026-11-15T10:32:01.250Z ok", "2025-01-01T00:00:00.001Z ok"),

@@ -1,4 +1,4 @@
-//! What the governor remembers: bounded, the same on replay, and only numbers.
+//! The governor's memory: bounded, the same on replay, and only numbers.
 
 use alloc::vec::Vec;
 
@@ -22,16 +22,16 @@ const WARNED: usize = 64;
 /// Messages that are remembered at most.
 const MESSAGES: usize = 16;
 
-/// What is compared of a call.
+/// The compared parts of a call.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct CallKey {
     /// The tool and its arguments, never the id that a model gave it.
     pub(crate) call: u64,
     pub(crate) tool: u64,
-    /// What it acts on; the whole call where nothing is declared.
+    /// Its target; the whole call if none is declared.
     pub(crate) target: u64,
-    /// The tool, its query by its words, and its other arguments: the next page of
-    /// what was found is another query.
+    /// The tool, its query by its words, and its other arguments: the next page of results is
+    /// another query.
     pub(crate) query: Option<u64>,
     pub(crate) effect: ToolEffect,
 }
@@ -177,7 +177,7 @@ pub(super) struct Memory {
     pub(super) monologue: Streak,
     /// Visits and attempts of states since the last new information.
     pub(super) visits: Vec<(StateId, u32)>,
-    /// The last result in which two were found to take turns.
+    /// The last result of a detected alternation.
     pub(super) oscillated: Seq,
     /// Results since the last new information.
     pub(super) fruitless: u32,
@@ -194,7 +194,7 @@ impl Memory {
         self.oscillated = Seq(0);
     }
 
-    /// Forgets everything but what was warned of.
+    /// Forgets everything but the warnings.
     pub(super) fn reset(&mut self) {
         let Self { seen, failures, messages, visits, .. } = self;
         seen.clear();
@@ -223,7 +223,7 @@ impl Memory {
         push(&mut self.failures, failure, remembered);
     }
 
-    pub(super) fn hear(&mut self, message: u64, seq: Seq) {
+    pub(super) fn remember_message(&mut self, message: u64, seq: Seq) {
         push(&mut self.messages, (message, seq), MESSAGES);
     }
 
@@ -248,8 +248,8 @@ impl Memory {
         self.visits.retain(|(known, _)| *known != state);
     }
 
-    /// Takes back what a fault of the infrastructure has brought to nothing: the
-    /// call, and the round that led to it.
+    /// Undoes the effect of an infrastructure fault: forgets the call, and the round that led to
+    /// it.
     pub(super) fn excuse(&mut self, call: Option<&CallKey>) {
         for (_, times) in &mut self.visits {
             *times = times.saturating_sub(1);

@@ -42,9 +42,9 @@ impl GovernorMonitor {
     }
 
     /// Takes in a model's turn, and whether it could be read.
-    pub fn hear(&mut self, reply: &Reply, read: bool) -> Option<Verdict> {
+    pub fn observe_reply(&mut self, reply: &Reply, read: bool) -> Option<Verdict> {
         let seq = self.next();
-        let heard = self.governor.hear(&self.stuck, reply, seq);
+        let heard = self.governor.observe_reply(&self.stuck, reply, seq);
         let read = self.governor.read(&self.stuck, read, seq);
         heard.into_iter().chain(read).max_by_key(|verdict| verdict.level)
     }
@@ -52,7 +52,7 @@ impl GovernorMonitor {
     /// Takes in that a person has spoken.
     pub fn person(&mut self) {
         self.next();
-        self.governor.hear_person();
+        self.governor.observe_person();
     }
 
     const fn next(&mut self) -> Seq {

@@ -2,20 +2,20 @@
 
 use alloc::{string::String, vec::Vec};
 
-/// Returns the characters by which a shell ties commands, files and variables together.
+/// Returns the characters with which a shell combines commands, files and variables.
 pub(super) fn ties(command: &str) -> impl Iterator<Item = char> {
     command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
 }
 
-/// Returns whether a text has a character in it by which some program may end a line.
+/// Returns whether a text has a character that some program may take as a line break.
 pub(super) fn breaks(text: &str) -> bool {
     text.chars().any(|it| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}'))
 }
 
 /// Returns whether some text fits both patterns.
 pub(super) fn meets(one: &str, other: &str) -> bool {
-    // Whether what is left of one and of the other meet, for every rest of the other, the
-    // shortest first: no letter of one is left at the beginning.
+    // Whether the remainders of both patterns can meet, for every remainder of the other, shortest
+    // first, starting with nothing of this one.
     let mut left = true;
     let empty = other.chars().rev().map(|it| {
         left &= it == '*';
@@ -40,14 +40,14 @@ pub(super) fn meets(one: &str, other: &str) -> bool {
     below.last() == Some(&true)
 }
 
-/// Returns whether a text fits a pattern in which `*` matches anything.
+/// Returns whether a text matches a pattern in which `*` matches anything.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(first) = parts.next() else { return false };
     let Some(mut rest) = text.strip_prefix(first) else { return false };
     let mut last = None;
     for part in parts {
-        // Each part at its first place: what follows has the most room then.
+        // Each part at its first position, which leaves the most room for the rest.
         if let Some(middle) = last.replace(part) {
             let Some((_, after)) = rest.split_once(middle) else { return false };
             rest = after;
@@ -72,7 +72,7 @@ pub(super) fn plain(path: &str) -> String {
     plain
 }
 
-/// Returns a pattern over paths in its plain form; `a/` speaks of all that is in `a`.
+/// Returns a path pattern in its plain form; `a/` matches everything in `a`.
 fn wide(pattern: &str) -> String {
     let mut wide = plain(pattern);
     if pattern.ends_with('/') && !wide.is_empty() {
@@ -100,8 +100,8 @@ fn resolved(path: &str) -> String {
     [root, &names.join("/")].concat()
 }
 
-/// Returns whether a path fits a pattern, however either is spelt. What speaks of everything
-/// in a folder speaks of the folder.
+/// Returns whether a path matches a pattern, in any spelling. A pattern that matches everything in
+/// a folder matches the folder too.
 pub(super) fn matches_path(pattern: &str, path: &str) -> bool {
     let pattern = wide(pattern);
     let fits = |path: String| {

@@ -1,5 +1,5 @@
-//! What may run unasked: per tool and per argument, fixed at the start of a run and
-//! added to by a person's answers.
+//! Permissions: per tool and per argument, fixed at the start of a run and extended by a person's
+//! answers.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -16,11 +16,10 @@ use crate::{
     tool::{ToolDecl, ToolEffect},
 };
 
-/// What may run unasked.
+/// Which calls may run, and which need approval.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Permissions {
-    /// For calls that no rule speaks of. Where nobody is there to be asked, `ask`
-    /// is `refuse`.
+    /// For calls that no rule matches. In an unattended run `ask` means `refuse`.
     pub otherwise: Level,
     /// The first rule that fits a call decides: put the special ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,7 +36,7 @@ pub struct Grant {
     /// Arguments that must fit, as (name, pattern); `*` matches anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<(String, String)>,
-    /// What may be done: `allow`, `ask` or `refuse`.
+    /// The ruling: `allow`, `ask` or `refuse`.
     pub level: Level,
     /// Until when it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +44,7 @@ pub struct Grant {
 }
 
 impl Default for Permissions {
-    /// Nobody is there and nothing is listed: nothing may run.
+    /// Unattended and without rules: nothing may run.
     fn default() -> Self {
         Self { otherwise: Level::Refuse, rules: Vec::new(), attended: false }
     }
@@ -97,8 +96,8 @@ impl Permissions {
         self.rules.iter().find(|rule| rule.fits(call, tool, now))
     }
 
-    /// Returns whether some call of a tool may run unasked.
-    pub fn permits_unasked(&self, tool: &str) -> bool {
+    /// Returns whether some call of a tool may run without asking.
+    pub fn allows_some_call(&self, tool: &str) -> bool {
         let runs = |level: Level| level < Level::Ask;
         let speaks = |rule: &&Grant| matches(&rule.tool, tool);
         for rule in self.rules.iter().filter(speaks) {
@@ -113,8 +112,8 @@ impl Permissions {
         runs(self.otherwise)
     }
 
-    /// Remembers a person's answer, before all other rules but for those that refuse some
-    /// of the same calls: what a person was not asked for, they have not answered.
+    /// Remembers a person's answer, before all other rules except those that refuse some of the
+    /// same calls: the person was not asked about these.
     pub(super) fn remember(&mut self, grant: Grant) {
         let same = |rule: &Grant| (&rule.tool, &rule.arguments) == (&grant.tool, &grant.arguments);
         self.rules.retain(|rule| rule.level >= Level::Refuse || !same(rule));
@@ -124,14 +123,13 @@ impl Permissions {
 }
 
 impl Grant {
-    /// Returns whether the rule speaks of some call of a tool.
+    /// Returns whether the rule matches some call of a tool.
     pub fn is_over(&self, tool: &str) -> bool {
         matches(&self.tool, tool)
     }
 
-    /// Returns where the rule comes behind every other that refuses some of the same calls:
-    /// the place of the first one that it may stand before. What is never looked at does
-    /// not count, because another rule decides over all of these calls before it.
+    /// Returns the position after every rule that refuses some of the same calls. Rules without
+    /// effect do not count, because another rule decides about all of their calls before them.
     pub fn place_behind_refusals<'a>(&self, rules: impl IntoIterator<Item = &'a Self>) -> usize {
         let mut place = 0;
         for (at, rule) in (1..).zip(rules) {
@@ -145,7 +143,7 @@ impl Grant {
         place
     }
 
-    /// Returns whether there could be a call of which both rules speak.
+    /// Returns whether both rules could match the same call.
     fn overlaps(&self, other: &Self) -> bool {
         let meet = |(name, pattern): &(String, String)| {
             let mut same = other.arguments.iter().filter(|(known, _)| known == name);
@@ -154,10 +152,10 @@ impl Grant {
         meets(&self.tool, &other.tool) && self.arguments.iter().all(meet)
     }
 
-    /// Returns whether the rule speaks of every call that another one speaks of, at any
-    /// time. It may say no where that is hard to tell.
+    /// Returns whether the rule matches every call that another one matches, at any time. In doubt
+    /// it returns false.
     pub fn covers(&self, other: &Self) -> bool {
-        // What a `*` stands for may be a `*`.
+        // A `*` can also match a `*`.
         let wider = |(name, pattern): &(String, String)| {
             let mut same = other.arguments.iter().filter(|(known, _)| known == name);
             let tied =
@@ -167,7 +165,7 @@ impl Grant {
         self.until.is_none() && matches(&self.tool, &other.tool) && self.arguments.iter().all(wider)
     }
 
-    /// Returns whether the rule speaks of a call.
+    /// Returns whether the rule matches a call.
     fn fits(&self, call: &ToolCall, tool: Option<&ToolDecl>, now: At) -> bool {
         self.until.is_none_or(|until| now < until)
             && matches(&self.tool, &call.tool)
@@ -182,23 +180,22 @@ impl Grant {
                         given |= member.value != b"null";
                     }
                 });
-                // What is left out is not nothing where a tool puts something in its place.
+                // A missing argument has the tool's default.
                 if !given && self.stops() {
                     let usual = tool.and_then(|tool| tool.usual(name));
                     any |= usual.is_some_and(|usual| {
                         self.fits_value((name, pattern), usual.as_bytes(), tool)
                     });
                 }
-                // Where an argument is given twice, nobody knows which one counts.
+                // If an argument is given twice, either may count.
                 any && (all || self.stops())
             })
     }
 
-    /// Returns whether a value fits a pattern. Rules that stop a call read whatever is
-    /// written there, and paths in whatever spelling: no trick of writing gets a call past
-    /// a person. Those that let it through take plain texts, and the words of a command: what
-    /// is written with escapes is never let through by a pattern, nor is another command
-    /// that is tied to one which a pattern lets through, nor a path that leads up on its way.
+    /// Returns whether a value matches a pattern. Rules that stop a call match any spelling of
+    /// texts and paths, so that no trick gets a call past a person. Rules that allow a call match
+    /// only plain texts and the words of a command: never text with escapes, a second command
+    /// behind an allowed one, or a path with `..`.
     fn fits_value(
         &self,
         (name, pattern): (&str, &str),
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_stands_behind_what_refuses_some_of_it() {
+    fn remembered_rule_goes_after_overlapping_denials() {
         use Level::{Allow, Ask, Refuse};
         let test = rule(Allow, "shell", Some("cargo test *"));
         let publish = rule(Refuse, "shell", Some("*publish*"));
@@ -263,7 +260,7 @@ mod tests {
         check(vec![rule(Ask, "shell", Some("git *")), publish.clone()], 2);
         check(vec![rule(Refuse, "sh*", None)], 1);
         check(vec![rule(Refuse, "shell", Some("rm *")), rule(Refuse, "edit", None)], 0);
-        // Nothing gets as far as what stands behind these.
+        // No call reaches the rules after these.
         check(vec![rule(Ask, "*", None), publish.clone()], 0);
         check(vec![rule(Ask, "shell", Some("cargo *")), publish.clone()], 0);
         let ends = Grant { until: Some(crate::id::At(1)), ..rule(Ask, "*", None) };

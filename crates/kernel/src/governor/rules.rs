@@ -1,10 +1,9 @@
 //! The rules over repetition. Progress is information not seen before; steps alone
 //! are never counted.
 //!
-//! Two things watch side by side. The *score* rises with every result that was
-//! there before and falls with every one that was not; its rungs warn, refuse the
-//! repeated call, and halt. The *named rules* of the chart's `[stuck]` table say
-//! `stuck` at their thresholds, whatever the score.
+//! Two mechanisms work side by side. The *score* rises with every repeated result and falls with
+//! every new one; its levels warn, refuse the repeated call, and halt. The *named rules* of the
+//! chart's `[stuck]` table report `stuck` at their thresholds, whatever the score.
 
 use alloc::{format, vec::Vec};
 
@@ -64,7 +63,7 @@ impl Memory {
         self.climb(key, tool)
     }
 
-    /// Returns what the score says of a proposed call.
+    /// Returns the score's verdict on a proposed call.
     fn climb(&mut self, key: &CallKey, tool: &str) -> Option<Verdict> {
         if self.score < WARN {
             return None;
@@ -101,7 +100,7 @@ impl Memory {
         None
     }
 
-    /// Takes in what a tool gave back.
+    /// Takes in a tool's result.
     pub(super) fn observe(
         &mut self,
         stuck: &StuckThresholds,
@@ -118,7 +117,7 @@ impl Memory {
         let failed = self.count_failure(stuck, key, result.ok, output, seq);
         let Some(seen) = key.result(output) else {
             if result.ok {
-                // Waiting and acting unseen are no stalling either.
+                // Waiting and acting unseen do not count as stalling either.
                 self.visits.clear();
             }
             return failed;
@@ -136,7 +135,7 @@ impl Memory {
             let rise = if adjacent || known_failure || before > 1 { 2 } else { 1 };
             self.score = self.score.saturating_add(rise);
             if self.warned.contains(&key.call) {
-                // Who comes back to what was warned of starts at the next rung.
+                // A repeated warning starts at the next level.
                 self.score = self.score.max(REFUSE);
             }
         }
@@ -156,7 +155,7 @@ impl Memory {
         self.score = self.score.saturating_sub(1);
         if changed {
             self.score = 0;
-            // What was looked at before the change is worth another look.
+            // Earlier reads are worth repeating after a change.
             self.seen.retain(|seen| seen.changed);
             self.queries.clear();
             self.failing.clear();
@@ -177,7 +176,7 @@ impl Memory {
             if self.failing.is_of(key.tool) {
                 self.failing.clear();
             }
-            // A look at the target by another tool has not removed the cause.
+            // Reading the target with another tool has not removed the cause.
             let looks = key.effect == ToolEffect::Read;
             self.failures.retain(|it| it.target != key.target || (looks && it.tool != key.tool));
             return None;
@@ -191,7 +190,7 @@ impl Memory {
             let evidence = self.failures.iter().filter(same).map(|it| it.seq).collect();
             let reason = format!("the same error came {times} times from the same target");
             let advice = "look at the target again, or reach it in another way";
-            // What comes after a recovery is counted afresh.
+            // Counts restart after a recovery.
             self.failures.retain(|it| it.target != target || it.error != error);
             let verdict = Verdict::new(Level::Halt, Rule::SameError, reason);
             return Some(verdict.advising(advice).seen_at(evidence));
@@ -221,7 +220,7 @@ impl Memory {
         }
         let reason = format!("the last {window} actions undo and redo each other");
         let evidence: Vec<Seq> = last.iter().map(|seen| seen.seq).collect();
-        // Settling for one of the two is no turn more.
+        // Choosing one of the two does not count as another turn.
         self.oscillated = evidence.last().copied().unwrap_or_default();
         let verdict = Verdict::new(Level::Halt, Rule::Oscillation, reason);
         Some(verdict.advising("settle for one of the two, and say why").seen_at(evidence))
@@ -238,8 +237,8 @@ impl Memory {
         })
     }
 
-    /// Takes in what a model wrote.
-    pub(super) fn hear_turn(
+    /// Takes in a model's text.
+    pub(super) fn observe_turn(
         &mut self,
         stuck: &StuckThresholds,
         text: &str,
@@ -247,7 +246,7 @@ impl Memory {
         seq: Seq,
     ) -> Option<Verdict> {
         if calls > 0 {
-            // Words beside an action are a thought, and thoughts are not compared.
+            // Text next to an action is a thought, and thoughts are not compared.
             self.monologue.clear();
             return None;
         }
@@ -255,7 +254,7 @@ impl Memory {
         let among = usize::try_from(stuck.duplicate_message.unwrap_or(0)).unwrap_or(usize::MAX);
         let mut last = self.messages.iter().rev().take(among);
         let said = last.find(|(known, _)| *known == message).map(|(_, at)| *at);
-        self.hear(message, seq);
+        self.remember_message(message, seq);
         let monologue = self.monologue.count(1, seq);
         if let Some(before) = said.filter(|_| !text.trim().is_empty()) {
             let reason = format!("the same message came before, among the last {among}");

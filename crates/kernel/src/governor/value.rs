@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-/// Stands for a blank within a word of a list, so that only those between words are blanks.
+/// Represents a blank within a word of a list, so that only separators are blanks.
 const WITHIN: char = '\u{1f}';
 
 /// Returns a value as rules read it that stop a call: a text as it is, a list of texts with
@@ -23,8 +23,7 @@ pub(super) fn texts(written: &str) -> Vec<String> {
     }
 }
 
-/// Returns JSON without blanks, in which each text is written in one way. Members stay in
-/// the order in which they are written.
+/// Returns JSON without blanks, with one spelling for each text. Members keep their order.
 fn compact(written: &str) -> String {
     let plain = |it: &char| !it.is_ascii_whitespace();
     let (mut compact, mut rest) = (String::with_capacity(written.len()), written);
@@ -47,8 +46,8 @@ fn compact(written: &str) -> String {
     compact
 }
 
-/// Returns a list of texts as rules read it that let a call through: with blanks between
-/// them, and none within them. Nothing is returned for what is no list of texts.
+/// Returns a list of texts as rules that allow read it: joined by blanks, with none inside them.
+/// Returns nothing for anything but a list of texts.
 pub(super) fn words(written: &str) -> Option<String> {
     let words: Vec<String> = serde_json::from_str(written).ok()?;
     let whole = |word: String| word.replace(' ', WITHIN.encode_utf8(&mut [0; 4]));

@@ -6,8 +6,7 @@ use core::fmt::Write;
 use super::{any, arrows, authority, kind};
 use crate::chart::{Chart, StateKind};
 
-/// Returns the chart as a DOT digraph. Dashed arrows are those that model output
-/// can bring about.
+/// Returns the chart as a DOT digraph. Dashed arrows are those that model output can cause.
 pub fn dot(chart: &Chart) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

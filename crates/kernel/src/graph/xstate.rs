@@ -9,8 +9,8 @@ use crate::chart::{Chart, State};
 
 /// Returns the chart as an `XState` machine config.
 ///
-/// Every outcome or awaited event is an event of its state, and `[any]` stands at
-/// the root. Budgets are told in descriptions: the export is the map, not the meter.
+/// Every outcome or awaited event is an event of its state, and `[any]` is at the root. Budgets
+/// are in descriptions: the export is the map, not the meter.
 pub fn xstate(chart: &Chart) -> Value {
     let mut states = Map::new();
     for state in chart.states().iter().filter(|state| !state.is_label()) {

@@ -1,4 +1,4 @@
-//! What a run takes, ignores and refuses, decided before anything changes.
+//! What a run accepts, ignores and rejects, decided before anything changes.
 
 use alloc::string::String;
 
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Late {
-    /// Nobody waits for this answer any more, or it came before.
+    /// This answer is no longer expected, or came before.
     #[error("this question is no longer open")]
     Answer,
     /// The answer was sent when it was too late.
@@ -38,7 +38,7 @@ pub enum Late {
 #[non_exhaustive]
 pub enum Rejected {
     /// The entry's number is not the next one.
-    #[error("entry {got} came where {expected} is next", got = .got.0, expected = .expected.0)]
+    #[error("expected entry {expected}, got entry {got}", got = .got.0, expected = .expected.0)]
     Gap {
         /// The next number.
         expected: Seq,
@@ -46,7 +46,7 @@ pub enum Rejected {
         got: Seq,
     },
     /// Time ran backwards.
-    #[error("the time fell from {before} ms to {at} ms", before = .before.0, at = .at.0)]
+    #[error("the clock went back from {before} ms to {at} ms", before = .before.0, at = .at.0)]
     TimeFell {
         /// The time of the last event.
         before: At,
@@ -57,14 +57,14 @@ pub enum Rejected {
     #[error("the run has not begun; its first event must be `begun`")]
     NotBegun,
     /// The run has begun already.
-    #[error("the run has begun already")]
+    #[error("the run has already begun")]
     BegunTwice,
     /// The run belongs to another chart, or to another version of it.
     #[error("the run belongs to the chart with digest {wants}, not {has}")]
     ChartDiffers {
         /// The digest that the run is bound to.
         wants: Digest,
-        /// The digest of the chart at hand.
+        /// The digest of the given chart.
         has: Digest,
     },
     /// The run is in a state that the chart does not have.
@@ -94,11 +94,11 @@ pub enum Rejected {
     #[error("the chart has no budget with `charge = \"{}\"`", .0.name())]
     Unlimited(Charge),
     /// The agent cannot read the body.
-    #[error("the body cannot be read: {0}")]
+    #[error("invalid input: {0}")]
     Body(#[from] BadBody),
 }
 
-/// Returns nothing for an event to apply, or why it is to be ignored.
+/// Returns nothing for an event to apply, or why to ignore it.
 pub(super) fn admit<R>(
     chart: &Chart,
     core: &Core,
@@ -189,13 +189,13 @@ const fn has_done_nothing<R>(answer: &Answer<R>) -> bool {
     matches!(answer, Answer::Tool(ToolResult { ok: false, mutated: false, .. }))
 }
 
-/// Returns whether anything limits what is charged: a budget, or the certificate.
+/// Returns whether a budget or the certificate limits the charge.
 fn is_limited(chart: &Chart, charge: Charge) -> bool {
     matches!(charge, Charge::ModelCall | Charge::ToolCall)
         || chart.budgets().iter().any(|budget| budget.charge() == Some(charge))
 }
 
-/// Refuses what was not under way, and a call that is not the one that was.
+/// Rejects an effect that was not in progress, or another call than the one that was.
 fn interrupted(core: &Core, unsure: &UnansweredEffect) -> Result<(), Rejected> {
     let effect = unsure.effect;
     let at = place(&core.items, effect).ok_or(Rejected::UnknownEffect(effect))?;

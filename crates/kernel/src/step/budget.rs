@@ -77,7 +77,7 @@ impl<A: Agent> Stepping<'_, A> {
         Ok(())
     }
 
-    /// Permits more of what is charged, as a person has said. A budget that is closed opens.
+    /// Raises a charged limit, as a person has granted. A closed budget opens.
     pub(super) fn grant_more(&mut self, charge: Charge, amount: u64) {
         for (budget, balance) in self.chart.budgets().iter().zip(&mut self.run.core.balances) {
             if budget.charge() == Some(charge) {
@@ -105,11 +105,11 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Begins a run of its own that shares another's past. What is under way was paid for and
-    /// made there, so that here it is made for the first time.
-    pub(super) fn part_ways(&mut self) {
+    /// Makes a fork: a separate run that shares another's past. Work in progress was charged and
+    /// started there, so here it starts for the first time.
+    pub(super) fn fork(&mut self) {
         let core = &mut self.run.core;
-        core.governor.part_ways();
+        core.governor.fork();
         core.model_calls = Calls::default();
         core.tool_calls = Calls::default();
         for item in &core.items {
@@ -135,8 +135,8 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Charges what is known only with the answer. Tokens and money may overdraw:
-    /// the next call then does not start.
+    /// Charges the usage that is known only with the answer. Tokens and money may overdraw: then
+    /// the next call does not start.
     pub(super) fn charge_usage(&mut self, usage: Usage) {
         for (charge, amount) in [
             (Charge::Token, usage.tokens),

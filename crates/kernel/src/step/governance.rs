@@ -1,4 +1,4 @@
-//! What the governor sees of a step, and what comes of its verdicts.
+//! The governor's view of a step, and the consequences of its verdicts.
 
 use super::{
     Stepping,
@@ -21,7 +21,7 @@ impl<A: Agent> Stepping<'_, A> {
             Answer::Tool(result) => {
                 call.and_then(|key| governor.observe(stuck, &key, result, self.seq))
             }
-            Answer::Model(reply) if turn => governor.hear(stuck, reply, self.seq),
+            Answer::Model(reply) if turn => governor.observe_reply(stuck, reply, self.seq),
             Answer::Fault(_) => {
                 self.excuse(at);
                 None
@@ -31,7 +31,7 @@ impl<A: Agent> Stepping<'_, A> {
         self.ruled(verdict)
     }
 
-    /// Tells the governor that the infrastructure failed: nobody's loop.
+    /// Tells the governor that the infrastructure failed, which is not a loop.
     pub(super) fn excuse(&mut self, at: u16) {
         let call = self.run.core.items.get(usize::from(at)).and_then(|item| item.call);
         self.run.core.governor.excuse(call.as_ref());
@@ -63,10 +63,10 @@ impl<A: Agent> Stepping<'_, A> {
         self.ruled(verdict)
     }
 
-    /// Writes a verdict down, tells the agent, and returns its level.
+    /// Records a verdict, passes it to the agent, and returns its level.
     pub(super) fn ruled(&mut self, verdict: Option<Verdict>) -> Level {
         let Some(mut verdict) = verdict else { return Level::Allow };
-        // Where the chart has no way for it, being stuck is only told.
+        // Without a route in the chart, being stuck is only reported.
         if self.state.kernel_outcomes().stuck.is_none()
             && (verdict.level == Level::Halt
                 || (verdict.level == Level::Refuse && !verdict.rule.is_permission()))

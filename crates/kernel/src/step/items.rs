@@ -26,7 +26,7 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Starts what can start, in request order, and joins when all is done.
+    /// Starts the items that can start, in request order, and joins when all are done.
     pub(super) fn pump(&mut self) -> Flow {
         let (parallel, join) = match self.state.kind() {
             StateKind::Run(_) => (1, None),
@@ -61,15 +61,15 @@ impl<A: Agent> Stepping<'_, A> {
     /// Returns the first item that waits and has a place or can have one.
     fn next_to_start(&self, parallel: usize) -> Option<u16> {
         let items = &self.run.core.items;
-        // What has a place keeps it, so that no item is tried in pieces and the
-        // certificate's rounds hold.
+        // An item keeps its place, so that its attempts are not split and the certificate's rounds
+        // hold.
         let free = items.iter().filter(|item| item.placed).count() < parallel;
         let starts = |item: &Item| item.doing == ItemStatus::Queued && (item.placed || free);
         let at = items.iter().position(starts).filter(|_| !self.run.core.paused)?;
         u16::try_from(at).ok()
     }
 
-    /// An item's job ended in one of its own ways.
+    /// An item's job ended in one of its outcomes.
     pub(super) fn settled(&mut self, at: u16, outcome: Outcome) -> Flow {
         if matches!(self.state.kind(), StateKind::FanOut { .. }) {
             // The join decides over results; an item's outcome routes nothing.
@@ -149,7 +149,7 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Stops what is under way: the run leaves the state without it.
+    /// Abandons work in progress: the run leaves the state without it.
     pub(super) fn abandon_all(&mut self, why: &Abandoned) {
         let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
         for at in 0..count {

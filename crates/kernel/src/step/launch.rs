@@ -15,7 +15,7 @@ use crate::{
     run::{HeldOrder, ItemStatus},
 };
 
-/// What comes of a verdict over a call.
+/// The consequence of a verdict on a call.
 enum Ruling {
     Start,
     Ask,
@@ -23,7 +23,7 @@ enum Ruling {
 }
 
 impl<A: Agent> Stepping<'_, A> {
-    /// Starts an item: what is held for it, or the next attempt.
+    /// Starts an item: its held order, or the next attempt.
     pub(super) fn launch(&mut self, at: u16) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
@@ -145,7 +145,7 @@ impl<A: Agent> Stepping<'_, A> {
     }
 
     fn pay(&mut self, order: &Order<A::Task>) {
-        // What was found affordable a moment ago can be paid.
+        // The cost was checked a moment ago.
         let paid = match order {
             Order::Model(_) => self.charge(Charge::ModelCall, 1),
             Order::Tool(_) => self.charge(Charge::ToolCall, 1),
@@ -161,8 +161,8 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Holds a call until a person has decided; its attempt's clock stands still. Whether it
-    /// would be made again is for them to know.
+    /// Holds a call until a person has decided; its attempt's clock stops. The person learns
+    /// whether it would be a repetition.
     pub(super) fn ask(&mut self, at: u16, order: Order<A::Task>, again: bool) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         if let Order::Tool(call) = &order {
@@ -188,8 +188,8 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Rules over a call for which nobody is there to be asked, once the host has looked at
-    /// it; nothing where a person decides. Only the rules count, whatever the answer says.
+    /// Rules on a call of an unattended run after the host has checked it; nothing if a person
+    /// decides. Only the rules count, whatever the answer says.
     pub(super) fn unattended(&mut self, at: u16) -> Option<Flow> {
         let item = self.run.core.items.get(usize::from(at))?;
         let ItemStatus::Asking { again: false, .. } = item.doing else { return None };
@@ -220,7 +220,7 @@ impl<A: Agent> Stepping<'_, A> {
             .map_or(Flow::Wait, |denied| Flow::Leave(LeaveReason::By(denied)))
     }
 
-    /// Returns what comes of a verdict over a call.
+    /// Returns the consequence of a verdict on a call.
     fn ruling(&mut self, at: u16, verdict: Option<Verdict>) -> Ruling {
         let Some(verdict) = verdict else { return Ruling::Start };
         let (rule, reason) = (verdict.rule, verdict.reason.clone());
@@ -258,7 +258,7 @@ impl<A: Agent> Stepping<'_, A> {
     }
 }
 
-/// Returns what an order of the agent's own is charged. Even a closed budget bears nothing at all.
+/// Returns the charges of the agent's own order. Zero can be charged even to a closed budget.
 fn owed(interactions: u32, actions: u32) -> impl Iterator<Item = (Charge, u64)> {
     let owed = [(Charge::Interaction, interactions), (Charge::Action, actions)];
     owed.into_iter()

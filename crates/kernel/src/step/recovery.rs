@@ -1,5 +1,5 @@
-//! Going on after an interruption: what was under way is done again, asked about or
-//! given up, as its tool declares. Nothing is repeated silently, and nothing for free.
+//! Resuming after an interruption: work in progress is repeated, asked about or failed, as its
+//! tool declares. Nothing is repeated silently, and nothing for free.
 
 use alloc::{string::String, vec::Vec};
 
@@ -30,8 +30,8 @@ pub struct Shortfall {
     pub permits: u64,
 }
 
-/// Returns what is missing to make those calls again that a run was interrupted in. A run that
-/// is gone on with all the same leaves by the budget that is used up.
+/// Returns what is missing to repeat the calls that were in progress. If a run is resumed anyway,
+/// it leaves by the used-up budget.
 pub fn shortfall(chart: &Chart, core: &Core, under_way: &[UnansweredEffect]) -> Option<Shortfall> {
     [Charge::ModelCall, Charge::ToolCall].into_iter().find_map(|charge| {
         let repeats = under_way.iter().filter(|unsure| again(core, unsure) == Some(charge));
@@ -50,7 +50,7 @@ pub fn shortfall(chart: &Chart, core: &Core, under_way: &[UnansweredEffect]) -> 
             let left = if balance.closed { 0 } else { balance.left };
             lacking(left, budget.max(), Some(budget))
         });
-        // What a person is asked about, their yes permits.
+        // A person's approval also covers the budget.
         let asked = under_way.iter().filter(|unsure| recovery(core, unsure) == Some(Recovery::Ask));
         let asked = u64::try_from(asked.count()).unwrap_or(u64::MAX);
         by_budget.or_else(|| {
@@ -66,7 +66,7 @@ pub fn shortfall(chart: &Chart, core: &Core, under_way: &[UnansweredEffect]) -> 
     })
 }
 
-/// Returns what a call costs that was under way and is to be made again, or asked about.
+/// Returns the cost of a call that was in progress and is to be repeated or asked about.
 fn again(core: &Core, unsure: &UnansweredEffect) -> Option<Charge> {
     let Some(recovery) = recovery(core, unsure) else {
         return (kind(core, unsure.effect)? == OrderKind::Model).then_some(Charge::ModelCall);
@@ -91,9 +91,9 @@ fn kind(core: &Core, waited: EffectId) -> Option<OrderKind> {
 }
 
 impl<A: Agent> Stepping<'_, A> {
-    /// Settles what to do about everything that was under way.
+    /// Decides about all work that was in progress.
     ///
-    /// What stays `Working` is to be done again by the runtime, under the same id.
+    /// An item that stays `Working` is repeated by the runtime, under the same id.
     pub(super) fn recover(&mut self, under_way: Vec<UnansweredEffect>, counted: bool) -> Flow {
         for unsure in under_way {
             let Some(at) = self.item_of(unsure.effect) else { continue };
@@ -108,7 +108,7 @@ impl<A: Agent> Stepping<'_, A> {
         let Some(work) = self.work() else { return Flow::Wait };
         let Some(item) = self.run.core.items.get_mut(usize::from(at)) else { return Flow::Wait };
         let ItemStatus::Working { effect, kind, .. } = item.doing else { return Flow::Wait };
-        // The attempt's clock starts anew: it is done again from the beginning.
+        // The attempt's clock restarts: the work is repeated from the beginning.
         item.left = work.attempts.timeout;
         item.doing = ItemStatus::Working { effect, kind, deadline: self.at.after(item.left) };
         let Some(call) = unsure.call else {

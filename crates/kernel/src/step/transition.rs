@@ -1,4 +1,4 @@
-//! From state to state: which edge, at what price, and what is there.
+//! From state to state: which edge, at what cost, and what follows.
 
 use super::Stepping;
 use crate::{
@@ -28,13 +28,13 @@ pub(super) enum LeaveReason {
 }
 
 impl<A: Agent> Stepping<'_, A> {
-    /// Goes on until the run waits. The loop ends because charts have no cycle of
-    /// decide states, and every other state waits or falls by the loop rule.
+    /// Continues until the run waits. The loop ends because charts have no cycle of decide states,
+    /// and every other state waits or is bounded by the loop rule.
     pub(super) fn follow(&mut self, mut flow: Flow) {
         loop {
             if let Flow::Wait = flow {
-                // What is used up interrupts; nothing is started only to be stopped.
-                // Where every item is done, the join comes first: it may end the run.
+                // A used-up budget interrupts; nothing is started only to be stopped. If every
+                // item is done, the join comes first: it may end the run.
                 let interrupts =
                     self.run.core.items.iter().any(|item| item.doing != ItemStatus::Done);
                 flow = match self.used_up().filter(|_| interrupts) {
@@ -55,7 +55,7 @@ impl<A: Agent> Stepping<'_, A> {
                 let Some(edge) = self.state.route(*outcome).map(Route::edge) else {
                     return self.leave(&LeaveReason::Broken);
                 };
-                // A terminal result stands, whatever else is used up by now.
+                // A terminal result counts, even if a budget is used up by now.
                 let ends = self.chart.state(edge.to).is_some_and(State::is_final);
                 if let Some(budget) = self.used_up().filter(|_| !ends) {
                     return self.beyond(budget, Some(*outcome));
@@ -112,7 +112,7 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    /// Enters a state: ends, waits, decides, or starts what it runs.
+    /// Enters a state: ends, waits, decides, or starts its job.
     pub(super) fn enter_free(&mut self, to: StateId, by: Cause, spent: Option<BudgetId>) -> Flow {
         let Some(state) = self.chart.state(to) else { return Flow::Leave(LeaveReason::Broken) };
         let core = &mut self.run.core;
@@ -123,7 +123,7 @@ impl<A: Agent> Stepping<'_, A> {
         core.items.clear();
         self.run.held.clear();
         self.state = state;
-        // The end of the last phase is no fresh start: a halt before it still counts.
+        // The end of the last phase is not a fresh start: a halt before it still counts.
         if !state.is_final() {
             self.turn_page();
         }

@@ -52,7 +52,7 @@ fn formula([outer, middle, inner]: [u64; 3]) -> [u64; 4] {
 }
 
 #[test]
-fn a_chain_of_resets_has_one_formula_whichever_way_it_is_bounded() {
+fn exact_and_composed_bounds_agree_for_a_reset_chain() {
     for rounds in [[0, 0, 0], [1, 2, 3], [4, 0, 5], [7, 8, 9]] {
         assert_eq!(sums(&nested(rounds).unwrap()), formula(rounds), "{rounds:?}");
     }
@@ -99,7 +99,7 @@ fn budgets_that_are_independent_are_never_bounded_too_low() {
 }
 
 #[test]
-fn a_bound_that_helps_nobody_is_refused() {
+fn useless_bound_is_rejected() {
     for rounds in [[1_000_000_000; 3], [9_000_000_000_000_000, 0, 0]] {
         let refused = nested(rounds).unwrap_err();
         let codes: Vec<Code> = refused.diagnostics.iter().map(|found| found.code).collect();
@@ -143,11 +143,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_exact_search_finds_what_trying_everything_finds(plan in plans()) {
+    fn exact_search_equals_brute_force(plan in plans()) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::BARE) else { return Ok(()) };
         match chart.certificate().per {
             CertificateScope::Run => assert_eq!(sums(&chart), longest(&chart), "{}", sketch(&chart)),
-            // What is left at the start of a turn is not followed from turn to turn.
+            // The balances at the start of a turn are not followed from turn to turn.
             _ => assert_covers(&chart),
         }
     }

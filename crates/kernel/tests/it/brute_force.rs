@@ -12,7 +12,7 @@ use pointsman_kernel::{
 /// State visits, model calls, tool calls, milliseconds.
 pub(crate) type Sums = [u64; 4];
 
-/// What is left of each budget, and whether it is closed.
+/// The balance of each budget, and whether it is closed.
 type Balances = Vec<(u64, bool)>;
 type Place = (StateId, Balances);
 

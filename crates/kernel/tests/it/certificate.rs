@@ -208,7 +208,7 @@ fn the_first_turn_counts_though_only_time_begins_it() {
 }
 
 #[test]
-fn a_budget_that_earlier_turns_used_up_leads_to_else_in_a_later_one() {
+fn budget_used_up_in_earlier_turns_leads_to_else() {
     let chart = chart(
         r#"
         [budget]
@@ -240,7 +240,7 @@ fn a_budget_that_earlier_turns_used_up_leads_to_else_in_a_later_one() {
 }
 
 #[test]
-fn what_every_else_leads_to_is_not_charged_as_a_step() {
+fn else_state_is_not_charged_as_a_step() {
     let chart = chart(
         r#"
         [budget]
@@ -275,7 +275,7 @@ fn what_every_else_leads_to_is_not_charged_as_a_step() {
 }
 
 #[test]
-fn what_follows_when_time_is_up_may_find_other_budgets_used_up() {
+fn else_of_time_may_find_other_budgets_used_up() {
     let chart = chart(
         r#"
         [budget]
@@ -341,7 +341,7 @@ fn times_that_are_up_together_lead_through_both_ways() {
 }
 
 #[test]
-fn an_item_that_asks_again_with_its_next_attempt_gives_its_place_away() {
+fn item_that_asks_again_gives_up_its_place() {
     // Two places, six items of 200 ms each. Item 1 asks between its attempts, lets item
     // 4 go first, and makes item 5 wait for it: three rounds are not enough.
     let chart = chart(

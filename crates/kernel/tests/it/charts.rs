@@ -47,7 +47,7 @@ struct Edge {
     spend: Option<usize>,
 }
 
-/// How many budgets, and of which sort.
+/// How many budgets, and of which kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) states: usize,

@@ -73,8 +73,8 @@ impl<'c, 'g> DrivenRun<'c, 'g> {
         }
     }
 
-    /// Has the run go on after an interruption in all that can be made again, if that can be
-    /// paid, and counts what is made again. Returns whether it did.
+    /// Resumes the run after an interruption of every repeatable effect, if the budget allows it,
+    /// and counts the repetitions. Returns whether it did.
     pub(crate) fn interrupt(&mut self) -> bool {
         let working = self.run.core.items.iter().filter_map(|item| match item.doing {
             ItemStatus::Working { effect, kind: OrderKind::Model, .. } => Some(effect),

@@ -93,7 +93,7 @@ fn read(chart: &Chart, lines: &[String]) -> Result<(Run<ScriptedAgent>, Digest),
 }
 
 #[test]
-fn a_journal_that_nobody_touched_is_read_back() {
+fn untouched_journal_is_read_back() {
     let (chart, lines, last) = journal();
     assert_eq!(lines.len(), 5);
     assert_eq!(read(&chart, &lines).unwrap().1, last);
@@ -174,7 +174,7 @@ fn a_line_of_a_later_format_is_refused_by_its_number() {
 }
 
 #[test]
-fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
+fn line_has_the_oldest_possible_format() {
     let chart = chart(
         r#"
         [state.work]
@@ -246,7 +246,7 @@ fn a_journal_of_another_chart_is_refused_at_its_first_entry() {
 
 #[test]
 fn a_forged_line_is_found_though_its_chain_is_whole() {
-    // Whoever rewrites every later digest still cannot make the step come out so.
+    // Recomputing every later digest still cannot change the result of the step.
     let (chart, lines, _) = journal();
     let forge = |from: &str, to: &str, effects: Option<Digest>| {
         let mut prev = Digest::default();
@@ -266,7 +266,7 @@ fn a_forged_line_is_found_though_its_chain_is_whole() {
     let other = Digest::of(b"other");
     let told = |found: Option<String>| found.unwrap_or_default();
     let routed = told(forge(r#"{"End":[1,null]}"#, r#"{"End":[0,null]}"#, None));
-    assert_eq!(routed, "entry 2: the journal took work, this build takes end");
+    assert_eq!(routed, "entry 2: the run took work in the journal, but takes end in this build");
     let ordered = told(forge("", "", Some(other)));
     assert!(ordered.starts_with(&format!("entry 5: the effects have digest {other}")), "{ordered}");
     let unknown = told(forge(r#"{"paused":"#, r#"{"posed":"#, None));

@@ -66,7 +66,7 @@ const EVENTS: &[&str] = &[
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is one table")]
-fn every_wait_knows_what_to_do_with_every_event() {
+fn every_waiting_state_handles_every_event() {
     let chart = chart(CHART);
     let mut table = String::new();
     for (wait, effect, lines) in WAITS {
@@ -96,7 +96,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause => rejected: the run has not begun; its first event must be `begun`
         resume => rejected: the run has not begun; its first event must be `begun`
     await
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => idle -go-> work; start 2.0 own 0.1; wake 100
         give tune => rejected: state `idle` does not wait for event 2
         answer 1.0 a => ignored: Answer
@@ -109,7 +109,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     working
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: state `work` does not wait for event 0
         give tune => rejected: state `work` does not wait for event 2
         answer EFFECT a => work -a-> doze; 0: settled; wake 1000
@@ -124,7 +124,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     backing off
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: state `work` does not wait for event 0
         give tune => rejected: state `work` does not wait for event 2
         answer 1.0 a => ignored: Answer
@@ -137,7 +137,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     asking
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: state `work` does not wait for event 0
         give tune => rejected: state `work` does not wait for event 2
         answer EFFECT a => rejected: effect 3.0 cannot be answered in this way
@@ -152,7 +152,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     held
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: state `work` does not wait for event 0
         give tune => rejected: state `work` does not wait for event 2
         answer 1.0 a => ignored: Answer
@@ -165,7 +165,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause => ignored: Already
         resume => start 4.0 own 0.1; wake 100
     dozing
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => doze -go-> each; each -a-> end; ended succeeded
         give tune => rejected: state `doze` does not wait for event 2
         answer 1.0 a => ignored: Answer
@@ -178,7 +178,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     fanned out
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: state `each` does not wait for event 0
         give tune => rejected: state `each` does not wait for event 2
         answer EFFECT a => start 5.0 own 1.1; 0: settled
@@ -193,7 +193,7 @@ fn every_wait_knows_what_to_do_with_every_event() {
         pause =>
         resume => ignored: Already
     ended
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         give go => rejected: the run has ended; fork it to continue
         give tune => rejected: the run has ended; fork it to continue
         answer 1.0 a => ignored: Ended

@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn calls_stay_within_the_certificate_however_often_a_run_is_interrupted(
+    fn interruptions_keep_calls_within_the_certificate(
         plan in genes(160), answers in genes(256), kills in genes(256), world in worlds(),
     ) {
         let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };

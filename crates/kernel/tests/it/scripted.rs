@@ -124,7 +124,7 @@ impl<'c> ScriptedRun<'c> {
         }
     }
 
-    /// Tells what a step did: transitions, effects, notes, budgets, the wake-up.
+    /// Describes a step: transitions, effects, notes, budgets, the wake-up.
     fn outcome(&self, before: &Core, data: Data) -> String {
         let (run, out) = (self.recorder.run(), self.recorder.out());
         let mut parts: Vec<String> = out.hops.iter().map(|hop| self.hop(hop)).collect();

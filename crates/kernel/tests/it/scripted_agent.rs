@@ -1,5 +1,4 @@
-//! An agent of fixed size that does what it is told: answers name outcomes, so that
-//! a test decides every route.
+//! A scripted agent of fixed size: answers name outcomes, so that a test decides every route.
 
 use pointsman_kernel::run::{Core, ItemStatus};
 use pointsman_kernel::{
@@ -47,8 +46,8 @@ pub(crate) fn ask_erase() -> Grant {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct Data {
-    /// The outcomes of the next pure jobs, four bits each, the lowest first: below 8
-    /// one of the job's own, from 8 on those that come after its own.
+    /// The outcomes of the next pure jobs, four bits each, the lowest first: below 8 one of the
+    /// job's own, from 8 on those after its own.
     pub(crate) choose: u64,
     /// How long the list is.
     pub(crate) items: u16,
@@ -58,7 +57,7 @@ pub(crate) struct Data {
     pub(crate) notes: u64,
     /// How many notes there were in all.
     pub(crate) noted: u32,
-    /// How often it was told that a budget is used up, and how much the last one was.
+    /// How often a budget was reported as used up, and the amount of the last one.
     pub(crate) used_up: (u32, u64),
 }
 
@@ -69,7 +68,7 @@ pub(crate) struct Task {
     pub(crate) item: u16,
 }
 
-/// How the job should go on.
+/// How the job should continue.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) enum Report {
     /// End in this outcome, and let pure jobs end in those, if they are given.

@@ -153,7 +153,7 @@ impl CallDisplay {
         output.get(output.ceil_char_boundary(from)..).unwrap_or_default()
     }
 
-    /// Returns a text in one line that is no longer than a title.
+    /// Returns a text in one line, cut to the length of a title.
     pub(super) fn line(&self, text: &str) -> String {
         line(text, self.limits.title)
     }
@@ -165,7 +165,7 @@ fn hides(text: &str) -> bool {
     visible(&text) != text
 }
 
-/// Returns a text of which everything can be seen.
+/// Returns a text without anything hidden.
 pub(super) fn said(text: &str) -> ToolCallContent {
     ContentBlock::Text(TextContent::new(folded(&visible(text)))).into()
 }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_absolute_and_lines_are_told() {
+    fn locations_have_absolute_paths_and_lines() {
         let shown = shown("read", &json!({ "path": "src/a.rs", "from": 3 }));
         let [location] = shown.locations.as_slice() else { panic!("one place") };
         assert_eq!(
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_hidden_from_whoever_decides() {
+    fn question_hides_nothing() {
         let hidden = "\u{202e}\u{200b}\u{e0041}\u{9b}\u{7f}\u{200f}";
         let blanks = "\u{3164}".repeat(800);
         let calls = [

@@ -1,15 +1,15 @@
 //! Which turns an editor's session still waits for.
 
-/// The turns that are not over: the one under way, and one for each word that waits.
+/// The unfinished turns: the current one, and one for each waiting message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OpenTurns {
     turns: usize,
-    /// Whether the run listens: what is refused then is a word.
+    /// Whether the run awaits a message: then a rejected event is a message.
     listens: bool,
 }
 
 impl OpenTurns {
-    /// What is waited for in a run that was there before.
+    /// The open turns of an existing run.
     pub(super) const fn of(turns: usize, listens: bool) -> Self {
         Self { turns, listens }
     }
@@ -35,8 +35,7 @@ impl OpenTurns {
         self.less()
     }
 
-    /// The run has refused something. Returns whether that was the last word that it had
-    /// to hear.
+    /// The run has rejected something. Returns whether that was the last message to receive.
     pub(super) const fn refused(&mut self) -> bool {
         self.listens && self.is_any() && self.less()
     }

@@ -1,4 +1,4 @@
-//! What an editor is told when something cannot be done: what is wrong, and what to do.
+//! Errors for an editor: what is wrong, and what to do.
 
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
 use pointsman_kernel::chart::Disposition;
@@ -22,14 +22,14 @@ pub(super) fn failed(why: &str) -> Error {
     Error::new(ErrorCode::INTERNAL_ERROR, why)
 }
 
-/// There is no such session.
+/// The session does not exist.
 pub(super) fn no_session(id: &str) -> Error {
     let mut error: Error = schema::Error::session_not_found(id.to_owned()).into();
     error.message = format!("there is no session `{id}`: start a new one");
     error
 }
 
-/// Says why a session cannot be begun, loaded or gone on with.
+/// Says why a session cannot be started, loaded or resumed.
 pub(super) fn session(error: &SessionError) -> Error {
     if let SessionError::Store(StoreError::NoSuchRun { run }) = error {
         return no_session(run.as_str());
@@ -46,7 +46,7 @@ pub(super) fn session(error: &SessionError) -> Error {
     hinted(&error.to_string(), hint.as_deref())
 }
 
-/// Says what is wrong and what to do next, in one message: that is what editors show.
+/// Says what is wrong and what to do next, in one message, because that is what editors show.
 pub(super) fn hinted(why: &str, hint: Option<&str>) -> Error {
     match hint {
         Some(hint) => failed(&format!("{why}. {hint}")).data(json!({ "hint": hint })),

@@ -1,5 +1,5 @@
-//! What the journal tells of a session: its conversation so far, its plan, what it still
-//! waits for, and which sessions there are.
+//! The journal of a session: its conversation so far, its plan, its open questions, and the list
+//! of sessions.
 
 use std::{
     path::{Path, PathBuf},
@@ -40,7 +40,7 @@ const TITLE: usize = 80;
 pub(super) struct SessionHistory {
     /// The conversation.
     pub(super) updates: Vec<SessionUpdate>,
-    /// Who told it, and knows what is still under way.
+    /// The builder of the updates, which knows the work in progress.
     pub(super) teller: UpdateBuilder,
     /// The turns that are not over.
     pub(super) due: OpenTurns,
@@ -62,7 +62,7 @@ pub(super) fn recount(
     for item in projector.fold_all(&lines)? {
         match &item.kind {
             TimelineKind::Given { text: Some(said), .. } => updates.push(heard(said)),
-            // Rulings, waits and pauses were told when they mattered.
+            // Rulings, delays and pauses were shown when they mattered.
             TimelineKind::Verdict(_)
             | TimelineKind::Retrying { .. }
             | TimelineKind::Paused { .. }
@@ -112,7 +112,7 @@ pub(super) fn goal(folder: &Path) -> Box<str> {
     format!("{GOAL}{}", folder.display()).into()
 }
 
-/// Returns a page of the sessions that editors began and somebody spoke in.
+/// Returns a page of the sessions that editors started and that have messages.
 pub(super) fn sessions(
     session: &Session,
     folder: Option<&Path>,

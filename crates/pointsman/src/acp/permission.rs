@@ -26,7 +26,7 @@ const NEVER: &str = "reject_always";
 /// Characters of a rule in the name of a choice.
 const RULE: usize = 60;
 
-/// Returns what can be chosen. What is remembered holds for this session's run.
+/// Returns the choices. A remembered answer applies to this session's run.
 pub(super) fn options(tools: &Toolbox, question: &Question) -> Vec<PermissionOption> {
     let option = |id: &'static str, name: String, kind| PermissionOption::new(id, name, kind);
     let Some(call) = question.call() else {
@@ -47,8 +47,8 @@ pub(super) fn options(tools: &Toolbox, question: &Question) -> Vec<PermissionOpt
     options
 }
 
-/// Returns what an answer decides. An editor that is gone decides nothing: the question
-/// stays open for whoever comes back.
+/// Returns the decision of an answer. An editor that has disconnected decides nothing: the
+/// question stays open.
 pub(super) fn decision(
     tools: &Toolbox,
     question: &Question,
@@ -91,7 +91,7 @@ pub(super) fn decision(
     }
 }
 
-/// Returns the rule by which no call of this tool runs.
+/// Returns the rule that denies every call of this tool.
 fn never(call: &ToolCall) -> Grant {
     let tool = call.tool.clone();
     Grant { tool, arguments: Vec::new(), level: Level::Refuse, until: None }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chosen_is_denied() {
+    fn dismissed_or_unknown_option_is_denied() {
         let question = question("write");
         let dismissed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
         assert!(

@@ -8,13 +8,13 @@ use pointsman_runtime::attached::attached;
 
 use super::error;
 
-/// Returns the text of a prompt. What was put beside it is named by its source; what
-/// is no text is refused, for the model would not see it.
+/// Returns the text of a prompt. Attachments are named by their source; anything but text is
+/// rejected, because the model would not see it.
 pub(super) fn text(prompt: &[ContentBlock]) -> Result<String, Error> {
     let mut text = String::new();
     for block in prompt {
         let part = part(block)?;
-        // A link stands in the middle of a sentence; what has lines stands by itself.
+        // A link is part of a sentence; text with line breaks is a separate block.
         if part.contains('\n') && !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn links_stay_in_the_sentence_and_files_stand_by_themselves() {
+    fn links_stay_inline_and_files_become_blocks() {
         let link = ContentBlock::ResourceLink(ResourceLink::new("a.rs", "file:///w/a.rs"));
         let file = TextResourceContents::new("x\n```\ny", "file:///w/b.md");
         let file = EmbeddedResourceResource::TextResourceContents(file);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn content_that_is_not_text_is_rejected() {
         let image = ContentBlock::Image(ImageContent::new("aGk=", "image/png"));
         assert_eq!(refusal(image), "an image is not supported: send text, links or text files");
         let blob = BlobResourceContents::new("aGk=", "file:///a.bin");

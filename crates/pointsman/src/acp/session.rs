@@ -1,5 +1,5 @@
-//! One session of an editor: a task that hears what the editor says and what happens to
-//! the run, in order, and tells each to the other.
+//! One session of an editor: a task that relays the editor's requests and the run's notices, in
+//! order.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -43,11 +43,11 @@ use super::{
 pub(super) enum AcpCommand {
     /// Something is said; the answer goes there when the turn is over.
     Prompt(String, Responder<PromptResponse>),
-    /// The turn is to be stopped.
+    /// Cancel the turn.
     Cancel,
     /// A question was answered.
     Answered(Question, Result<RequestPermissionResponse, agent_client_protocol::Error>),
-    /// The session is to be let go of.
+    /// Detach from the session.
     Leave,
 }
 
@@ -58,13 +58,13 @@ pub(super) struct AcpSession {
 }
 
 impl AcpSession {
-    /// Says something; whoever has left hears nothing.
+    /// Sends a command; a closed session ignores it.
     pub(super) fn say(&self, word: AcpCommand) {
         // A prompt whose responder is dropped is answered with an error.
         drop(self.words.send(word));
     }
 
-    /// Lets go of the session, and waits until nothing of it is under way.
+    /// Detaches from the session, and waits until its work has stopped.
     pub(super) async fn leave(mut self, limit: Duration) {
         self.say(AcpCommand::Leave);
         if timeout(limit, &mut self.task).await.is_err() {
@@ -84,13 +84,13 @@ pub(super) struct AcpSessionParts {
     pub(super) due: OpenTurns,
     /// Whether it works by a plan and reports at its end, as `code` does.
     pub(super) works: bool,
-    /// The plan, as it was told.
+    /// The plan, as last sent.
     pub(super) plan: Vec<PlanEntry>,
     /// What the person should know of the set-up.
     pub(super) notes: Vec<String>,
 }
 
-/// Returns an observer, and what it is told. What no editor is shown is left out.
+/// Returns an observer and the receiver of its notices, without those that no editor shows.
 pub(super) fn listening() -> (Arc<dyn Observer>, mpsc::UnboundedReceiver<Notice>) {
     let (sender, notices) = mpsc::unbounded_channel();
     let observer = move |_: &RunId, notice: &Notice| {
@@ -99,7 +99,7 @@ pub(super) fn listening() -> (Arc<dyn Observer>, mpsc::UnboundedReceiver<Notice>
             Notice::Live(LiveNotice::Persisted { .. } | LiveNotice::Progressed(_))
         );
         if !unseen {
-            // Nobody is told who has left.
+            // The receiver may be gone.
             drop(sender.send(notice.clone()));
         }
     };
@@ -139,7 +139,7 @@ pub(super) fn open(opening: AcpSessionParts) -> AcpSession {
 struct Turn {
     responder: Responder<PromptResponse>,
     cancelled: RequestCancellation,
-    /// Whether something has come of it.
+    /// Whether it has started.
     begun: bool,
 }
 
@@ -157,7 +157,7 @@ struct Desk {
     /// The questions that wait in the editor.
     open: BTreeMap<EffectId, AbortHandle>,
     teller: UpdateBuilder,
-    /// Turns until the run listens and nobody waits for it.
+    /// Turns until the run awaits a message and no request is pending.
     due: OpenTurns,
     works: bool,
     plan: Vec<PlanEntry>,
@@ -198,16 +198,16 @@ impl Desk {
         }
         self.commands.leave();
         if let Some(conversation) = self.conversation.take() {
-            // How it stands is in the journal, for whoever comes back.
+            // Its status is in the journal, for later.
             drop(conversation.outcome().await);
         }
-        // Whoever closes a session has stopped its turn.
+        // Closing a session cancels its turn.
         self.answer(Ok(StopReason::Cancelled));
     }
 
     fn tell(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
         for update in updates {
-            // An editor that is gone is noticed by whoever reads from it.
+            // The reader notices a disconnected editor.
             drop(
                 self.connection
                     .send_notification(SessionNotification::new(self.id.clone(), update)),
@@ -249,7 +249,7 @@ impl Desk {
         }
     }
 
-    /// Puts a question to the person. It waits beside everything else.
+    /// Asks the person. Everything else continues meanwhile.
     fn ask(&mut self, question: Question) {
         let options = permission::options(self.teller.tools(), &question);
         let shown = self.teller.question(&question);
@@ -258,14 +258,14 @@ impl Desk {
         let (words, effect) = (self.words.clone(), question.effect);
         let asking = self.asking.spawn(async move {
             let answer = sent.block_task().await;
-            // A session that was let go of needs no answer.
+            // A detached session needs no answer.
             drop(words.send(AcpCommand::Answered(question, answer)));
         });
         self.open.insert(effect, asking);
     }
 
-    /// Takes a question back that was answered elsewhere, or is no longer asked: the request
-    /// is cancelled when whoever waits for its answer is gone.
+    /// Withdraws a question that was answered elsewhere, or is no longer open: dropping the
+    /// waiting future cancels the request.
     fn withdraw(&mut self, effect: EffectId) {
         if let Some(asking) = self.open.remove(&effect) {
             asking.abort();
@@ -282,7 +282,7 @@ impl Desk {
         question: &Question,
         answer: Result<RequestPermissionResponse, agent_client_protocol::Error>,
     ) {
-        // What comes after the question was taken back is no answer to it.
+        // A reply after the question was withdrawn does not count.
         if self.open.remove(&question.effect).is_none() {
             return;
         }
@@ -353,7 +353,7 @@ impl Desk {
         }
     }
 
-    /// The run has ended, or was let go of by somebody else, or failed.
+    /// The run has ended, was detached from by another process, or failed.
     async fn over(&mut self) {
         self.withdraw_all();
         self.due = OpenTurns::default();
@@ -368,12 +368,12 @@ impl Desk {
                     let report = outcome.result.filter(|_| self.works);
                     self.tell(report.map(|report| message(&format!("\n\n{report}"))));
                 }
-                // What was said as the run ended, or after it had, was not heard.
+                // Messages at or after the end of the run were not received.
                 let unheard = self.turn.as_ref().is_some_and(|turn| !turn.begun);
                 let stop = match self.ended {
                     _ if self.cancelling => Ok(StopReason::Cancelled),
                     _ if unheard => Err(self.is_over()),
-                    // Somebody sits at the editor: nothing was denied for want of a person.
+                    // The editor's user is present: nothing was denied for lack of a person.
                     Some(ended) => Ok(reason(Exit::of(ended, error.as_ref(), false))),
                     None => Ok(StopReason::EndTurn),
                 };
@@ -390,8 +390,8 @@ impl Desk {
         }
     }
 
-    /// Tells the phases of the plan as they were after an entry, or are now, if they are
-    /// not as they were told.
+    /// Sends the phases of the plan after an entry, or now, if they differ from the last ones
+    /// sent.
     async fn tell_plan(&mut self, after: Option<Seq>) {
         if !self.works {
             return;

@@ -1,4 +1,4 @@
-//! How a session is entered: begun anew, or gone on with from its journal.
+//! How a session is entered: started, or resumed from its journal.
 
 use std::{io, path::Path, path::PathBuf, sync::Arc};
 
@@ -26,7 +26,7 @@ use tokio::{
 };
 
 use super::{
-    Service, SessionSetup, SetupError,
+    AcpSetupError, Service, SessionSetup,
     display::CallDisplay,
     due::OpenTurns,
     error,
@@ -36,7 +36,7 @@ use super::{
     updates::UpdateBuilder,
 };
 
-/// Returns what an editor is told of us when it says hello.
+/// Returns our answer to the editor's `initialize`.
 pub(super) fn greeting() -> InitializeResponse {
     let sessions = SessionCapabilities::new()
         .list(SessionListCapabilities::new())
@@ -70,7 +70,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// A host, and what a person should know of it.
-struct Set {
+struct PreparedSession {
     executor: LocalExecutor,
     notes: Vec<String>,
     start: SessionSetup,
@@ -86,7 +86,7 @@ impl Service {
     ) -> Result<SessionId, Error> {
         let service = Arc::clone(&self);
         let opening = blocking(move || {
-            let Set { executor, notes, start } = service.set_up(&folder, mcp)?;
+            let PreparedSession { executor, notes, start } = service.set_up(&folder, mcp)?;
             let source = start.chart.unwrap_or_else(|| service.chart.clone());
             let verified = service.session.agents().verify(&source);
             let program = verified
@@ -123,8 +123,8 @@ impl Service {
         Ok(self.enter(opening.await?))
     }
 
-    /// Goes on with a session. Its conversation is told again if the editor wants that.
-    pub(super) async fn rejoin(
+    /// Resumes a session. Its conversation is sent again if the editor requests that.
+    pub(super) async fn resume_session(
         self: Arc<Self>,
         id: SessionId,
         folder: PathBuf,
@@ -149,10 +149,11 @@ impl Service {
                 let why = format!("run {run} is a run of `{}`, not a conversation", agent.name);
                 return Err(error::bad_params(&why));
             }
-            let Set { executor, notes, .. } = service.set_up(&folder, mcp)?;
+            let PreparedSession { executor, notes, .. } = service.set_up(&folder, mcp)?;
             let (observer, notices) = session::listening();
             let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
-            let conversation = session.rejoin(&executor, &run, observers).map_err(failed)?;
+            let conversation =
+                session.resume_conversation(&executor, &run, observers).map_err(failed)?;
             if tells {
                 let plan = (!plan.is_empty()).then(|| SessionUpdate::Plan(Plan::new(plan.clone())));
                 for update in updates.into_iter().chain(plan) {
@@ -187,7 +188,7 @@ impl Service {
     }
 
     /// Sets up what a session works with.
-    fn set_up(&self, folder: &Path, mcp: Vec<McpServer>) -> Result<Set, Error> {
+    fn set_up(&self, folder: &Path, mcp: Vec<McpServer>) -> Result<PreparedSession, Error> {
         let shown = folder.display();
         if !folder.is_absolute() {
             let why = format!("`cwd` must be an absolute path, not `{shown}`");
@@ -198,12 +199,12 @@ impl Service {
         }
         let set_up = self.set_up.set_up(folder);
         let mut start =
-            set_up.map_err(|SetupError { why, hint }| error::hinted(&why, hint.as_deref()))?;
+            set_up.map_err(|AcpSetupError { why, hint }| error::hinted(&why, hint.as_deref()))?;
         start.engine.mcp = servers::with(start.engine.mcp.take(), folder, mcp)?;
         let executor = self.session.executor(start.engine.clone());
         let executor = executor.map_err(|error| error::session(&error))?;
         let note = |(name, why): &(String, _)| format!("MCP server {name}: {why}");
         let notes = executor.refused().iter().map(note).collect();
-        Ok(Set { executor, notes, start })
+        Ok(PreparedSession { executor, notes, start })
     }
 }

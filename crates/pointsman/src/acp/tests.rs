@@ -173,7 +173,7 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         "#);
         assert!(desk.work().join("a.txt").exists());
 
-        // Whoever loads what is open starts over; without a word if it only goes on.
+        // Loading an open session starts over; resuming it sends nothing.
         let resume = ResumeSessionRequest::new(id.clone(), desk.work());
         editor.connection.send_request(resume).block_task().await.expect("it goes on");
         assert_eq!(editor.shown(), "");
@@ -257,7 +257,7 @@ fn a_word_that_waited_and_is_refused_is_not_waited_for() {
         begun = Some(id);
     });
     let id = begun.expect("the run was begun");
-    // Whoever sends it is another process, and another build.
+    // The sender is another process, and another build.
     let run: RunId = id.0.parse().expect("the text is a run id");
     let odd = json!({ "given": { "event": 0, "body": { "nothing": "that is known" } } });
     let odd = serde_json::from_value(odd).expect("the value is an event");
@@ -301,7 +301,7 @@ fn several_sessions_are_open_side_by_side() {
 }
 
 #[test]
-fn bad_input_is_refused_with_what_is_wrong() {
+fn bad_input_is_rejected_with_the_reason() {
     let desk = Desk::new("bad", "[[turn]]\ntext = 'one'\n");
     let locked = desk.folder.0.join("locked-up");
     std::fs::create_dir_all(locked.join("locked")).expect("the folder is created");
@@ -340,7 +340,7 @@ fn bad_input_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn a_server_of_the_editor_that_does_not_start_is_told_of() {
+fn failing_server_of_the_editor_is_reported() {
     let desk = Desk::new("servers", "[[turn]]\ntext = 'one'\n");
     desk.edit(chat::CHART, &[], async |editor| {
         let server = McpServer::Stdio(McpServerStdio::new("mine", "/no/such/${PROGRAM}"));
@@ -355,7 +355,7 @@ fn a_server_of_the_editor_that_does_not_start_is_told_of() {
 }
 
 #[test]
-fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
+fn plan_phases_are_shown_and_an_ended_run_takes_no_prompt() {
     let complete = |success| {
         let tool = code::PHASE_COMPLETE;
         format!(

@@ -1,6 +1,6 @@
 //! What happens to a run, as updates of an editor's session.
 //!
-//! It is the same for what happens now and for what the journal tells of long ago.
+//! It is the same for live notices and for old entries of the journal.
 
 use std::{collections::BTreeMap, mem};
 
@@ -22,22 +22,22 @@ use pointsman_runtime::{
 
 use super::display::{CallDisplay, said};
 
-/// Text that was shown cannot be taken back; this stands behind what came to nothing.
+/// Shown text cannot be withdrawn; this follows the text of a failed attempt.
 const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";
 
 /// Turns what happens into updates.
 #[derive(Debug)]
 pub(super) struct UpdateBuilder {
     workspace: CallDisplay,
-    /// Calls under way.
+    /// Calls in progress.
     calls: BTreeMap<EffectId, Running>,
     /// Calls and questions that wait for a person.
-    asked: Vec<Waiting>,
+    asked: Vec<WaitingCall>,
     /// What was shown of replies that are not finished.
     said: BTreeMap<EffectId, String>,
     /// Whose text stands last, if text does.
     last: Option<EffectId>,
-    /// Whether a reply was cut off of which something was shown.
+    /// Whether a partly shown reply was cut off.
     cut: bool,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct UpdateBuilder {
 struct Running {
     id: ToolCallId,
     tool: String,
-    /// What it has put out so far.
+    /// Its output so far.
     output: String,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingCall {
     effect: EffectId,
     id: ToolCallId,
     call: Option<ToolCall>,
@@ -78,7 +78,7 @@ impl UpdateBuilder {
         self.workspace.tools()
     }
 
-    /// Returns what an editor is told of a notice; most say nothing that it shows.
+    /// Returns the updates for a notice; most have none.
     pub(super) fn tell(&mut self, notice: &Notice) -> Vec<SessionUpdate> {
         match notice {
             Notice::Item(item) => self.happened(&item.kind),
@@ -94,7 +94,7 @@ impl UpdateBuilder {
         }
     }
 
-    /// Returns what an editor is told of something that happened, now or long ago.
+    /// Returns the updates for an item of the timeline, live or old.
     pub(super) fn happened(&mut self, kind: &TimelineKind) -> Vec<SessionUpdate> {
         match kind {
             TimelineKind::Started { effect, call: Some(call), .. } => {
@@ -114,7 +114,7 @@ impl UpdateBuilder {
                 let told = format!("Retrying in {seconds} s (attempt {attempt}).");
                 self.cut_off().into_iter().chain([thought(&told)]).collect()
             }
-            // Whoever is asked need not be told that they are.
+            // A question is shown as one, without its verdict.
             TimelineKind::Verdict(verdict) if is_stuck(verdict) => {
                 vec![thought(&format!("Governor: no progress: {}", verdict.reason))]
             }
@@ -131,7 +131,7 @@ impl UpdateBuilder {
         }
     }
 
-    /// Shows a question, unless it was told of before and waits still.
+    /// Shows a question, unless it was shown before and is still open.
     fn asked(&mut self, question: &Question) -> Vec<SessionUpdate> {
         let effect = question.effect;
         if self.waits_for(effect) {
@@ -175,7 +175,7 @@ impl UpdateBuilder {
             return Some(self.report(effect, ok, what));
         }
         let whole = output.filter(|_| ok)?;
-        // What is known of the whole and was not shown as it was written.
+        // The rest of the text, beyond what was shown live.
         let rest = match self.said.remove(&effect) {
             Some(shown) => whole.strip_prefix(shown.as_str())?.to_owned(),
             None => whole.to_owned(),
@@ -205,7 +205,7 @@ impl UpdateBuilder {
         SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
     }
 
-    /// Tells what a tool puts out while it runs: the end of it, whole each time.
+    /// Shows the output of a running tool: the end of it, whole each time.
     fn progress(&mut self, effect: EffectId, text: &str) -> Option<SessionUpdate> {
         let running = self.calls.get_mut(&effect)?;
         running.output.push_str(text);
@@ -262,7 +262,7 @@ impl UpdateBuilder {
     fn waits(&mut self, effect: EffectId, call: Option<ToolCall>) -> ToolCallId {
         let id = call_id(effect);
         self.last = None;
-        self.asked.push(Waiting { effect, id: id.clone(), call });
+        self.asked.push(WaitingCall { effect, id: id.clone(), call });
         id
     }
 
@@ -282,7 +282,7 @@ impl UpdateBuilder {
         ToolCallUpdate::new(id, fields)
     }
 
-    /// Takes a person's answer: a call that may run is told of when it starts.
+    /// Takes a person's answer: an allowed call is shown when it starts.
     pub(super) fn decided(
         &mut self,
         effect: EffectId,
@@ -293,14 +293,15 @@ impl UpdateBuilder {
         if granted && self.asked.get(at).is_some_and(|it| it.call.is_some()) {
             return None;
         }
-        let Waiting { id, .. } = self.asked.remove(at);
+        let WaitingCall { id, .. } = self.asked.remove(at);
         if granted {
             return Some(status(id, ToolCallStatus::Completed));
         }
         Some(self.finished(id, false, "", why))
     }
 
-    /// The turn is over: nothing is under way any more, and why it has no answer is said.
+    /// The turn is over: nothing is in progress any more, and the reason for a missing answer is
+    /// shown.
     fn over(&mut self, error: Option<&TurnError>) -> Vec<SessionUpdate> {
         let stopped = mem::take(&mut self.calls).into_values().map(|it| (it.id, "stopped"));
         let unasked = mem::take(&mut self.asked).into_iter().map(|it| (it.id, "not answered"));
@@ -309,7 +310,7 @@ impl UpdateBuilder {
             left.into_iter().map(|(id, why)| self.finished(id, false, "", why)).collect();
         let text = mem::take(&mut self.said).is_empty() && self.last.is_none() && !self.cut;
         (self.last, self.cut) = (None, false);
-        // An editor shows by itself that a person cancelled.
+        // The editor itself shows that a person cancelled.
         if let Some(error) = error.filter(|error| error.kind != TurnErrorKind::Cancelled) {
             let gap = if text { "" } else { "\n\n" };
             updates.push(message(&format!("{gap}**No answer:** {}", error.message)));

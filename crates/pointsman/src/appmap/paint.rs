@@ -26,7 +26,7 @@ use crate::draw::{
 const MARGIN: i64 = 24;
 /// The picture of a screen on its card.
 const PICTURE: (i64, i64) = (60, 124);
-/// The width in which pictures are kept, for sharp displays.
+/// The stored width of pictures, for sharp displays.
 const KEPT: u32 = 120;
 
 /// Draws the map of an app.

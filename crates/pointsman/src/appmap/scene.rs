@@ -1,5 +1,5 @@
-//! What is drawn of a map, and where: a tree of the shortest ways from the start, from left
-//! to right, and the other ways across it.
+//! The content and layout of a map: a tree of the shortest paths from the start, from left to
+//! right, and the other paths across it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,11 +11,11 @@ use pointsman_agents::explore::{
 /// The size of a card, with and without a picture.
 const CARD: (i64, i64) = (190, 62);
 const PICTURED: (i64, i64) = (232, 144);
-/// The size of what is not a screen.
+/// The size of nodes that are not screens.
 const SMALL: (i64, i64) = (150, 36);
 /// The room between two columns, and between two cards of one.
 pub(super) const GAP: (i64, i64) = (210, 18);
-/// Beyond so many screens only the shortest ways are drawn; the others are counted.
+/// With more screens than this, only the shortest paths are drawn; the others are counted.
 const MAX_CROSSING: usize = 60;
 
 /// Cards and ways with their places.
@@ -27,7 +27,7 @@ pub(super) struct Scene {
     pub(super) height: i64,
 }
 
-/// What a card stands for.
+/// The subject of a card.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum CardSubject {
     /// A screen, by its place in the map.
@@ -60,7 +60,7 @@ pub(super) struct MapRoute {
     pub(super) to: usize,
     /// The action that is written on it.
     pub(super) label: String,
-    /// All actions, for those who look closer.
+    /// All actions, as a tooltip.
     pub(super) told: String,
     /// Whether it belongs to the tree.
     pub(super) tree: bool,
@@ -108,7 +108,7 @@ impl Scene {
         self.cards.len() - 1
     }
 
-    /// Finds for every card the one that comes before it on the shortest way from a start.
+    /// Finds every card's predecessor on the shortest path from a start.
     fn grow(&mut self, joined: &BTreeMap<(usize, usize), Vec<(&MapAction, u32)>>) {
         let mut roots: Vec<usize> = (0..self.cards.len()).collect();
         roots.sort_by_key(|at| (!self.cards[*at].start, *at));

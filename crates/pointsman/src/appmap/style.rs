@@ -63,7 +63,7 @@ const KINDS: [(&str, [&str; 2], [&str; 2]); 3] = [
 /// Writes the sheet of a theme.
 pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
     themed(theme, SHAPES, svg, |dark, svg| {
-        // What is more special comes later.
+        // More specific rules come later.
         for (kind, by_light, by_dark) in KINDS {
             let [fill, line] = if dark { by_dark } else { by_light };
             writeln!(svg, ".am {kind}.card{{fill:{fill};stroke:{line}}}")?;

@@ -1,5 +1,4 @@
-//! While a run is busy: what it does is shown, its questions are put, and what is typed
-//! meanwhile waits for its turn.
+//! While a run is busy: its work is shown, its questions are asked, and typed lines are queued.
 
 use std::{
     collections::VecDeque,
@@ -16,37 +15,37 @@ use pointsman_runtime::{
 use super::{
     session::{ChatSession, OpenConversation},
     slash::Slash,
-    turn::Turn,
+    turn::TurnView,
 };
 use crate::{
     dialogue::{Dialogue, DialogueEvent},
     format,
     input_line::{InputLine, SubmittedLine, TypingStart},
     line::{Ink, Line},
-    screen::{Screen, suspends},
+    screen::{TerminalScreen, suspends},
     terminal_approver,
 };
 
 /// Characters of a queued message that are shown.
 const QUEUED: usize = 200;
 
-/// Why nothing more is to be watched.
+/// Why watching ends.
 pub(super) enum After {
     /// The run listens; this was typed and not sent.
     Listens(String),
     /// The person leaves.
     Left,
-    /// The run has ended, or nobody drives it any more; this was typed and not sent.
+    /// The run has ended or has no owner any more; this text was typed and not sent.
     Over(String),
 }
 
-/// A run that is busy, and somebody who watches it.
+/// A busy run, and the person who watches it.
 pub(super) struct Busy<'a> {
     room: &'a ChatSession<'a>,
     talk: &'a mut OpenConversation,
-    screen: Screen,
-    turn: Turn,
-    /// What is being typed; a question that is put takes it over.
+    screen: TerminalScreen,
+    turn: TurnView,
+    /// The line being typed; a question takes it over.
     typed: InputLine,
     questions: VecDeque<Question>,
     dialogue: Option<Dialogue>,
@@ -55,15 +54,15 @@ pub(super) struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    /// Watches until the run listens and has heard everything, or it is over.
+    /// Watches until the run awaits a message and has received everything, or it is over.
     pub(super) fn watch(
         room: &'a ChatSession<'a>,
         talk: &'a mut OpenConversation,
         typed: String,
     ) -> io::Result<After> {
         let questions = VecDeque::new();
-        let screen = Screen::take()?;
-        let turn = Turn::new();
+        let screen = TerminalScreen::take()?;
+        let turn = TurnView::new();
         let (dialogue, cancelled, left, typed) = (None, false, false, InputLine::of(typed));
         let mut busy =
             Self { room, talk, screen, turn, typed, questions, dialogue, cancelled, left };
@@ -81,7 +80,7 @@ impl<'a> Busy<'a> {
             }
             busy.ask()?;
             busy.draw()?;
-            if let Some(event) = Screen::next()? {
+            if let Some(event) = TerminalScreen::next()? {
                 busy.take(event)?;
             }
             if busy.left {
@@ -102,14 +101,14 @@ impl<'a> Busy<'a> {
                 self.talk.listens = false;
                 self.heard()?;
             }
-            let shown = self.turn.take(&notice, Screen::columns());
+            let shown = self.turn.take(&notice, TerminalScreen::columns());
             if !shown.struck.is_empty() {
                 self.screen.strike(&shown.struck)?;
             }
             self.screen.say(&shown.lines)?;
             match notice {
                 Notice::Live(LiveNotice::Ask(question)) => self.questions.push_back(question),
-                // Who is asked no longer needs to answer.
+                // The question needs no answer any more.
                 Notice::Live(LiveNotice::Discard(effect)) => {
                     let was_put = self.withdraw(|it| it.effect == effect);
                     if was_put {
@@ -133,9 +132,9 @@ impl<'a> Busy<'a> {
         After::Over(self.typed.take())
     }
 
-    /// The run has heard the oldest message: a turn begins. One that waited is shown now.
+    /// The run has received the oldest message: a turn begins. A queued message is shown now.
     fn heard(&mut self) -> io::Result<()> {
-        self.turn = Turn::new();
+        self.turn = TurnView::new();
         self.cancelled = false;
         if self.talk.unheard.is_empty() {
             return Ok(());
@@ -192,7 +191,7 @@ impl<'a> Busy<'a> {
             lines.extend(view);
             cursor = Some(column);
         } else if !self.typed.is_empty() {
-            let (line, column) = self.typed.row(Screen::columns());
+            let (line, column) = self.typed.row(TerminalScreen::columns());
             lines.push(line);
             cursor = Some(column);
         }
@@ -284,7 +283,7 @@ impl<'a> Busy<'a> {
     }
 }
 
-/// Returns a message as it stands in a conversation.
+/// Returns a message as part of a conversation.
 fn message(text: &str) -> Vec<Line> {
     let lines = text.lines().enumerate().map(|(at, line)| {
         Line::of(Ink::Accent, if at == 0 { "› " } else { "· " }).and(Ink::Plain, line)

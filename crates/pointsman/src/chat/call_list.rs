@@ -1,5 +1,4 @@
-//! The calls of a batch while they run: shown in the order in which they were requested,
-//! whichever of them ends first.
+//! The calls of a batch while they run: shown in request order, whichever ends first.
 
 use pointsman_kernel::{agent::ToolCall, id::EffectId};
 use pointsman_runtime::clock::Stopwatch;
@@ -16,10 +15,10 @@ const TAIL: usize = 400;
 
 /// The calls of a batch.
 #[derive(Debug, Default)]
-pub(super) struct CallList(Vec<Called>);
+pub(super) struct CallList(Vec<ListedCall>);
 
 #[derive(Debug)]
-struct Called {
+struct ListedCall {
     call: ToolCall,
     effect: Option<EffectId>,
     /// Whether a person was shown what it would do.
@@ -52,20 +51,20 @@ impl CallList {
 
     /// A person is asked whether a call may run.
     pub(super) fn asked(&mut self, call: &ToolCall) {
-        self.0.push(Called { call: call.clone(), effect: None, asked: true, at: At::Asked });
+        self.0.push(ListedCall { call: call.clone(), effect: None, asked: true, at: At::Asked });
     }
 
     /// A call was started: a new one, or one that a person was asked about.
     pub(super) fn started(&mut self, effect: EffectId, call: &ToolCall) {
         let at = At::Running(Stopwatch::start(), String::new());
-        let ended = |it: &Called| matches!(it.at, At::Ended(..));
+        let ended = |it: &ListedCall| matches!(it.at, At::Ended(..));
         let known = self.0.iter_mut().find(|it| it.call.id == call.id && !ended(it));
         if let Some(called) = known {
             (called.effect, called.at) = (Some(effect), at);
             return;
         }
         let (call, effect) = (call.clone(), Some(effect));
-        self.0.push(Called { call, effect, asked: false, at });
+        self.0.push(ListedCall { call, effect, asked: false, at });
     }
 
     /// A call has said something. Returns whether there is such a call.
@@ -97,8 +96,8 @@ impl CallList {
         self.end(|it| it.call.id == call.id, Mark::Bad, &format!("denied: {why}"));
     }
 
-    fn end(&mut self, is: impl Fn(&Called) -> bool, mark: Mark, what: &str) -> bool {
-        let open = |it: &&mut Called| !matches!(it.at, At::Ended(..)) && is(it);
+    fn end(&mut self, is: impl Fn(&ListedCall) -> bool, mark: Mark, what: &str) -> bool {
+        let open = |it: &&mut ListedCall| !matches!(it.at, At::Ended(..)) && is(it);
         let Some(called) = self.0.iter_mut().find(open) else { return false };
         called.at = At::Ended(mark, what.into());
         true
@@ -120,14 +119,14 @@ impl CallList {
         self.finished()
     }
 
-    /// Returns them as they are now; what is asked about is shown by its question.
+    /// Returns their current state; a call that needs approval is shown by its question.
     pub(super) fn live(&self) -> Vec<Line> {
         let begun = self.0.iter().filter(|it| !matches!(it.at, At::Asked));
         begun.flat_map(|called| called.lines(false)).collect()
     }
 }
 
-impl Called {
+impl ListedCall {
     fn lines(&self, for_good: bool) -> Vec<Line> {
         let title = calls::title(&self.call);
         match &self.at {
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_in_the_order_of_the_requests() {
+    fn results_are_in_request_order() {
         let effect = |index| EffectId { seq: Seq(3), index };
         let mut calling = CallList::default();
         calling.asked(&call("1", "a"));

@@ -22,7 +22,7 @@ use crate::{
 const REMEMBERED: usize = 1_000;
 
 /// What a person did at the prompt.
-pub(super) enum Typed {
+pub(super) enum EditorInput {
     /// A line, or more of them.
     Line(String),
     /// They want to leave.
@@ -60,13 +60,13 @@ impl Editor {
         Self(line)
     }
 
-    /// Waits for a line, beginning with what was typed before. It is also over when
-    /// somebody says that something happened.
+    /// Waits for a line, beginning with the text typed before. It also returns when it is notified
+    /// that something happened.
     pub(super) fn read(
         self,
         unfinished: &str,
         stirred: &Arc<AtomicBool>,
-    ) -> Result<(Self, Typed), Error> {
+    ) -> Result<(Self, EditorInput), Error> {
         let mut line = self.0.with_break_signal(Arc::clone(stirred));
         let typed = vec![EditCommand::Clear, EditCommand::InsertString(unfinished.into())];
         line.run_edit_commands(&typed);
@@ -77,21 +77,21 @@ impl Editor {
             read = line.read_line(&Sign);
         }
         let typed = match read {
-            Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
-            Ok(Signal::ExternalBreak(line)) => Typed::Stirred(line),
-            Ok(_) => Typed::Leave,
+            Ok(Signal::Success(line)) => EditorInput::Line(line.replace("\\\n", "\n")),
+            Ok(Signal::ExternalBreak(line)) => EditorInput::Stirred(line),
+            Ok(_) => EditorInput::Leave,
             Err(source) => {
                 let source = std::io::Error::other(source);
                 return Err(Error::Read { path: "the terminal".into(), source });
             }
         };
-        // A history that cannot be written is no reason to stop.
+        // A history that cannot be written does not matter.
         drop(line.sync_history());
         Ok((Self(line), typed))
     }
 }
 
-/// A line that ends with a backslash goes on.
+/// A line that ends with a backslash continues.
 struct Backslash;
 
 impl Validator for Backslash {
@@ -100,7 +100,7 @@ impl Validator for Backslash {
     }
 }
 
-/// What stands before a line.
+/// The prompt before a line.
 struct Sign;
 
 impl Prompt for Sign {

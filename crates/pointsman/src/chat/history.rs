@@ -1,4 +1,4 @@
-//! What was said before, when a conversation is gone on with.
+//! The past of a resumed conversation.
 
 use pointsman_agents::{
     code::Plan,
@@ -42,7 +42,7 @@ pub(super) fn last(messages: &[TranscriptMessage]) -> Vec<Line> {
     lines
 }
 
-/// Returns a plan, with what became of each phase.
+/// Returns a plan, with the result of each phase.
 pub(super) fn plan(plan: &Plan) -> Vec<Line> {
     let open = plan.current().filter(|_| plan.started.is_some());
     let phase = |(number, phase): (usize, &pointsman_agents::code::Phase)| {

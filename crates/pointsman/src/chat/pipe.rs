@@ -1,5 +1,5 @@
-//! A conversation without a screen: one message, or one for each line that is read, and
-//! answers are printed as they are. Questions are put only to somebody who types.
+//! A conversation without a screen: one message, or one for each line of input; answers are
+//! printed as they are. Questions are asked only at a terminal.
 
 use std::{
     collections::BTreeSet,
@@ -43,18 +43,18 @@ const REASON: usize = 1_000;
 /// Characters of a queued message that are shown.
 const QUEUED: usize = 200;
 
-/// What is read, and what is printed.
+/// How to read the input, and what to print.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     /// Whether lines are read from standard input, each a message.
     pub(crate) lines: bool,
-    /// Whether JSON is printed, by somebody else.
+    /// Whether another observer prints JSON.
     pub(crate) json: bool,
     /// Whether the last answer alone is printed.
     pub(crate) last: bool,
 }
 
-/// Says what there is to say, and prints what is answered.
+/// Sends the messages, and prints the answers.
 pub(crate) fn plainly(
     room: &ChatSession<'_>,
     resumed: Option<&RunRow>,
@@ -69,7 +69,7 @@ pub(crate) fn plainly(
     let mut pipe =
         Pipe { room, held, question, offered: false, typed, mode, answer, calls, teller };
     if let Some(row) = resumed {
-        let (talk, recalled) = room.rejoin(row)?;
+        let (talk, recalled) = room.resume_conversation(row)?;
         if !json && !last {
             for line in history::last(&recalled.messages()) {
                 note(&line.text());
@@ -87,7 +87,7 @@ pub(crate) fn plainly(
         drop(sender);
     }
     if resumed.is_none() {
-        // Whoever has joined is told when it listens.
+        // A joining front end learns when the run awaits a message.
         pipe.prompt();
     }
     loop {
@@ -104,7 +104,7 @@ pub(crate) fn plainly(
         }
         pipe.offer();
     }
-    // Nothing more will be said, and nobody is there who could answer a question.
+    // The input has ended, and no one is left to answer a question.
     pipe.typed = false;
     if let Some(talk) = &pipe.held {
         talk.commands.close();
@@ -117,16 +117,16 @@ pub(crate) fn plainly(
 struct Pipe<'a> {
     room: &'a ChatSession<'a>,
     held: Option<OpenConversation>,
-    /// The question that is open. Where nobody types, it is not put.
+    /// The open question. Without a terminal it is not asked.
     question: Option<Dialogue>,
     /// Whether it was said what can be answered.
     offered: bool,
-    /// Whether somebody types the lines.
+    /// Whether a person types the lines.
     typed: bool,
     mode: Mode,
     /// The last answer, where that alone is printed.
     answer: Option<String>,
-    /// Calls of tools that run: what they give back is no answer.
+    /// Running tool calls: their results are not answers.
     calls: BTreeSet<EffectId>,
     /// Who words what happens, and an error once.
     teller: NoticePrinter,
@@ -196,8 +196,8 @@ impl Pipe<'_> {
         Ok(())
     }
 
-    /// Holds a conversation. Where nobody types, a question ends it: what was said and not
-    /// heard is kept for whoever goes on with the run.
+    /// Holds a conversation. Without a terminal, a question ends it: pending messages are kept for
+    /// the process that resumes the run.
     fn hold(&mut self, talk: OpenConversation) {
         if !self.typed {
             talk.commands.unattended();
@@ -284,7 +284,8 @@ impl Pipe<'_> {
                 }
             }
             notice if notice.is_transition() || refused => {
-                // Whatever is heard or refused while the run listens is a word.
+                // Anything that is received or rejected while the run awaits a message is a
+                // message.
                 if let Some(talk) = self.held.as_mut().filter(|talk| talk.listens) {
                     talk.listens = refused;
                     talk.unheard.drain(..talk.unheard.len().min(1));
@@ -295,7 +296,7 @@ impl Pipe<'_> {
         Ok(false)
     }
 
-    /// Puts a question to somebody who types, whole: they can scroll.
+    /// Asks a person at a terminal, showing everything: they can scroll.
     fn asked(&mut self, question: Question) {
         let dialogue = Dialogue::new(question, &self.room.folder, clock::instant());
         let due = self.held.as_ref().map(|talk| self.room.due(talk.run(), dialogue.question()));
@@ -317,7 +318,7 @@ impl Pipe<'_> {
         let Some(OpenConversation { conversation, commands, mut unheard, reports, .. }) = self.held
         else {
             if !self.mode.json {
-                note("nothing was said");
+                note("no message was sent");
             }
             return Ok(ExitCode::SUCCESS);
         };

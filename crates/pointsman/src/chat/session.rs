@@ -1,4 +1,4 @@
-//! Where conversations are held: what begins one, and what goes on with one.
+//! The place of conversations: starting and resuming them.
 
 use std::{
     path::PathBuf,
@@ -44,9 +44,9 @@ pub(crate) struct ChatSession<'a> {
     pub(crate) seed: Option<u64>,
     /// The folder that is worked in.
     pub(crate) folder: PathBuf,
-    /// Who is told beside whoever talks.
+    /// The other observers.
     pub(crate) others: Vec<Arc<dyn Observer>>,
-    /// Set when something happened: whoever waits at a prompt looks up.
+    /// Set when something happened: interrupts a waiting prompt.
     pub(crate) stirred: Arc<AtomicBool>,
     /// Set when the program is to end.
     pub(crate) ending: Arc<AtomicBool>,
@@ -57,7 +57,7 @@ pub(super) struct OpenConversation {
     pub(super) conversation: ConversationHandle,
     pub(super) commands: CommandSender,
     pub(super) notices: mpsc::Receiver<Notice>,
-    /// What is said and not heard, the oldest first.
+    /// Messages that the run has not received yet, oldest first.
     pub(super) unheard: Vec<PendingMessage>,
     /// Whether the run listens.
     pub(super) listens: bool,
@@ -67,17 +67,17 @@ pub(super) struct OpenConversation {
     pub(super) agent: Box<str>,
 }
 
-/// A message that the run has not heard.
+/// A message that the run has not received.
 pub(super) struct PendingMessage {
     pub(super) text: String,
     /// Whether the person sees it already.
     pub(super) seen: bool,
-    /// What became of it; nothing where it was kept before.
+    /// Its receipt; nothing if it was stored before.
     receipt: Option<Receipt>,
 }
 
 impl PendingMessage {
-    /// Returns whether nobody was there any more who could have heard it.
+    /// Returns whether no process was left to receive it.
     pub(super) fn is_lost(&mut self) -> bool {
         self.receipt.as_mut().is_some_and(|receipt| receipt.persistence() == Persistence::Lost)
     }
@@ -89,7 +89,7 @@ impl PendingMessage {
 }
 
 impl OpenConversation {
-    /// Says something; the run hears it when it listens.
+    /// Sends a message; the run receives it when it awaits one.
     pub(super) fn say(&mut self, text: &str, seen: bool) {
         let receipt = Some(self.commands.say(text));
         self.unheard.push(PendingMessage { text: text.to_owned(), seen, receipt });
@@ -102,7 +102,7 @@ impl OpenConversation {
 }
 
 impl ChatSession<'_> {
-    /// Begins a conversation with its first words, which are what it is known by.
+    /// Starts a conversation with its first message, which is also its title.
     pub(super) fn begin(&self, first: &FirstMessage) -> Result<OpenConversation, Error> {
         let source = Source { name: self.agent.into(), text: self.chart.into() };
         let start = StartOptions {
@@ -122,9 +122,12 @@ impl ChatSession<'_> {
         Ok(talk)
     }
 
-    /// Goes on with a conversation. One that has ended is gone on with in a new run, which
-    /// shares its past. Returns what was said so far, too.
-    pub(super) fn rejoin(&self, row: &RunRow) -> Result<(OpenConversation, RecalledRun), Error> {
+    /// Resumes a conversation. One that has ended continues in a new run, which shares its past.
+    /// Also returns the messages so far.
+    pub(super) fn resume_conversation(
+        &self,
+        row: &RunRow,
+    ) -> Result<(OpenConversation, RecalledRun), Error> {
         check(row)?;
         let id = match row.ended {
             Some(_) => self.session.again(&row.id).map_err(Error::Session)?,
@@ -133,8 +136,10 @@ impl ChatSession<'_> {
         let recalled = self.session.recall(&id, None).map_err(Error::Session)?;
         let unheard = self.session.unheard(&id).map_err(Error::Session)?;
         let (observers, notices) = self.observers();
-        let conversation =
-            self.session.rejoin(self.executor, &id, observers).map_err(Error::Session)?;
+        let conversation = self
+            .session
+            .resume_conversation(self.executor, &id, observers)
+            .map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, &row.agent);
         let kept = |text| PendingMessage { text, seen: false, receipt: None };
         talk.unheard = unheard.into_iter().map(kept).collect();
@@ -159,15 +164,15 @@ impl ChatSession<'_> {
         }
     }
 
-    /// Returns another conversation of this folder and agent: the newest, or the one that
-    /// the person chooses.
+    /// Returns another conversation of this folder and agent: the newest, or the person's choice.
     pub(super) fn another(&self, held: Option<&RunId>) -> Result<Option<RunRow>, Error> {
         let folder = conversations::whole(&self.folder);
         let wanted = ConversationFilter { agent: Some(self.agent), folder: Some(&folder) };
         wanted.choose(self.session, true, held.map(RunId::as_str))
     }
 
-    /// Keeps what a run that has ended did not hear for whoever goes on with it, and tells it.
+    /// Keeps messages that an ended run never received for the run that continues it, and reports
+    /// them.
     pub(super) fn keep(&self, run: &RunId, unheard: &[PendingMessage]) -> Result<Vec<Line>, Error> {
         let mut lines = Vec::new();
         for PendingMessage { text, .. } in unheard {
@@ -191,8 +196,8 @@ impl ChatSession<'_> {
     }
 }
 
-/// Tells whoever talks what happens. When nobody drives the run any more, it is dropped:
-/// the channel is closed, and then whoever waits at a prompt looks up.
+/// Forwards notices to the front end. When the run has no owner any more, this is dropped: the
+/// channel closes, and a waiting prompt is interrupted.
 struct Tells {
     sender: mpsc::Sender<Notice>,
     stirs: Stirs,
@@ -200,7 +205,7 @@ struct Tells {
 
 impl Observer for Tells {
     fn notice(&self, _: &RunId, notice: &Notice) {
-        // Whoever has stopped looking need not be told.
+        // The receiver may be gone.
         drop(self.sender.send(notice.clone()));
         if notice.is_transition() || notice.is_end() {
             self.stirs.stir();
@@ -222,7 +227,7 @@ impl Drop for Stirs {
     }
 }
 
-/// Refuses a run that is no conversation.
+/// Rejects a run that is not a conversation.
 pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
     if AGENTS.decl(&row.agent).converses() {
         return Ok(());
@@ -247,7 +252,7 @@ fn talk(
     }
 }
 
-/// Reads lines on a thread of its own, for as long as somebody takes them.
+/// Reads lines on its own thread, as long as they are taken.
 pub(super) fn reader(sender: mpsc::SyncSender<std::io::Result<String>>) {
     thread::spawn(move || {
         for line in std::io::stdin().lines() {

@@ -1,4 +1,4 @@
-//! What can be typed at the prompt that is no message.
+//! Slash commands at the prompt.
 
 /// A command of the prompt.
 #[derive(Clone, Debug, Eq, PartialEq)]

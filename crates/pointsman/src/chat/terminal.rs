@@ -12,7 +12,7 @@ use pointsman_runtime::{
 
 use super::{
     busy::{After, Busy},
-    editor::{Editor, Typed},
+    editor::{Editor, EditorInput},
     history,
     session::{ChatSession, OpenConversation},
     slash::{HELP, Slash},
@@ -36,8 +36,8 @@ enum Next {
     Look(String),
 }
 
-/// Holds conversations until the person leaves. The first is one that is gone on with, or
-/// begins with the first message.
+/// Holds conversations until the person leaves. The first one is resumed, or starts with the first
+/// message.
 pub(crate) fn talk(
     room: &ChatSession<'_>,
     resumed: Option<&RunRow>,
@@ -49,7 +49,7 @@ pub(crate) fn talk(
     let mut unfinished = String::new();
     loop {
         if held.is_none() {
-            // What the last run stirred is no reason to leave the prompt.
+            // Notices of the last run must not interrupt the prompt.
             room.stirred.store(false, Ordering::Release);
             // A run that is driven sees to itself; where there is none, the prompt must.
             if room.ending.load(Ordering::Acquire) {
@@ -66,9 +66,9 @@ pub(crate) fn talk(
             let (same, typed) = editor.read(&std::mem::take(&mut unfinished), &room.stirred)?;
             editor = same;
             match typed {
-                Typed::Leave => Next::Leave,
-                Typed::Stirred(typed) => Next::Look(typed),
-                Typed::Line(line) => match Slash::read(&line) {
+                EditorInput::Leave => Next::Leave,
+                EditorInput::Stirred(typed) => Next::Look(typed),
+                EditorInput::Line(line) => match Slash::read(&line) {
                     Some(slash) => Next::Do(slash),
                     None if line.trim().is_empty() => continue,
                     None => Next::Say(FirstMessage { goal: line.clone(), text: line }),
@@ -109,9 +109,9 @@ fn terminal(source: io::Error) -> Error {
     Error::Write { path: "the terminal".into(), source }
 }
 
-/// Goes on with a conversation, and shows the end of what was said.
+/// Resumes a conversation, and shows its last messages.
 fn join(room: &ChatSession<'_>, row: &RunRow) -> Result<OpenConversation, Error> {
-    let (talk, recalled) = room.rejoin(row)?;
+    let (talk, recalled) = room.resume_conversation(row)?;
     let mut lines = match &row.ended {
         Some(how) => {
             let new = talk.run();
@@ -227,7 +227,7 @@ fn trouble(error: &Error) -> Vec<Line> {
     std::iter::once(Line::of(Ink::Bad, &error.to_string())).chain(hint).collect()
 }
 
-/// Lets go of a conversation, and returns how it stands.
+/// Detaches from a conversation, and returns its status.
 fn end(held: Option<OpenConversation>) -> Result<Option<RunSummary>, Error> {
     let Some(OpenConversation { conversation, commands, .. }) = held else { return Ok(None) };
     commands.leave();
@@ -235,8 +235,7 @@ fn end(held: Option<OpenConversation>) -> Result<Option<RunSummary>, Error> {
     conversation.wait().map(Some).map_err(Error::Session)
 }
 
-/// Says how a run has ended, and what it did not hear; one that was let go of by others can
-/// be come back to.
+/// Says how a run has ended, and which messages it did not receive; a detached run can be resumed.
 fn over(
     room: &ChatSession<'_>,
     held: Option<OpenConversation>,
@@ -279,7 +278,7 @@ fn left(session: &Session, outcome: &RunSummary) -> ExitCode {
 /// Writes lines while nothing is redrawn.
 fn say(lines: &[Line]) {
     for line in lines {
-        for row in line.wrapped(crate::screen::Screen::columns()) {
+        for row in line.wrapped(crate::screen::TerminalScreen::columns()) {
             note(&row.painted(coloured()));
         }
     }

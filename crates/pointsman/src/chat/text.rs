@@ -4,18 +4,18 @@ use crate::line::{Ink, Line};
 
 /// Text that is being written.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct StreamedText {
     /// The row that is not full yet.
     row: String,
-    /// Rows that stay, from the first: they are struck if it comes to nothing.
+    /// Rows that stay, from the first: they are struck out if the attempt fails.
     rows: Vec<Line>,
     /// Whether the rows are within a block of code.
     code: bool,
-    /// Whether the row goes on with a line that was begun above it.
+    /// Whether the row continues a line that began above it.
     goes_on: Option<Ink>,
 }
 
-impl Text {
+impl StreamedText {
     /// Returns whether nothing was written yet.
     pub(super) const fn is_empty(&self) -> bool {
         self.row.is_empty() && self.rows.is_empty()
@@ -49,7 +49,7 @@ impl Text {
         left.into_iter().collect()
     }
 
-    /// Discards the text. Returns all its rows, of which the last one was never finished.
+    /// Discards the text. Returns all its rows; the last one was never finished.
     pub(super) fn discard(&mut self) -> (Vec<Line>, Option<Line>) {
         let left = (!self.row.is_empty()).then(|| self.finished());
         (std::mem::take(self).rows, left)
@@ -82,7 +82,7 @@ impl Text {
         Line::of(ink, &std::mem::take(&mut self.row))
     }
 
-    /// Returns the ink of a row: headings and code are told apart.
+    /// Returns the ink of a row: headings and code look different.
     fn ink(&self) -> Ink {
         match self.goes_on {
             Some(ink) => ink,
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn full_rows_stay_and_the_last_one_is_open() {
-        let mut text = Text::default();
+        let mut text = StreamedText::default();
         assert_eq!(told(&text.write("one two ", 10)), [""]);
         assert_eq!(told(&text.write("three", 10)), ["one two"]);
         assert_eq!(text.open().map(|row| row.text()).as_deref(), Some("three"));

@@ -1,4 +1,4 @@
-//! What a person sees of a turn: rows that stay, and rows that change while it goes on.
+//! A turn as a person sees it: rows that stay, and rows that change during the turn.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use pointsman_runtime::{
     timeline::TimelineKind,
 };
 
-use super::{call_list::CallList, text::Text};
+use super::{call_list::CallList, text::StreamedText};
 use crate::{
     format,
     line::{Ink, Line},
@@ -23,9 +23,9 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 const TICK: Duration = Duration::from_millis(120);
 
 /// A turn as it is seen.
-pub(super) struct Turn {
+pub(super) struct TurnView {
     calling: CallList,
-    text: Text,
+    text: StreamedText,
     /// Whose text is being written.
     writer: Option<EffectId>,
     /// What was written for it in this attempt, so that it is not shown twice.
@@ -36,7 +36,7 @@ pub(super) struct Turn {
     again: Option<(Instant, u16)>,
     budgets: Vec<BudgetView>,
     cancelling: bool,
-    /// Who knows whether an error was told before.
+    /// Knows whether an error was already printed.
     teller: NoticePrinter,
 }
 
@@ -49,11 +49,11 @@ pub(super) struct ScreenUpdate {
     pub(super) lines: Vec<Line>,
 }
 
-impl Turn {
+impl TurnView {
     pub(super) fn new() -> Self {
         Self {
             calling: CallList::default(),
-            text: Text::default(),
+            text: StreamedText::default(),
             writer: None,
             streamed: String::new(),
             doing: "starts".into(),
@@ -70,7 +70,7 @@ impl Turn {
         self.cancelling = true;
     }
 
-    /// Returns the calls that are under way or asked about.
+    /// Returns the calls that are in progress or need approval.
     pub(super) const fn calling(&mut self) -> &mut CallList {
         &mut self.calling
     }
@@ -107,7 +107,7 @@ impl Turn {
                     shown.lines = self.calling.finished();
                 } else if *ok {
                     shown.lines = self.answered(output, columns);
-                    // What a hook did has no text of its own.
+                    // A hook's result has no text.
                     if output.is_none() && !what.is_empty() {
                         let line = Line::of(Ink::Good, "  ✓ ").and(Ink::Dim, what);
                         shown.lines.push(line);
@@ -243,7 +243,7 @@ impl Turn {
     }
 }
 
-/// Returns why a turn has no answer, if that was not told before, and what to do next.
+/// Returns why a turn has no answer, if that was not shown before, and what to do next.
 fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
     let (ink, what, next) = match kind {
         TurnErrorKind::Cancelled => {
@@ -267,7 +267,7 @@ fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
     what.into_iter().flatten().chain([Line::of(Ink::Dim, next)]).collect()
 }
 
-/// Returns what is worth a line beside text and calls.
+/// Returns a line for notices other than text and calls.
 fn aside(notice: &Notice) -> Option<Line> {
     let is_worth = match notice {
         Notice::Item(item) => matches!(

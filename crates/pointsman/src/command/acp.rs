@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::chat::{talker, talkers};
 use crate::{
-    acp::{AcpLimits, Service, SessionSetup, SetupError},
+    acp::{AcpLimits, AcpSetupError, Service, SessionSetup},
     budgets::Budgets,
     chart::Source,
     drive::Drive,
@@ -59,7 +59,7 @@ impl Acp {
         let furnishing = Arc::clone(&session);
         let set_up = move |folder: &Path| {
             set_up(&drive, (&grants, &budgets, &agent), &furnishing, folder)
-                .map_err(|error| SetupError { why: error.to_string(), hint: error.hint() })
+                .map_err(|error| AcpSetupError { why: error.to_string(), hint: error.hint() })
         };
         let service = Service::new(session, set_up, &chart, AcpLimits::default());
         service.stdio().map_err(Error::Acp)?;
@@ -67,7 +67,7 @@ impl Acp {
     }
 }
 
-/// Returns what a session in a folder works with: what `run` would, with somebody there.
+/// Returns the configuration of a session in a folder: that of `run`, attended.
 fn set_up(
     drive: &Drive,
     (grants, budgets, agent): (&[Grant], &Budgets, &str),

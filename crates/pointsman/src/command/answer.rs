@@ -3,23 +3,26 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pointsman_kernel::governor::Grant;
+use pointsman_kernel::{governor::Grant, id::EffectId};
 use pointsman_runtime::{
+    control::BulkAction,
     observe::Question,
-    session::{ApprovalDecision, Delivery, Session, overdue},
-    store::RunRow,
+    session::{ApprovalDecision, Delivery, Session},
+    store::{RunId, RunRow},
 };
 use serde_json::json;
 
 use super::run::json_line;
 use crate::{
     agents::{self, toolbox},
+    answers,
     calls::typed,
-    format, json_lines,
+    json_lines,
     notify::{asked, note},
     paths::Globals,
     report::{self, Error},
     run_argument::RunArgument,
+    run_filter::BulkArgs,
 };
 
 /// Approve a pending tool call, or answer a question with yes.
@@ -35,13 +38,14 @@ Examples:
   pointsman approve last --always              the same command, file or address from now on
   pointsman approve last --list-rules          the rules that `--always` can take for this call
   pointsman approve last --always='cargo test *'
-  pointsman approve last --always=tool         every call of this tool")]
+  pointsman approve last --always=tool         every call of this tool
+  pointsman approve --chart release --idle 1h --dry-run")]
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
     /// Allow calls like this one for the rest of this run (forks ask again):
     /// `exact` for the same command, file or address, one of the patterns that `--list-rules`
-    /// lists, or `tool` for every call of the tool. Does not apply to questions, plans and
+    /// lists, or `tool` for every call of the tool. Does not apply to questions, plans or
     /// sending a form.
     #[arg(
         long,
@@ -51,8 +55,8 @@ pub(crate) struct Approve {
         default_missing_value = "exact"
     )]
     always: Option<String>,
-    /// List the rules that `--always` can take for each open question, narrowest first; answer
-    /// nothing.
+    /// List the rules that `--always` can take for each open question, narrowest first,
+    /// without answering.
     #[arg(long, conflicts_with = "always")]
     list_rules: bool,
 }
@@ -64,7 +68,8 @@ Without QUESTION this answers every open question of the run.
 
 Examples:
   pointsman deny last
-  pointsman deny RUN 5.0 --reason \"not on this branch\"")]
+  pointsman deny RUN 5.0 --reason \"not on this branch\"
+  pointsman deny --agent code --older-than 2d")]
 pub(crate) struct Deny {
     #[command(flatten)]
     answer: Answer,
@@ -73,10 +78,13 @@ pub(crate) struct Deny {
 #[derive(Args, Debug)]
 struct Answer {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: RunArgument,
+    #[arg(required_unless_present = "FilterArgs", conflicts_with = "FilterArgs")]
+    run: Option<RunArgument>,
     /// The question's number, as `show` prints it, such as `5.0`.
     question: Option<String>,
-    /// The reason; the journal keeps it, and a chart that asked a question receives it.
+    #[command(flatten)]
+    bulk: BulkArgs,
+    /// The reason; the journal keeps it, and the chart that asked the question receives it.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Print JSON.
@@ -90,10 +98,14 @@ struct Answer {
 The process that owns the run cancels it; without one, the run ends at once.
 
 Examples:
-  pointsman cancel last")]
+  pointsman cancel last
+  pointsman cancel --key team-a --status open --dry-run")]
 pub(crate) struct Cancel {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: RunArgument,
+    #[arg(required_unless_present = "FilterArgs", conflicts_with = "FilterArgs")]
+    run: Option<RunArgument>,
+    #[command(flatten)]
+    bulk: BulkArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -122,6 +134,9 @@ pub(crate) struct Pause {
 
 impl Approve {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        if self.answer.run.is_none() {
+            return self.answer.all(globals, true);
+        }
         if self.list_rules {
             return self.answer.list_rules(globals);
         }
@@ -131,32 +146,38 @@ impl Approve {
 
 impl Deny {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        if self.answer.run.is_none() {
+            return self.answer.all(globals, false);
+        }
         self.answer.give(globals, false, None)
     }
 }
 
 impl Answer {
+    /// Answers every open question of the runs that a filter names.
+    fn all(self, globals: &Globals, granted: bool) -> Result<ExitCode, Error> {
+        let word = word(granted);
+        let reason = self.reason.unwrap_or_else(|| format!("{word} on the command line"));
+        let session = globals.session()?;
+        self.bulk.act(&session, &BulkAction::Decide { granted, reason }, self.json)
+    }
+
+    fn row(&self, session: &Session) -> Result<RunRow, Error> {
+        match &self.run {
+            Some(run) => run.find(session),
+            None => Err(Error::NoSuchRun { typed: String::new(), none: false }),
+        }
+    }
+
     /// Returns the questions that are meant.
     fn open(&self, session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
-        let mut open = questions(session, row)?;
-        if let Some(wanted) = &self.question {
-            let listed: Vec<String> = open.iter().map(|it| it.effect.to_string()).collect();
-            open.retain(|question| question.effect.to_string() == *wanted);
-            if open.is_empty() {
-                let (run, question) = (row.id.to_string(), wanted.clone());
-                return Err(Error::NoSuchQuestion { run, question, open: listed });
-            }
-        }
-        if open.is_empty() {
-            return Err(Error::AsksNothing { run: row.id.to_string() });
-        }
-        in_time(row, open)
+        answers::meant(row, questions(session, row)?, self.question.as_deref())
     }
 
     /// Says what `--always` can mean.
     fn list_rules(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let (row, tools) = (self.run.find(&session)?, toolbox());
+        let (row, tools) = (self.row(&session)?, toolbox());
         for question in self.open(&session, &row)? {
             if self.json {
                 json_line(&json_lines::asked(&question))?;
@@ -180,21 +201,17 @@ impl Answer {
         always: Option<&str>,
     ) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(&session)?;
+        let row = self.row(&session)?;
         let open = self.open(&session, &row)?;
         // All of them are looked at before the first is answered.
-        let rules = open.iter().map(|question| remembered(question, always));
+        let rules = open.iter().map(|question| answers::remembered(question, always));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
-        let word = if granted { "approved" } else { "denied" };
+        let word = word(granted);
         let before = session.answers(&row.id).map_err(Error::Session)?;
         let mut delivery = Delivery::Taken;
         for (question, remember) in open.iter().zip(rules) {
-            let call = question.call();
-            // What goes with a yes or no is the person's own words, or nothing.
-            let unsaid = || call.map_or(String::new(), |_| format!("{word} on the command line"));
-            let reason = self.reason.clone().unwrap_or_else(unsaid);
-            let decision = ApprovalDecision { granted, reason, remember };
-            delivery = session.decide(&row.id, question, &decision).map_err(Error::Session)?;
+            let reason = self.reason.clone();
+            delivery = decide(&session, &row, question, granted, reason, remember)?;
             if !self.json && !matches!(delivery, Delivery::Ignored(_)) {
                 report::data(&format!("{word}: {}\n", asked(question)))?;
             }
@@ -207,29 +224,46 @@ impl Answer {
     }
 }
 
-/// Returns the rule that "always" means for a call: the narrowest, unless another is named.
-fn remembered(question: &Question, always: Option<&str>) -> Result<Option<Grant>, Error> {
-    let tools = toolbox();
-    let call = question.call().filter(|call| !tools.is_once(call));
-    let (Some(call), Some(wanted)) = (call, always) else { return Ok(None) };
-    let offered = tools.grants(call);
-    let rule = match wanted {
-        "exact" => tools.exact(call),
-        "tool" => tools.whole(call),
-        wanted => offered.iter().find(|rule| is_called(rule, wanted)).cloned(),
+/// Sends an answer to a question.
+fn decide(
+    session: &Session,
+    row: &RunRow,
+    question: &Question,
+    granted: bool,
+    reason: Option<String>,
+    remember: Option<Grant>,
+) -> Result<Delivery, Error> {
+    // What goes with a yes or no is the person's own words, or nothing.
+    let unsaid = || match question.call() {
+        Some(_) => format!("{} on the command line", word(granted)),
+        None => String::new(),
     };
-    let offered = || offered.iter().map(typed).collect();
-    let none = || Error::NoRule {
-        question: question.effect.to_string(),
-        wanted: wanted.into(),
-        offered: offered(),
-    };
-    rule.ok_or_else(none).map(Some)
+    let reason = reason.unwrap_or_else(unsaid);
+    let decision = ApprovalDecision { granted, reason, remember };
+    session.decide(&row.id, question, &decision).map_err(Error::Session)
 }
 
-/// Returns whether a rule is meant by what was typed: all of it, or its pattern.
-fn is_called(rule: &Grant, wanted: &str) -> bool {
-    typed(rule) == wanted || matches!(&*rule.arguments, [(_, pattern)] if pattern == wanted)
+/// Answers one question of a run, and returns what became of it, in words.
+pub(crate) fn give_one(
+    session: &Session,
+    run: &RunId,
+    question: EffectId,
+    granted: bool,
+    reason: Option<String>,
+) -> Result<String, Error> {
+    let row = session.block_on(session.store().run(run)).map_err(Error::Store)?;
+    let wanted = question.to_string();
+    let open = answers::meant(&row, questions(session, &row)?, Some(&wanted))?;
+    let Some(question) = open.first() else {
+        return Err(Error::AsksNothing { run: run.to_string() });
+    };
+    let delivery = decide(session, &row, question, granted, reason, None)?;
+    let said = became(&row, delivery)?;
+    Ok(format!("{}; {said}", word(granted)))
+}
+
+const fn word(granted: bool) -> &'static str {
+    if granted { "approved" } else { "denied" }
 }
 
 /// Returns what a run asks.
@@ -240,25 +274,13 @@ fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
     Ok(session.recall(&row.id, None).map_err(Error::Session)?.loaded.questions())
 }
 
-/// Returns the questions that can still be answered, unless all of them are too old.
-fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
-    let (mut fresh, mut too_late) = (Vec::new(), None);
-    for question in open {
-        match overdue(row, &question) {
-            None => fresh.push(question),
-            Some(ms) => {
-                let (run, question) = (row.id.to_string(), question.effect.to_string());
-                too_late = Some(Error::TooLate { run, question, late: format::duration(ms) });
-            }
-        }
-    }
-    too_late.filter(|_| fresh.is_empty()).map_or(Ok(fresh), Err)
-}
-
 impl Cancel {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(&session)?;
+        let Some(run) = &self.run else {
+            return self.bulk.act(&session, &BulkAction::Cancel, self.json);
+        };
+        let row = run.find(&session)?;
         if let Some(ended) = row.ended {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }
@@ -282,7 +304,7 @@ impl Pause {
     }
 }
 
-/// Says what became of a word to a run.
+/// Says what happened to a message for a run.
 pub(super) fn say(
     row: &RunRow,
     delivery: Delivery,
@@ -301,14 +323,22 @@ pub(super) fn say(
         if word == "paused" {
             note(&format!("next: pointsman resume {run}"));
         }
-    } else if taken {
-        report::data(&format!("run {run} continues\n"))?;
-    } else if delivery == Delivery::Held {
-        report::data(&format!("the process that owns run {run} has not taken it yet\n"))?;
     } else {
-        report::data(&format!(
-            "run {run} is not running; continue it with `pointsman resume {run}`\n"
-        ))?;
+        report::data(&format!("{}\n", became(row, delivery)?))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what became of an answer.
+fn became(row: &RunRow, delivery: Delivery) -> Result<String, Error> {
+    let run = &row.id;
+    Ok(match delivery {
+        Delivery::Ignored(why) => return Err(Error::Ignored { run: run.to_string(), why }),
+        Delivery::Taken => format!("run {run} continues"),
+        Delivery::Queued => format!("the next free worker continues run {run}"),
+        Delivery::Held => format!("the process that owns run {run} has not taken it yet"),
+        Delivery::Waiting => {
+            format!("run {run} is not running; continue it with `pointsman resume {run}`")
+        }
+    })
 }

@@ -19,10 +19,7 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use super::{
-    run::json_line,
-    runs::{object, status},
-};
+use super::{run::json_line, runs::object};
 use crate::{
     agents::AGENTS,
     budgets::Budgets,
@@ -38,6 +35,7 @@ use crate::{
     report::{self, Error},
     rules::Rules,
     run_argument::RunArgument,
+    standing::status,
     terminal_approver,
 };
 
@@ -129,14 +127,14 @@ impl Chat {
             None => None,
         };
         let drive = match &resumed {
-            Some(row) => self.drive.going_on(&session, &row.id)?,
+            Some(row) => self.drive.resuming(&session, &row.id)?,
             None => self.drive,
         };
         let mut config = drive.config()?;
         let there = !self.rules.unattended && !self.print;
         commits::settle(&drive, &mut config, AGENTS.decl(&self.agent), there);
         let json = drive.json;
-        // Where somebody types, every line is a message in any case.
+        // At a terminal, every line is a message in any case.
         let lines = !self.print && (self.lines || io::stdin().is_terminal());
         let limits = PipedLimits::of(config.talk(AGENTS.decl(&self.agent)));
         let piped = if lines { None } else { piped_input::read(limits)? };
@@ -150,7 +148,7 @@ impl Chat {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
-        self.rules.tell_void(&config.permissions, &executor);
+        self.rules.report_void(&config.permissions, &executor);
         let permissions = config.permissions.permissions(self.rules.grants(), attended);
         let objects: Option<Arc<dyn Observer>> =
             json.then(|| Arc::new(JsonLines) as Arc<dyn Observer>);
@@ -227,13 +225,13 @@ impl Chat {
                 None => "no conversations yet; `pointsman chat` starts one",
             });
         } else {
-            report::data(&conversations::table(&found, now_ms(), |row| status(session, row)))?;
+            report::data(&conversations::table(&found, now_ms(), |row| status(session, row).text))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Says who answers, and how to choose somebody else where nobody was chosen.
+/// Says which model answers, and how to choose one if none was chosen.
 fn greet(provider: Provider, name: &str, on_screen: bool) {
     if provider == Provider::Quote {
         note(

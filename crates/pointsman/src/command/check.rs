@@ -3,14 +3,12 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::chart::{
-    AuthorityReport, Budget, Certificate, CertificateScope, Chart, RefusedChart,
-};
-use serde::Serialize;
+use pointsman_kernel::chart::{Budget, CertificateScope, Chart};
 
 use crate::{
     chart::Source,
-    format::{self, duration, grouped, money},
+    check::CheckReport,
+    format::{duration, grouped, money},
     report::{self, Error},
 };
 
@@ -31,85 +29,19 @@ pub(crate) struct Check {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Verdict<'a> {
-    chart: &'a str,
-    ok: bool,
-    errors: Vec<Finding<'a>>,
-    /// How many more there are.
-    #[serde(skip_serializing_if = "is_zero")]
-    more: usize,
-    certificate: Option<Certificate>,
-    authority: Option<&'a AuthorityReport>,
-}
-
-#[derive(Serialize)]
-struct Finding<'a> {
-    code: &'a str,
-    message: &'a str,
-    line: usize,
-    column: usize,
-    hint: &'a str,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 impl Check {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let source = Source::find(&self.chart)?;
-        match source.verify() {
-            Ok(chart) if self.json => {
-                let verdict = Verdict {
-                    chart: chart.name(),
-                    ok: true,
-                    errors: Vec::new(),
-                    more: 0,
-                    certificate: Some(chart.certificate()),
-                    authority: Some(chart.authority_report()),
-                };
-                report::data(&json(&verdict))?;
-            }
-            Ok(chart) => report::data(&told(&chart))?,
-            Err(refused) if self.json => {
-                let verdict = Verdict {
-                    chart: &refused.chart,
-                    ok: false,
-                    errors: findings(&source, &refused),
-                    more: refused.more,
-                    certificate: None,
-                    authority: None,
-                };
-                report::data(&json(&verdict))?;
-                return Ok(ExitCode::from(8));
-            }
-            Err(refused) => return Err(Error::Refused { chart: source, refused }),
+        if self.json {
+            let report = CheckReport::of(&source.text);
+            // Strings and numbers always serialise.
+            report::json(&serde_json::to_value(&report).unwrap_or_default())?;
+            return Ok(ExitCode::from(if report.is_ok() { 0 } else { 8 }));
         }
+        let program = source.program()?;
+        report::data(&told(&program))?;
         Ok(ExitCode::SUCCESS)
     }
-}
-
-fn findings<'a>(source: &Source, refused: &'a RefusedChart) -> Vec<Finding<'a>> {
-    let located = refused.diagnostics.iter().map(|diagnostic| {
-        let (line, column) = diagnostic.span.locate(&source.text);
-        Finding {
-            code: diagnostic.code.as_str(),
-            message: &diagnostic.message,
-            line,
-            column,
-            hint: &diagnostic.hint,
-        }
-    });
-    located.collect()
-}
-
-fn json<T: Serialize>(value: &T) -> String {
-    // Strings and numbers always serialise.
-    let mut text = format::json(&serde_json::to_string(value).unwrap_or_default());
-    text.push('\n');
-    text
 }
 
 /// Tells people what was proved.

@@ -20,7 +20,7 @@ use crate::{
 /// Characters of a line that are shown.
 const MAX_LINE: usize = 400;
 
-/// Compare two explorations of an app and list what is lost and what is new.
+/// Compare two explorations of an app: list lost and new screens, transitions and crashes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A transition that the second run did not try counts as lost: give both runs the same budget,
@@ -38,15 +38,15 @@ pub(crate) struct Compare {
     after: RunArgument,
     /// The differences that make the command fail.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
-          default_values_t = [What::Crashes, What::Screens, What::Edges])]
-    fail_on: Vec<What>,
+          default_values_t = [Difference::Crashes, Difference::Screens, Difference::Edges])]
+    fail_on: Vec<Difference>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum What {
+enum Difference {
     /// New crashes and hangs.
     Crashes,
     /// Lost screens.
@@ -70,9 +70,9 @@ impl Compare {
         }
         let compared = Compared::new(&before.map, &after.map);
         let fails = self.fail_on.iter().any(|what| match what {
-            What::Crashes => !compared.crashes.new.is_empty(),
-            What::Screens => !compared.screens.lost.is_empty(),
-            What::Edges => !compared.edges.lost.is_empty(),
+            Difference::Crashes => !compared.crashes.new.is_empty(),
+            Difference::Screens => !compared.screens.lost.is_empty(),
+            Difference::Edges => !compared.edges.lost.is_empty(),
         });
         if self.json {
             report::json(&json!({

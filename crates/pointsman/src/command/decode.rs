@@ -27,8 +27,8 @@ The body may be a stream of events or plain JSON; the command detects which. A r
 only if the protocol's end marker was seen, with a stop reason and without an error.
 
 An error is one of: rate_limited, overloaded, unavailable, quota, auth, invalid,
-context_length, content_filter, malformed, too_large, other. A reply that only ends too
-early has no error: as JSON, `complete` is false and `error` is null.
+context_length, content_filter, malformed, too_large, other. A truncated reply
+has no error: as JSON, `complete` is false and `error` is null.
 
 Examples:
   pointsman decode --protocol openai-chat answer.sse
@@ -58,7 +58,7 @@ impl Decode {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let body = read(&self.file)?;
         let mut decoder = Decoder::new(self.protocol);
-        // Pieces are for those who watch a reply arrive; this one is all here.
+        // Pieces are for live display; this reply is already complete.
         drop(decoder.push(&body));
         let head = Head { status: self.http_status, retry_after_ms: self.retry_after };
         let reply = decoder.finish(&head);
@@ -113,10 +113,10 @@ fn told(decoded: &Decoded) -> String {
     if let (Some(input), Some(output)) = (usage.input, usage.output) {
         let beside = match (usage.cached, usage.reasoning) {
             (0, 0) => String::new(),
-            (cached, 0) => format!(", {cached} more in cached"),
-            (0, reasoning) => format!(", {reasoning} more out for reasoning"),
+            (cached, 0) => format!(", plus {cached} cached"),
+            (0, reasoning) => format!(", plus {reasoning} reasoning"),
             (cached, reasoning) => {
-                format!(", {cached} more in cached, {reasoning} more out for reasoning")
+                format!(", plus {cached} cached, {reasoning} reasoning")
             }
         };
         line(format!("tokens:   {input} in, {output} out{beside}"));

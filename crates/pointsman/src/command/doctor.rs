@@ -32,7 +32,7 @@ use crate::{
 /// How long a program or a server has to answer.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Check this machine and say how to fix what is missing.
+/// Check this machine, and say how to fix any problem.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("record", |arg| arg.hide(true)),
@@ -136,8 +136,8 @@ impl Doctor {
                     "mcp",
                     format!("{name} is not approved; it would {would}"),
                     format!(
-                        "if you trust it: `--mcp {name}` for a run, or in your own file `[mcp]` \
-                         with `approve = [{key:?}]`"
+                        "if you trust it, approve it for one run with `--mcp {name}`, or permanently \
+                         with `approve = [{key:?}]` in `[mcp]` of your own file"
                     ),
                 ));
             }
@@ -168,7 +168,7 @@ fn model(config: &Config, checks: &mut Vec<Check>) {
         Check { status: Status::Fail, ..Check::warn("model", detail, hint) }
     });
     checks.push(Check::ok("keys", set));
-    // A provider's own address is left alone: nobody has settled on it.
+    // A provider's own address is not tested: the user has not chosen it.
     let own = settings.spec.provider().own_base();
     let named = settings
         .base_url
@@ -185,7 +185,7 @@ fn model(config: &Config, checks: &mut Vec<Check>) {
     }
 }
 
-/// Looks for what `form` needs: nothing else does, so that it is missing is no failure.
+/// Looks for the programs that only `form` needs, so a missing one is not a failure.
 fn browser(config: &Config, checks: &mut Vec<Check>) {
     let mut versions = Vec::new();
     for program in browser::programs(&settings::browser(&config.form)) {
@@ -197,7 +197,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
                     versions.extend(number.and_then(|it| it.split('.').next()).map(str::to_owned));
                     Check::ok(program.name, format!("{version}, {}", path.display()))
                 }
-                Err(why) => Check::warn(program.name, why, "`run form` cannot use it"),
+                Err(why) => Check::warn(program.name, why, "`run form` needs it: reinstall it"),
             },
             Err(error) => {
                 Check::warn(program.name, error.to_string(), error.hint().unwrap_or_default())
@@ -241,7 +241,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Ok(path) => path,
         Err(error) => return checks.push(Check::fail("journal", &error)),
     };
-    let database = globals.database();
+    let database = globals.database(config);
     if database.is_some() || path.exists() {
         let opened = globals.session_with(config).and_then(|session: Session| {
             let store = session.store();
@@ -277,7 +277,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
     checks.push(match free {
         Some(free) if free < wanted => Check::warn(
             "disk",
-            format!("{} MB free, and runs pause below {} MB", free / 1_000_000, wanted / 1_000_000),
+            format!("{} MB free, but runs pause below {} MB", free / 1_000_000, wanted / 1_000_000),
             "free some space, or lower `disk_free` of `[watch]`",
         ),
         Some(free) => Check::ok("disk", format!("{} MB free", free / 1_000_000)),

@@ -122,7 +122,7 @@ fn field(reading: &PageReading, field: &Field, outside: bool) -> Value {
     })
 }
 
-/// How a field came to its kind. A captcha has none.
+/// How the kind of a field was decided. A captcha has none.
 fn typing(reading: &PageReading, field: &Field) -> KindDecision {
     let known = reading.typings.get(&field.id).cloned();
     let typing = known.unwrap_or_else(|| KindDecision::by_rule(field.kind));

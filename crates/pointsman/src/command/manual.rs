@@ -37,7 +37,7 @@ pub(crate) struct Manual {
 
 impl Completions {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        // What is hidden is not completed either.
+        // Hidden commands are not completed either.
         let (mut text, all) = (Vec::new(), Arguments::command());
         let seen = all.get_subcommands().filter(|under| !under.is_hide_set()).cloned();
         let mut program = Command::new("pointsman")
@@ -76,7 +76,7 @@ fn whole(command: Command) -> Command {
     command
 }
 
-/// Returns a command and all that are under it, but for those that nobody is shown.
+/// Returns a command and all its subcommands, except hidden ones.
 fn all(command: &Command) -> Vec<&Command> {
     let under = command.get_subcommands().filter(|under| !under.is_hide_set());
     [command].into_iter().chain(under.flat_map(all)).collect()
@@ -172,7 +172,7 @@ fn listed(rows: &[(&str, &str)]) -> String {
     rows.iter().map(row).collect::<Vec<_>>().concat()
 }
 
-/// Returns text in which nothing is an order to the program that sets it.
+/// Returns text without requests to the typesetter.
 fn escaped(text: &str) -> String {
     let plain = |line: &str| {
         let line = line.replace('\\', "\\\\").replace('-', "\\-");

@@ -6,14 +6,15 @@ use clap::Args;
 use pointsman_fleet::PostgresStore;
 
 use crate::{
-    paths::Globals,
+    paths::{Globals, user},
     report::{self, Error},
 };
 
 /// Create or update the tables of a PostgreSQL database.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Workers of the previous version keep running. Give the server's own address, not a pooler's.
+Workers of the previous version can keep running. Give the address of the server itself, not of a
+connection pooler.
 
 Examples:
   pointsman migrate --store postgres://pointsman@db.example/pointsman")]
@@ -22,7 +23,7 @@ pub(crate) struct Migrate {}
 impl Migrate {
     #[expect(clippy::unused_self, reason = "every command is run in the same way")]
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let url = globals.database().ok_or(Error::NoDatabase)?;
+        let url = globals.database(&user()?).ok_or(Error::NoDatabase)?;
         let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let threads = threads.map_err(|error| Error::Session(error.into()))?;
         let format = threads.block_on(PostgresStore::migrate(&url)).map_err(Error::Store)?;

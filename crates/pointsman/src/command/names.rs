@@ -22,11 +22,11 @@ const RUNS: usize = 100;
 #[derive(Args, Debug)]
 #[command(hide = true)]
 pub(crate) struct Names {
-    /// Whose.
+    /// The kind of names to print.
     kind: Kind,
 }
 
-/// What has a name.
+/// A kind of names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Kind {
     Runs,
@@ -164,7 +164,7 @@ fn zsh(script: &str) -> String {
         )
     });
     let script: String = script.lines().map(named).collect();
-    // What is defined must be there before the program is completed.
+    // The functions must be defined before the completion runs.
     match script.rfind("if [ \"$funcstack[1]\" = \"_pointsman\" ]") {
         Some(at) => {
             let (before, after) = script.split_at(at);

@@ -25,14 +25,14 @@ Examples:
 Exit codes: 0 no problems, 1 something looks wrong, 2 not a profile.")]
 pub(crate) struct ProfileCommand {
     #[command(subcommand)]
-    what: What,
+    what: ProfileAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ProfileAction {
     /// List a profile's keys, the values derived from them, and likely mistakes.
     #[command(after_help = "\
-It prints no values.
+The command prints no values.
 
 Examples:
   pointsman profile check profile.toml
@@ -58,11 +58,11 @@ Examples:
 impl ProfileCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         match self.what {
-            What::Example => {
+            ProfileAction::Example => {
                 report::data(profile::EXAMPLE)?;
                 Ok(ExitCode::SUCCESS)
             }
-            What::Check { file, json } => check(&file, json),
+            ProfileAction::Check { file, json } => check(&file, json),
         }
     }
 }
@@ -75,7 +75,10 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         written.doubts().into_iter().map(|it| (line(it.span.start), it.message)).collect();
     if profile::is_open(file) && holds_secrets(profile) {
         let file = file.display();
-        doubts.push((1, format!("it holds secrets and others can read it: chmod 600 {file}")));
+        doubts.push((
+            1,
+            format!("it contains secrets, and other users can read it: chmod 600 {file}"),
+        ));
     }
     let given: Vec<FieldKind> = profile.values.keys().copied().collect();
     let derived: Vec<FieldKind> = FieldKind::all().filter(|kind| profile.derives(*kind)).collect();

@@ -166,7 +166,7 @@ impl Export {
         let mut text = Vec::new();
         session.block_on(export(&**session.store(), &row.id, &mut text)).map_err(Error::Export)?;
         let Some(out) = self.out else {
-            // Behind a pipe it is as it was written: its digests are over these bytes.
+            // In a pipe the bytes are unchanged: its digests cover them.
             match std::str::from_utf8(&text) {
                 Ok(text) if io::stdout().is_terminal() => report::data(&format::json(text))?,
                 _ => report::bytes(&text)?,

@@ -29,10 +29,9 @@ const MAX_LINE: usize = 400;
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions while the problem still
 occurs. It keeps the start of the app and the set-up. It verifies the result and reports how often it
-worked. It uses the recording, with a new random draw for each try, or the device, where it
-restarts the app for each try.
+worked. Each try plays the recording with new random choices, or restarts the app on the device.
 
-Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 something was not,
+Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 some problem was not,
 2 the run is not an exploration or its device is unavailable, 4 the budget was used up.
 
 Examples:
@@ -46,8 +45,8 @@ pub(crate) struct Reproduce {
     /// results or the steps did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
-    /// Limit the actions in total: `actions=N` [default: 500 per problem, or 60 for each
-    /// action of the steps where it was seen, at most 3000].
+    /// Limit the actions in total: `actions=N` [default for each problem: 500, or 60 for each
+    /// action of its known steps, at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each into this folder.

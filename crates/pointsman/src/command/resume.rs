@@ -1,10 +1,11 @@
-//! `pointsman resume` and `pointsman fork`: going on with a run, or going another way.
+//! `pointsman resume` and `pointsman fork`: resuming a run, or continuing it in another one.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use pointsman_kernel::{chart::Charge, id::Seq};
 use pointsman_runtime::{
+    control::BulkAction,
     session::{Session, SessionError},
     store::RunId,
 };
@@ -20,6 +21,7 @@ use crate::{
     paths::Globals,
     report::{self, Error},
     run_argument::RunArgument,
+    run_filter::{BulkArgs, RequeueArgs},
 };
 
 /// Resume an interrupted, paused or waiting run.
@@ -32,7 +34,9 @@ Examples:
   pointsman resume                       the newest run of this folder that has not ended
   pointsman resume last
   pointsman resume last --grant model_calls=1
-  pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini")]
+  pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini
+  pointsman resume RUN --queue           a worker drives it
+  pointsman resume --status quarantined --queue --dry-run")]
 pub(crate) struct Resume {
     /// The run: an id, a unique prefix of one, or `last` [default: the newest run of this folder
     /// that has not ended].
@@ -41,6 +45,10 @@ pub(crate) struct Resume {
     /// `interactions`, `actions`, `steps` or `time` (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
     grant: Vec<(Charge, u64)>,
+    #[command(flatten)]
+    again: RequeueArgs,
+    #[command(flatten)]
+    bulk: BulkArgs,
     #[command(flatten)]
     drive: Drive,
 }
@@ -69,10 +77,13 @@ and the model, unless `--dir` or `--model` says otherwise.
 Examples:
   pointsman fork last --at 3
   pointsman fork RUN --at 3 --model anthropic:claude-sonnet-4-5
-  pointsman fork RUN --no-run            only creates it, and prints its id")]
+  pointsman fork RUN --no-run            only creates it, and prints its id
+  pointsman fork RUN --queue             a worker drives the fork
+  pointsman fork --status failed --newer-than 1d --queue")]
 pub(crate) struct Fork {
     /// The run: an id, a unique prefix of one, or `last`.
-    run: RunArgument,
+    #[arg(required_unless_present = "FilterArgs", conflicts_with = "FilterArgs")]
+    run: Option<RunArgument>,
     /// The last entry that the fork shares.
     #[arg(long, value_name = "ENTRY")]
     at: Option<u64>,
@@ -80,19 +91,34 @@ pub(crate) struct Fork {
     #[arg(long)]
     no_run: bool,
     #[command(flatten)]
+    again: RequeueArgs,
+    #[command(flatten)]
+    bulk: BulkArgs,
+    #[command(flatten)]
     drive: Drive,
 }
 
 impl Resume {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
+        let action = || BulkAction::Resume(self.again.options());
+        if !self.bulk.filter.is_empty() {
+            if !self.again.queue {
+                return Err(Error::NoQueue);
+            }
+            return self.bulk.act(&session, &action(), self.drive.json);
+        }
+        if let Some(run) = self.run.as_ref().filter(|_| self.again.queue) {
+            let run = run.find(&session)?.id;
+            return BulkArgs::act_on_one(&session, &run, &action(), self.drive.json);
+        }
         let row = match &self.run {
             Some(run) => run.find(&session)?,
             None => conversations::open(&session, self.drive.dir())?,
         };
-        let drive = self.drive.going_on(&session, &row.id)?;
+        let drive = self.drive.resuming(&session, &row.id)?;
         match go_on(&session, &drive, &row.id, &self.grant) {
-            // Whoever drives it only has to hear that the pause is over.
+            // Its owner only needs to learn that the pause is lifted.
             Err(Error::Session(SessionError::Held { .. }))
                 if self.grant.is_empty() && is_paused(&session, &row.id)? =>
             {
@@ -107,11 +133,19 @@ impl Resume {
 impl Fork {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(&session)?;
+        let queue = self.again.queue.then(|| self.again.options());
+        let Some(run) = &self.run else {
+            return self.bulk.act(&session, &BulkAction::Fork { queue }, self.drive.json);
+        };
+        let row = run.find(&session)?;
+        if queue.is_some() {
+            let action = BulkAction::Fork { queue };
+            return BulkArgs::act_on_one(&session, &row.id, &action, self.drive.json);
+        }
         let fork = || session.fork(&row.id, self.at.map(Seq)).map_err(Error::Session);
         if !self.no_run {
             // First, so that no fork is left behind where the folder is gone.
-            let drive = self.drive.going_on(&session, &row.id)?;
+            let drive = self.drive.resuming(&session, &row.id)?;
             let child = fork()?;
             note(&format!("forked {} as {child}", row.id));
             return go_on(&session, &drive, &child, &[]);

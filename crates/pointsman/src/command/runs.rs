@@ -3,13 +3,11 @@
 use std::{collections::BTreeSet, process::ExitCode};
 
 use clap::{Args, Subcommand};
-use pointsman_kernel::chart::{Disposition, StateKind};
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
-    exit::Exit,
     session::Session,
-    store::{Filter, Health, Page, PruneOptions, RunId, RunList, RunRow},
+    store::{Health, Page, PruneOptions, RunId, RunList, RunRow, StoreError},
 };
 use serde_json::json;
 
@@ -20,6 +18,9 @@ use crate::{
     paths::{self, Globals},
     report::{self, Error},
     run_argument::RunArgument,
+    run_filter::FilterArgs,
+    run_object::RunObject,
+    standing::status,
 };
 
 /// List runs, newest first, or remove some.
@@ -30,12 +31,16 @@ use crate::{
 Examples:
   pointsman runs
   pointsman runs --limit 100 --json
+  pointsman runs --status failed --agent code --newer-than 1d
+  pointsman runs --status waiting --idle 2h --key team-a
   pointsman runs prune --older-than 30d --dry-run
   pointsman runs remove RUN"
 )]
 pub(crate) struct Runs {
     #[command(subcommand)]
     command: Option<RunsCommand>,
+    #[command(flatten)]
+    filter: FilterArgs,
     /// How many to show.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -76,7 +81,7 @@ Examples:
   pointsman runs prune --older-than 30d
   pointsman runs prune --keep 1000 --dry-run")]
 struct PruneRuns {
-    /// Remove runs that started longer ago: `12h`, `30d`.
+    /// Remove runs that started longer ago than this: `12h`, `30d`.
     #[arg(long, value_name = "TIME", value_parser = time)]
     older_than: Option<u64>,
     /// Always keep the newest N [default: `keep` of `[journal]`].
@@ -110,8 +115,11 @@ impl Runs {
         }
         let session = globals.session()?;
         let (store, page) = (session.store(), Page::first(self.limit));
-        let RunList { runs: shown, damaged, .. } =
-            session.block_on(store.list(&Filter::default(), &page)).map_err(Error::Store)?;
+        let RunList { runs: shown, damaged, next } =
+            session.block_on(store.list(&self.filter.filter(), &page)).map_err(Error::Store)?;
+        if !self.filter.is_empty() {
+            return self.filtered(&session, &shown, next.is_some(), damaged);
+        }
         let Health { runs: all, .. } = session.block_on(store.health()).map_err(Error::Store)?;
         let seen = u64::try_from(shown.len() + damaged.len()).unwrap_or(u64::MAX);
         if self.json {
@@ -119,7 +127,7 @@ impl Runs {
                 json_line(&object(row))?;
             }
         } else if !shown.is_empty() {
-            report::data(&table(&shown, now_ms(), |row| status(&session, row)))?;
+            report::data(&table(&shown, now_ms(), |row| status(&session, row).text))?;
         } else if all == 0 && damaged.is_empty() {
             return Ok(none_yet(self.json));
         }
@@ -136,6 +144,37 @@ impl Runs {
     }
 }
 
+impl Runs {
+    /// Shows the runs that a filter names.
+    fn filtered(
+        &self,
+        session: &Session,
+        shown: &[RunRow],
+        more: bool,
+        damaged: Vec<StoreError>,
+    ) -> Result<ExitCode, Error> {
+        if self.json {
+            for row in shown {
+                json_line(&object(row))?;
+            }
+        } else if shown.is_empty() {
+            note("no run matches");
+        } else {
+            report::data(&table(shown, now_ms(), |row| status(session, row).text))?;
+        }
+        if more {
+            note(&format!(
+                "there are more: `--limit {}` shows them",
+                self.limit.saturating_mul(10)
+            ));
+        }
+        for error in damaged {
+            note(&error.to_string());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 fn none_yet(json: bool) -> ExitCode {
     if !json {
         note("no runs yet; start one with `pointsman run research \"QUESTION\"`");
@@ -143,51 +182,9 @@ fn none_yet(json: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns how a run stands. One that cannot be read is where it was.
-pub(super) fn status(session: &Session, row: &RunRow) -> String {
-    if let Some(ended) = &row.ended {
-        return counts(session, row, ended).into();
-    }
-    let recalled = session.recall(&row.id, None).ok();
-    let waits = recalled.as_ref().and_then(|recalled| {
-        if !recalled.loaded.questions().is_empty() {
-            return Some("waiting for you");
-        }
-        let state = recalled.program.state(recalled.loaded.run.core().state)?;
-        let awaits = matches!(state.kind(), StateKind::Await { .. });
-        match (awaits, recalled.program.agent().converses()) {
-            (true, true) => Some("waiting for your message"),
-            (true, false) => Some("waiting for an event"),
-            (false, _) => None,
-        }
-    });
-    waits.map_or_else(|| format!("in {}", row.state), str::to_owned)
-}
-
-/// Returns how a run counts that has ended: only a success may count as something else.
-fn counts<'a>(session: &Session, row: &RunRow, ended: &'a str) -> &'a str {
-    if ended != Disposition::Succeeded.name() {
-        return ended;
-    }
-    let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
-    let converses = session.agents().decl(&row.agent).converses();
-    let recalled = converses.then(|| session.recall(&row.id, None).ok()).flatten();
-    let error = recalled.as_ref().and_then(|recalled| recalled.loaded.run.turn_error());
-    Exit::of(Disposition::Succeeded, error, unasked).name
-}
-
 pub(super) fn object(row: &RunRow) -> serde_json::Value {
-    json!({
-        "run": row.id.as_str(),
-        "agent": row.agent,
-        "chart": row.chart,
-        "goal": row.goal,
-        "created_ms": row.made_ms(),
-        "steps": row.seq,
-        "state": row.state,
-        "disposition": row.ended,
-        "forked": row.forked.as_ref().map(|(run, at)| json!({ "run": run.as_str(), "at": at })),
-    })
+    // Text and numbers always serialise.
+    serde_json::to_value(RunObject::of(row)).unwrap_or_default()
 }
 
 pub(super) fn table(rows: &[RunRow], now: u64, status: impl Fn(&RunRow) -> String) -> String {
@@ -268,7 +265,7 @@ impl RemoveRuns {
             }
             let removed = match session.remove(run) {
                 Ok(removed) => removed,
-                // What is gone is told all the same.
+                // Removed runs are reported all the same.
                 Err(error) => {
                     failed = Err(Error::Session(error));
                     break;

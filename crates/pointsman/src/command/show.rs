@@ -8,11 +8,18 @@ use std::{
 };
 
 use clap::Args;
-use pointsman_kernel::{agent::Answer, chart::Disposition, governor::Level, id::Seq, view::view};
+use pointsman_kernel::{
+    agent::Answer,
+    chart::Disposition,
+    governor::Level,
+    id::Seq,
+    view::{StepExplanation, view},
+};
 use pointsman_runtime::{
     exit::Exit,
     local_executor::Workspace,
-    store::RunRow,
+    session::Session,
+    store::{QueueStatus, RunRow},
     timeline::{Projector, Spent, TIMELINE_VERSION, TimelineItem, TimelineKind},
 };
 use serde_json::{Value, json};
@@ -51,7 +58,7 @@ Examples:
   pointsman why last
   pointsman why RUN 3
   pointsman why RUN 3 --json")]
-pub(crate) struct Explain {
+pub(crate) struct Why {
     /// The run: an id, a unique prefix of one, or `last`.
     run: RunArgument,
     /// The entry [default: the last one].
@@ -70,68 +77,28 @@ impl Show {
                 session.block_on(session.store().prompts(&row.id)).map_err(Error::Store)?;
             return self.print_prompts(&prompts);
         }
-        let lines = session.block_on(session.store().lines(&row.id, Seq(0)));
-        let lines = lines.map_err(Error::Store)?;
-        let program = Arc::new(session.program(&row.id).map_err(Error::Session)?);
-        let mut projector = Projector::new(program, row.id.clone());
-        let items = projector.fold_all(&lines).map_err(|error| Error::Session(error.into()))?;
+        if self.json {
+            json_line(&as_json(&session, &row)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (_, projector, items) = read(&session, &row)?;
         let run = &*projector.loaded().run;
         let view = view(projector.program(), run.core());
         let open_questions = projector.loaded().questions();
-        // A message that is damaged says nothing; whoever takes the messages is told of it.
+        // A damaged message is ignored here; its reader reports it.
         let answers = session.answers(&row.id).unwrap_or_default();
-        if self.json {
-            let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
-            let entries: Vec<Value> = lines.iter().map(entry).collect();
-            let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
-            let questions = open_questions.iter().map(|question| {
-                let mut asked = crate::json_lines::asked(question);
-                if let (Some(yes), Some(fields)) =
-                    (answers.get(&question.effect), asked.as_object_mut())
-                {
-                    fields.insert("answered".into(), (*yes).into());
-                }
-                asked
-            });
-            let questions: Vec<Value> = questions.collect();
-            let mut shown = json!({
-                "id": row.id.as_str(),
-                "agent": row.agent,
-                "chart": row.chart,
-                "chart_digest": projector.program().digest(),
-                "goal": row.goal,
-                "state": view.state,
-                "disposition": view.ended.map(Disposition::name),
-                "paused": view.paused && view.ended.is_none(),
-                "budgets": view.budgets,
-                "seed": seed,
-                "forked": forked(&row),
-                "place": session.place(&row.id).map_err(Error::Session)?,
-                "created_ms": row.made_ms(),
-                "elapsed_ms": view.now,
-                "steps": view.entries,
-                "spent": Spent::of(&items),
-                "questions": questions,
-                "result": run.result(),
-                "state_history": items.iter().filter_map(transition).collect::<Vec<_>>(),
-                "entries": entries,
-                "timeline": { "version": TIMELINE_VERSION, "items": items },
-            });
-            if let (Some(report), Some(fields)) = (run.report(), shown.as_object_mut()) {
-                fields.insert("report".into(), report.read().unwrap_or_default());
-            }
-            json_line(&shown)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let place = session.place(&row.id).map_err(Error::Session)?;
         let mut text = timeline(&row, place.as_ref(), &items);
         let open = if view.paused { "paused" } else { "not ended" };
         // As the exit code of the run counted it.
-        let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
+        let unasked = session.denied_unattended(&row.id).is_ok_and(|unasked| !unasked.is_empty());
         let error = run.turn_error();
         let how = view.ended.map_or(open, |ended| Exit::of(ended, error, unasked).name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
+        if let Some(place) = queued(&row) {
+            let _: std::fmt::Result = writeln!(text, "{place}");
+        }
         for question in &open_questions {
             let _: std::fmt::Result = writeln!(text, "{}", open_question(&row, question));
             if let Some(yes) = answers.get(&question.effect) {
@@ -166,7 +133,7 @@ impl Show {
                 // Writing to a string cannot fail.
                 let _: std::fmt::Result = writeln!(text, "{part}");
             }
-            // They are JSON; as they were, but where they would steer the terminal.
+            // They are JSON, printed unchanged, except for terminal control characters.
             if io::stdout().is_terminal() {
                 text = format::json(&text);
             }
@@ -174,6 +141,80 @@ impl Show {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Reads a run: its lines, folded, and their items.
+fn read(
+    session: &Session,
+    row: &RunRow,
+) -> Result<(Vec<String>, Projector, Vec<TimelineItem>), Error> {
+    let lines = session.block_on(session.store().lines(&row.id, Seq(0)));
+    let lines = lines.map_err(Error::Store)?;
+    let program = Arc::new(session.program(&row.id).map_err(Error::Session)?);
+    let mut projector = Projector::new(program, row.id.clone());
+    let items = projector.fold_all(&lines).map_err(|error| Error::Session(error.into()))?;
+    Ok((lines, projector, items))
+}
+
+/// Returns a run as JSON: its row, how it stands, its entries and its timeline.
+pub(crate) fn as_json(session: &Session, row: &RunRow) -> Result<Value, Error> {
+    let (lines, projector, items) = read(session, row)?;
+    let run = &*projector.loaded().run;
+    let view = view(projector.program(), run.core());
+    let open_questions = projector.loaded().questions();
+    let answers = session.answers(&row.id).unwrap_or_default();
+    let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
+    let entries: Vec<Value> = lines.iter().map(entry).collect();
+    let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
+    let questions = open_questions.iter().map(|question| {
+        let mut asked = crate::json_lines::asked(question);
+        if let (Some(yes), Some(fields)) = (answers.get(&question.effect), asked.as_object_mut()) {
+            fields.insert("answered".into(), (*yes).into());
+        }
+        asked
+    });
+    let questions: Vec<Value> = questions.collect();
+    let mut shown = json!({
+        "id": row.id.as_str(),
+        "agent": row.agent,
+        "chart": row.chart,
+        "chart_digest": projector.program().digest(),
+        "goal": row.goal,
+        "state": view.state,
+        "disposition": view.ended.map(Disposition::name),
+        "paused": view.paused && view.ended.is_none(),
+        "budgets": view.budgets,
+        "seed": seed,
+        "forked": forked(row),
+        "place": session.place(&row.id).map_err(Error::Session)?,
+        "created_ms": row.made_ms(),
+        "elapsed_ms": view.now,
+        "steps": view.entries,
+        "spent": Spent::of(&items),
+        "questions": questions,
+        "result": run.result(),
+        "state_history": items.iter().filter_map(transition).collect::<Vec<_>>(),
+        "entries": entries,
+        "timeline": { "version": TIMELINE_VERSION, "items": items },
+    });
+    if let (Some(report), Some(fields)) = (run.report(), shown.as_object_mut()) {
+        fields.insert("report".into(), report.read().unwrap_or_default());
+    }
+    Ok(shown)
+}
+
+/// Says how a run stands in the queue, and why a worker could not drive it.
+fn queued(row: &RunRow) -> Option<String> {
+    let place = row.queue.as_ref()?;
+    let status = place.status?.name();
+    let owner = row.owner.as_ref().map_or_else(String::new, |owner| format!(" by {owner}"));
+    let fault = place.fault.as_ref();
+    let fault = fault.map_or_else(String::new, |why| format!(": {}", format::line(why, 300)));
+    let next = match place.status {
+        Some(QueueStatus::Quarantined) => format!("\nnext: pointsman resume {} --queue", row.id),
+        _ => String::new(),
+    };
+    Some(format!("in the queue: {status}{owner}{fault}{next}"))
 }
 
 fn forked(row: &RunRow) -> Option<Value> {
@@ -229,8 +270,9 @@ fn timeline(row: &RunRow, place: Option<&Workspace>, items: &[TimelineItem]) -> 
         let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
     }
     if let Some(Workspace { dir, model, .. }) = place {
-        let dir = dir.as_ref().map_or_else(String::new, |dir| format!(" in {}", dir.display()));
-        let place = format::line(&format!("works{dir} with {model}"), 400);
+        let dir =
+            dir.as_ref().map_or_else(String::new, |dir| format!("folder {}, ", dir.display()));
+        let place = format::line(&format!("{dir}model {model}"), 400);
         let _: std::fmt::Result = writeln!(text, "{place}");
     }
     let mut stage: Option<&str> = None;
@@ -291,7 +333,7 @@ fn write_entry(text: &mut String, entry: &[TimelineItem], stage: Option<&str>) {
     for item in entry {
         match &item.kind {
             TimelineKind::Failed { why } => more("✗", why),
-            // A question is told as one, and a call that cannot run was never asked about.
+            // A question is shown as one, and a call that cannot run never prompted.
             TimelineKind::Verdict(verdict) if verdict.level != Level::Ask => {
                 more("governor:", &verdict.reason);
             }
@@ -304,7 +346,7 @@ fn is_own(kind: &TimelineKind) -> bool {
     matches!(kind, TimelineKind::Answered { answer, .. } if matches!(**answer, Answer::Own(_)))
 }
 
-impl Explain {
+impl Why {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let row = self.run.find(&session)?;
@@ -321,49 +363,54 @@ impl Explain {
             json_line(&serde_json::to_value(&step).unwrap_or_default())?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut text =
-            format!("entry {} at {}: {}\n", step.seq.0, format::duration(step.at.0), step.event);
-        if let Some(About { did, ok, came }) = items.iter().find_map(|item| about(&item.kind)) {
-            let mark = if ok { "✓ " } else { "✗ " };
-            for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
-                text.extend(["  ", *mark, &*format::line(said, 400), "\n"]);
-            }
-        }
-        // Writing to a string cannot fail.
-        let mut line = |line: String| {
-            text.push_str(&line);
-            text.push('\n');
-        };
-        if step.hops.is_empty() {
-            line("  no transition".into());
-        }
-        for hop in &step.hops {
-            let to = hop.to.as_deref().unwrap_or("the end");
-            let spent = hop.spent.as_ref().map_or(String::new(), |it| format!(", spending `{it}`"));
-            line(format!("  {} → {to}: {}{spent}", hop.from, hop.because));
-            for (outcome, to) in &hop.not_taken {
-                line(format!("      not taken: {outcome} → {to}"));
-            }
-        }
-        for item in &items {
-            if let TimelineKind::Failed { why } = &item.kind {
-                line(format!("  the attempt failed: {why}"));
-            }
-        }
-        for verdict in &step.verdicts {
-            let seen: Vec<String> =
-                verdict.evidence.iter().map(|entry| entry.0.to_string()).collect();
-            let seen = if seen.is_empty() {
-                String::new()
-            } else {
-                format!(", seen in entries {}", seen.join(", "))
-            };
-            line(format!("  governor: {} ({}){seen}", verdict.reason, verdict.advice));
-        }
-        for budget in &step.budgets {
-            line(format!("  left of `{}`: {} of {}", budget.name, budget.left, budget.max));
-        }
-        report::data(&format::visible(&text))?;
+        report::data(&explained(&step, &items))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Explains a step in lines: the event, every transition with the ways that were not taken, what the
+/// governor ruled, and what is left of the budgets.
+pub(crate) fn explained(step: &StepExplanation, items: &[TimelineItem]) -> String {
+    let mut text =
+        format!("entry {} at {}: {}\n", step.seq.0, format::duration(step.at.0), step.event);
+    if let Some(About { did, ok, came }) = items.iter().find_map(|item| about(&item.kind)) {
+        let mark = if ok { "✓ " } else { "✗ " };
+        for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
+            text.extend(["  ", *mark, &*format::line(said, 400), "\n"]);
+        }
+    }
+    // Writing to a string cannot fail.
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    if step.hops.is_empty() {
+        line("  no transition".into());
+    }
+    for hop in &step.hops {
+        let to = hop.to.as_deref().unwrap_or("the end");
+        let spent = hop.spent.as_ref().map_or(String::new(), |it| format!(", spending `{it}`"));
+        line(format!("  {} → {to}: {}{spent}", hop.from, hop.because));
+        for (outcome, to) in &hop.not_taken {
+            line(format!("      not taken: {outcome} → {to}"));
+        }
+    }
+    for item in items {
+        if let TimelineKind::Failed { why } = &item.kind {
+            line(format!("  the attempt failed: {why}"));
+        }
+    }
+    for verdict in &step.verdicts {
+        let seen: Vec<String> = verdict.evidence.iter().map(|entry| entry.0.to_string()).collect();
+        let seen = if seen.is_empty() {
+            String::new()
+        } else {
+            format!(", seen in entries {}", seen.join(", "))
+        };
+        line(format!("  governor: {} ({}){seen}", verdict.reason, verdict.advice));
+    }
+    for budget in &step.budgets {
+        line(format!("  `{}` left: {} of {}", budget.name, budget.left, budget.max));
+    }
+    format::visible(&text)
 }

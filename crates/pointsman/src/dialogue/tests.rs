@@ -1,4 +1,4 @@
-//! Tests of questions under a clock of their own: (time, key) in, and what it came to out.
+//! Tests of questions with a simulated clock: (time, key) in, the effect out.
 #![expect(clippy::disallowed_methods, reason = "the clock of a test starts at any time")]
 
 use crossterm::event::KeyModifiers;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Time between two keys of somebody who types.
+/// Time between two keys of a typing person.
 const KEY: Duration = Duration::from_millis(180);
 
 fn asked(asks: QuestionKind) -> Question {
@@ -22,13 +22,13 @@ fn question(tool: &str) -> Question {
     asked(QuestionKind::Call { call, identity: Digest::default(), again: false })
 }
 
-/// A dialogue of which all is shown, and what that was.
+/// A completely shown dialogue, and its text.
 fn shown(mut dialogue: Dialogue) -> (Dialogue, String) {
     let all: Vec<String> = dialogue.rest().iter().map(Line::text).collect();
     (dialogue, all.join("\n"))
 }
 
-/// A question, put at this time, of which all is shown.
+/// A completely shown question, asked at this time.
 fn put(tool: &str, now: Instant) -> Dialogue {
     shown(Dialogue::new(question(tool), Path::new("."), now)).0
 }
@@ -37,7 +37,7 @@ fn choices(dialogue: &Dialogue, now: Instant) -> String {
     dialogue.choices(now).iter().map(|line| line.text() + "\n").collect()
 }
 
-/// Somebody who types, and the time that passes meanwhile.
+/// A typing person, and the passing time.
 struct Typist {
     dialogue: Dialogue,
     now: Instant,
@@ -137,19 +137,19 @@ fn sentence(number: usize, draw: &mut Draw) -> String {
     format!("{first}{comma} {}{}", middles.join(" "), draw.of(&ENDS))
 }
 
-/// Every place in which a question can be, put at this time.
+/// Every possible state of a question, asked at this time.
 fn everywhere(now: Instant) -> Vec<(&'static str, Dialogue)> {
     let call = put("write", now);
     let mut pages = call.clone();
     pages.left = vec![Line::of(Ink::Plain, "a row that was not shown")];
     let mut rule = call.clone();
-    rule.at = At::Rule;
+    rule.at = PromptStep::Rule;
     let mut scope = call.clone();
-    scope.at = At::Scope(call.rules[0].clone());
+    scope.at = PromptStep::Scope(call.rules[0].clone());
     let plain = Dialogue::new(asked(QuestionKind::Plain("Ship it?".into())), Path::new("."), now);
     let plain = shown(plain).0;
     let mut said = plain.clone();
-    said.at = At::WithWords("with care".into());
+    said.at = PromptStep::WithWords("with care".into());
     let form = shown(Dialogue::now(question("form.submit"), Path::new("."), None, now)).0;
     vec![
         ("a call", call.clone()),
@@ -207,7 +207,7 @@ fn nothing_that_is_pasted_answers_a_question() {
 
 #[test]
 fn lines_that_come_all_at_once_do_not_answer_behind_the_first() {
-    // So a terminal pastes that does not say what is pasted.
+    // This is how a terminal without bracketed paste pastes.
     for (place, mut dialogue) in everywhere(Instant::now()) {
         let now = Instant::now() + Duration::from_secs(10);
         for key in "why do you\ryes\ry\r1\rr\rno\rlater\r".chars() {
@@ -270,7 +270,7 @@ fn a_line_that_was_begun_before_the_question_is_a_message() {
 }
 
 #[test]
-fn a_line_that_comes_too_soon_is_asked_for_again() {
+fn answer_given_too_soon_is_asked_again() {
     let now = Instant::now();
     let mut typist = Typist { dialogue: put("write", now), now };
     assert!(choices(&typist.dialogue, now).contains("waiting until you stop typing"));
@@ -321,7 +321,7 @@ fn a_key_with_another_held_down_types_nothing() {
 }
 
 #[test]
-fn what_cannot_wait_is_not_left_for_later() {
+fn form_question_offers_no_later() {
     let now = Instant::now();
     let mut typist = Typist { dialogue: put("write", now), now };
     typist.waits(Duration::from_secs(2));

@@ -1,4 +1,4 @@
-//! What a question shows: what it is about, and what can be answered.
+//! The display of a question: its subject, and the possible answers.
 
 use std::{path::Path, time::Instant};
 
@@ -7,14 +7,14 @@ use pointsman_runtime::{
     observe::{AGAIN, Question, QuestionKind},
 };
 
-use super::{At, Dialogue};
+use super::{Dialogue, PromptStep};
 use crate::{
     calls,
     drive::Waits,
     format,
     line::{Ink, Line},
     paths,
-    screen::Screen,
+    screen::TerminalScreen,
 };
 
 impl Dialogue {
@@ -26,14 +26,14 @@ impl Dialogue {
         let later = if self.waits == Waits::Yes { "  [l]ater" } else { "" };
         let other = if self.talks { "; any other line is your next message" } else { "" };
         let mut lines = match &self.at {
-            At::Choice if !self.left.is_empty() => {
+            PromptStep::Choice if !self.left.is_empty() => {
                 let left = format::counted(self.left.len().try_into().unwrap_or(u64::MAX), "row");
                 let line = keys("[m]ore  [w]hole").and(Ink::Dim, &format!(" ({left} not shown)"));
                 let no = if asks_call { "[n]o, because…" } else { "[n]o" };
                 let line = line.and(Ink::Accent, &format!("  {no}{later}"));
                 vec![line, hint(&format!("Enter shows more, or type m or more and Enter{other}"))]
             }
-            At::Choice => {
+            PromptStep::Choice => {
                 let line = if asks_call {
                     let always = if self.rules.is_empty() { "" } else { "  [a]lways…" };
                     format!("[y]es, once{always}  [n]o, because…{later}")
@@ -42,7 +42,7 @@ impl Dialogue {
                 };
                 vec![keys(&line), hint(&format!("type y or yes and Enter{other}"))]
             }
-            At::Rule => {
+            PromptStep::Rule => {
                 let mut lines = vec![Line::of(Ink::Warning, "Always, for which calls?")];
                 for (number, rule) in (1..).zip(&self.rules) {
                     let key = keys(&format!("  [{number}] "));
@@ -51,21 +51,21 @@ impl Dialogue {
                 lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and press Enter"));
                 lines
             }
-            At::Scope(rule) => {
+            PromptStep::Scope(rule) => {
                 let head = Line::of(Ink::Warning, "Always ").and(Ink::Plain, &calls::rule(rule));
                 let file = paths::user_file().map(|file| file.display().to_string());
                 let file = file.map_or_else(String::new, |file| {
-                    format!("  in [e]very run, by {}", format::line(&file, 60))
+                    format!("  in [e]very run (saved in {})", format::line(&file, 60))
                 });
                 let choices = keys(&format!("in this [r]un{file}  [b]ack"));
                 vec![head, choices, hint("type r or run and Enter")]
             }
-            At::Words(_) => {
+            PromptStep::Words(_) => {
                 let head = "Reason (Enter sends, Esc goes back):";
                 let head = if asks_call { head } else { "Your message, in one line:" };
                 vec![Line::of(Ink::Warning, head)]
             }
-            At::WithWords(_) => {
+            PromptStep::WithWords(_) => {
                 vec![keys("[y]es  [n]o  [b]ack"), hint("type y or yes and Enter")]
             }
         };
@@ -88,20 +88,20 @@ impl Dialogue {
     /// column of the cursor.
     pub(crate) fn view(&self, now: Instant) -> (Vec<Line>, usize) {
         let mut lines = self.choices(now);
-        let (row, column) = self.entry.row(Screen::columns());
+        let (row, column) = self.entry.row(TerminalScreen::columns());
         lines.push(row);
         (lines, column)
     }
 }
 
 /// Returns what a question is about.
-pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
+pub(crate) fn about(question: &Question, folder: Option<&Path>) -> Vec<Line> {
     let blank = Line::default();
     match &question.asks {
         QuestionKind::Call { call, again, .. } => {
             let asks = if *again { "May this call run again?" } else { "May this call run?" };
             let again = again.then(|| Line::of(Ink::Warning, AGAIN));
-            let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
+            let call = calls::whole(call, folder).into_iter().map(|line| line.indented(2));
             [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
         QuestionKind::Plain(text) => {

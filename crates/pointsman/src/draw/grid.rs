@@ -75,8 +75,8 @@ pub(super) struct Grid {
     pub(super) links: Vec<GridLink>,
     /// The links of every node.
     pub(super) linked: Vec<Vec<usize>>,
-    /// The cards in the next rows that each card leads to or comes from, and how
-    /// much the two should stand in line.
+    /// The cards in the next rows that each card leads to or comes from, and how much the two
+    /// should align.
     pub(super) spine: Vec<Vec<(usize, i64)>>,
     /// The way of every arrow.
     pub(super) hops: Vec<Vec<GridHop>>,
@@ -94,7 +94,7 @@ pub(super) struct Grid {
 const LANE: i64 = 5;
 
 impl Grid {
-    /// Builds the graph of a plan whose cards stand in these rows.
+    /// Builds the graph of a plan with its cards in these rows.
     pub(super) fn new(plan: &DrawPlan, ranks: &[usize]) -> Self {
         let mut grid = Self::default();
         let rows = ranks.iter().max().map_or(0, |last| 2 * last + 2);

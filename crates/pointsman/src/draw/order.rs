@@ -118,7 +118,7 @@ impl Seats {
         }
     }
 
-    /// Moves every node to the middle of those that it is linked to on one side.
+    /// Moves every node to the middle of its neighbours on one side.
     fn sweep(&mut self, grid: &mut Grid, down: bool) {
         let count = grid.rows.len();
         for step in 0..count {

@@ -172,7 +172,7 @@ impl Panel {
         let mut blocks = Vec::new();
         if !chart.budgets().is_empty() {
             let small = |text: &str| (Face::Small, text.to_owned());
-            let heads = ["name", "max", "counts", "refilled by", "beyond it"].map(small);
+            let heads = ["name", "max", "counts", "refilled by", "when used up"].map(small);
             let mut rows = vec![heads.to_vec()];
             rows.extend(chart.budgets().iter().map(|budget| told(chart, budget)));
             blocks.push(Block::new("Budgets", rows));
@@ -257,7 +257,7 @@ fn legend(plan: &DrawPlan, back: bool) -> Vec<(Sign, &'static str)> {
         signs.push((Sign::Way(" back"), "leads back"));
     }
     if plan.arrows.iter().any(|arrow| arrow.influenced) {
-        signs.push((Sign::Way(" influenced"), "a model can bring it about"));
+        signs.push((Sign::Way(" influenced"), "a model can cause it"));
     }
     if plan.arrows.iter().any(|arrow| arrow.pill.is_some()) {
         signs.push((Sign::Pill, "spends one of a budget"));

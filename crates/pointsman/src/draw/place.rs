@@ -32,7 +32,7 @@ pub(super) fn place(grid: &Grid) -> Vec<i64> {
             straighten(grid, &mut x);
         }
     }
-    // What is not a lane settles around the lanes, which stay.
+    // Other nodes settle around the lanes, which stay.
     for _ in 0..3 {
         for row in &grid.rows {
             pull(grid, &mut x, row, Some(10_000));
@@ -216,7 +216,7 @@ fn nearest(sum: i64, weight: i64) -> i64 {
     (2 * sum + weight).div_euclid(2 * weight.max(1))
 }
 
-/// Gives pieces of a lane that can stand in line one place across.
+/// Aligns pieces of a lane that can share one position.
 fn straighten(grid: &Grid, x: &mut [i64]) {
     for lane in grid.lanes.values() {
         let nodes: Vec<usize> = lane.values().copied().collect();

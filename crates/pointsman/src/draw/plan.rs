@@ -1,4 +1,4 @@
-//! What is to be drawn, with every text and size, before anything has a place.
+//! Everything to draw, with its text and size, before the layout.
 
 use pointsman_kernel::{
     chart::{AllowedTools, Chart, Disposition, State, StateKind, Work},
@@ -27,13 +27,13 @@ pub(super) const PORT_INSET: i64 = 16;
 /// A chart as cards and arrows.
 #[derive(Debug)]
 pub(super) struct DrawPlan {
-    /// The states in the order of the file, but for those that only name what is seen.
+    /// The states in file order, without labels.
     pub(super) cards: Vec<Card>,
     /// The ways from card to card.
     pub(super) arrows: Vec<Arrow>,
 }
 
-/// What a card stands for.
+/// The subject of a card.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum CardKind {
     Run,
@@ -50,7 +50,7 @@ pub(super) struct Card {
     pub(super) kind: CardKind,
     /// Whether runs begin here.
     pub(super) start: bool,
-    /// What is written in it, from top to bottom.
+    /// Its text, from top to bottom.
     pub(super) lines: Vec<(Face, String)>,
     /// The names under which a run is seen while it is here.
     pub(super) notes: Vec<Note>,
@@ -58,7 +58,7 @@ pub(super) struct Card {
     pub(super) height: i64,
 }
 
-/// A state that only names what is seen.
+/// A state that is only a label.
 #[derive(Debug)]
 pub(super) struct Note {
     pub(super) name: String,
@@ -216,7 +216,7 @@ fn card(
     };
     let (wide, high) = size(&lines);
     let ports = i64::try_from(out.max(2)).unwrap_or(2);
-    // The letter of the kind stands before the text.
+    // The letter of the kind comes before the text.
     let width = (wide + 54).max((ports - 1) * PORT_GAP + 2 * PORT_INSET);
     // An even width has its middle on a whole pixel.
     let width = width + width % 2;

@@ -1,4 +1,4 @@
-//! Which row a card stands in: below all that lead to it, finals last.
+//! The row of a card: below all cards that lead to it, finals last.
 
 use super::plan::{CardKind, DrawPlan};
 
@@ -9,8 +9,8 @@ const GAP: i64 = 28;
 
 /// Returns the row of every card.
 ///
-/// The order of the file is the order of the work: an arrow to a later card leads
-/// down. What leads back is drawn upwards, so nothing has to be turned round first.
+/// File order is the order of the work: an arrow to a later card leads down. An arrow back is
+/// drawn upwards, so no edge has to be reversed first.
 pub(super) fn ranks(plan: &DrawPlan) -> Vec<usize> {
     let mut rows: Vec<usize> = vec![0; plan.cards.len()];
     let mut filled: Vec<i64> = Vec::new();

@@ -1,13 +1,13 @@
 //! The style sheet: what things look like, by light and by dark.
 //!
-//! Colours stand in the rules themselves and not in variables: librsvg, resvg and
-//! Inkscape know no `var()`, and would draw everything black.
+//! Colours are in the rules themselves and not in variables: librsvg, resvg and Inkscape do not
+//! support `var()`, and would draw everything black.
 
 use std::fmt::{Result, Write};
 
 use super::Theme;
 
-/// What is the same by day and by night.
+/// The rules that are the same in both themes.
 const SHAPES: &str = "\
 .pm text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif}
 .pm .title{font-size:20px;font-weight:700}
@@ -78,6 +78,25 @@ pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
         }
         Ok(())
     })
+}
+
+/// Returns the sheet for figures in a page, which chooses the theme by its `color-scheme`.
+pub(crate) fn of_page() -> String {
+    let mut sheet = String::from(SHAPES);
+    for (selectors, property, by_light, by_dark) in COLOURS {
+        let of: Vec<String> = selectors.split(',').map(|it| format!(".pm {it}")).collect();
+        let of = of.join(",");
+        sheet.extend([format!("{of}{{{property}:light-dark({by_light},{by_dark})}}\n")]);
+    }
+    for (kind, [fill, line], [dark_fill, dark_line]) in KINDS {
+        let (fill, line) =
+            (format!("light-dark({fill},{dark_fill})"), format!("light-dark({line},{dark_line})"));
+        sheet.extend([format!(
+            ".pm .{kind} .card{{fill:{fill};stroke:{line}}}\n\
+             .pm .{kind} .inner{{stroke:{line}}}.pm .{kind} .badge{{fill:{line}}}\n"
+        )]);
+    }
+    sheet
 }
 
 /// Writes a style sheet: shapes, and colours for light, dark or the viewer's own setting.

@@ -19,8 +19,8 @@ pub(crate) enum Face {
 
 /// Advance widths of the printable ASCII characters in thousandths of the size.
 ///
-/// They are those of `DejaVu` Sans, the widest of the common faces: text that fits
-/// its box in that one fits in all of them.
+/// The widths of `DejaVu` Sans, the widest of the common fonts: text that fits its box in that one
+/// fits in all of them.
 const ADVANCES: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
@@ -30,7 +30,7 @@ const ADVANCES: [u16; 95] = [
 ];
 /// For everything that the table does not have.
 const OTHER: u16 = 838;
-/// For letters that fill a square, such as Chinese ones.
+/// For characters that fill a square, such as Chinese ones.
 const WIDE: u16 = 1_000;
 /// The one width of a fixed pitch.
 const PITCH: u16 = 606;

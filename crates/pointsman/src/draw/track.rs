@@ -107,7 +107,7 @@ fn ordered(parts: &[Part]) -> Vec<usize> {
     for part in &crooked {
         insert(parts, &mut order, *part);
     }
-    // Those that went in first did not know of the later ones.
+    // The first ones did not know of the later ones.
     for _ in 0..4 {
         for part in &crooked {
             order.retain(|other| other != part);
@@ -117,7 +117,7 @@ fn ordered(parts: &[Part]) -> Vec<usize> {
     order
 }
 
-/// Puts a part where it costs least among those that are in order already.
+/// Inserts a part where it costs least among the ordered ones.
 fn insert(parts: &[Part], order: &mut Vec<usize>, part: usize) {
     let mut cost: usize = order.iter().map(|other| parts[part].over(&parts[*other])).sum();
     let mut best = (cost, 0);

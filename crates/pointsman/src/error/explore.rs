@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why an app cannot be explored, or a screen not read.
 #[derive(Debug, Error)]
 pub(crate) enum ExploreError {
-    /// There is no device.
+    /// The device is missing.
     #[error("an exploration needs a device or a recording")]
     NoDevice,
     /// The app to explore is not named.
@@ -68,7 +68,7 @@ pub(crate) enum ExploreError {
         what: &'static str,
         /// The language.
         format: &'static str,
-        /// Those that can be used.
+        /// The formats that can be used.
         instead: &'static str,
     },
     /// What went wrong cannot be made to happen again.

@@ -10,9 +10,17 @@ use pointsman_runtime::{
 use super::Error;
 use crate::agents::AGENTS;
 
-const FOLDER: &str = "`--dir` names the folder to work in";
+const LINE: &str = "the lines before it are queued; correct it and submit the rest, or give each line a \
+                    `request` and submit the whole file again";
+const FOLDER: &str = "give an existing folder with `--dir`";
 const NO_PROFILE: &str = "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
                           `pointsman profile example` prints one to start from";
+const NO_TALKS_HERE: &str =
+    "`pointsman chat --list --all` lists the conversations of every folder and agent";
+const LOG_FILTER: &str = "use a level (error, warn, info, debug, trace) or `target=level`, such \
+                          as `pointsman_runtime=debug`";
+const NO_TERMINAL: &str =
+    "`pointsman runs` and `pointsman show RUN` print the same; `--json` is for scripts";
 const PIPE_LONG: &str = "shorten it, for example with `tail -c 100000`, or raise `piped` in `[chat]` \
                          of the settings";
 const PIPE_OPEN: &str = "add `< /dev/null` if you pipe nothing in, or raise `piped_timeout` in \
@@ -55,24 +63,26 @@ impl Error {
             Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::Budget(error) => error.hint().into(),
             Self::NoTalks => "`pointsman chat` starts one".into(),
-            Self::NoTalksHere { .. } => {
-                "`pointsman chat --list --all` lists the conversations of every folder and agent".into()
-            }
+            Self::NoTalksHere { .. } => NO_TALKS_HERE.into(),
             Self::NoneHere { .. } => {
                 "`pointsman runs` lists all runs; `pointsman resume RUN` resumes one".into()
             }
             Self::PipeLong { .. } => PIPE_LONG.into(),
             Self::PipeOpen { .. } => PIPE_OPEN.into(),
             Self::NothingToSay => "write a message, or pipe one in".into(),
+            Self::NoTerminal => NO_TERMINAL.into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` continues it"),
             Self::Plan(error) => error.hint().into(),
+            Self::NoQueue | Self::AgentOrChart | Self::Time { .. } | Self::Line { .. } => {
+                self.request_hint().into()
+            }
             Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
             Self::NoProfile => NO_PROFILE.into(),
             Self::Profile(error) => return error.hint().map(Into::into),
             Self::Explore(error) => error.hint(),
             Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
-            Self::NoDatabase => "give --store URL, or set POINTSMAN_STORE".into(),
+            Self::NoDatabase => "give `--store URL`, or set POINTSMAN_STORE".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
             Self::NoSuchRun { none: true, .. } => {
                 "there are no runs yet; start one with `pointsman run research \"QUESTION\"`".into()
@@ -91,29 +101,34 @@ impl Error {
             Self::NoSuchQuestion { open, .. } if open.is_empty() => {
                 "it has no open question".into()
             }
-            Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
+            Self::NoSuchQuestion { open, .. } => format!("its open questions: {}", open.join(", ")),
             Self::NoRule { offered, .. } => {
                 let offered = offered.iter().map(|rule| format!("`--always='{rule}'`, "));
                 let offered: String = offered.collect();
                 format!("write {offered}`--always=tool` for every call, or leave `--always` out")
             }
-            Self::HasEnded { run, .. } => {
-                format!("`pointsman fork {run}` makes a new run from it")
-            }
+            Self::HasEnded { run, .. } => format!("`pointsman fork {run}` continues in a new run"),
             Self::NoFolder { .. } => "use `--dir` to name another folder".into(),
             Self::Elsewhere { run, .. } => {
                 format!("leave, then run `pointsman chat --resume {run}`")
             }
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
-            Self::LogFilter { .. } => {
-                "use a level (error, warn, info, debug, trace) or `target=level`, such as `pointsman_runtime=debug`".into()
-            }
+            Self::LogFilter { .. } => LOG_FILTER.into(),
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
-            Self::Page(error) => error.hint(),
             Self::NoField(_) => "`pointsman fields PAGE --json` prints the selectors".into(),
-            Self::Browser(error) => return error.hint().map(Into::into),
             Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
+            _ => return self.inner_hint(),
+        })
+    }
+
+    /// Returns what the error that this one holds says.
+    fn inner_hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Page(error) => error.hint(),
+            Self::Serve(error) => error.hint(),
+            Self::Token(error) => error.hint(),
+            Self::Browser(error) => return error.hint().map(Into::into),
             Self::Model(error) => error.hint(),
             Self::Mcp(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
@@ -121,6 +136,16 @@ impl Error {
             Self::Session(error) => return session_hint(error),
             _ => return None,
         })
+    }
+
+    /// Returns what to do about a request for a run.
+    const fn request_hint(&self) -> &'static str {
+        match self {
+            Self::AgentOrChart => "give `agent`, or `chart` with the text of a chart",
+            Self::NoQueue => "add `--queue` to leave the runs to workers",
+            Self::Time { .. } => "write a number and a unit, such as 90s or 2h",
+            _ => LINE,
+        }
     }
 }
 

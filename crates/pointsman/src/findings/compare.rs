@@ -18,7 +18,7 @@ pub(crate) struct Compared {
     pub(crate) crashes: Differs,
 }
 
-/// What is in only one of two runs, for people.
+/// Differences between two runs, for people.
 #[derive(Debug, Default, Eq, PartialEq, Serialize)]
 pub(crate) struct Differs {
     /// In the first run alone.

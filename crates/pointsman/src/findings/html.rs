@@ -12,7 +12,7 @@ use crate::{
     format::duration,
 };
 
-/// Rows of the timeline that are shown unasked.
+/// Rows of the timeline that are shown initially.
 const ROWS: usize = 60;
 
 /// Returns a page with the map, the screens, what went wrong, and what was done in order.

@@ -10,7 +10,7 @@ use super::{path, told};
 use crate::draw::text::escape;
 
 /// Returns an exploration for a CI server. Crashes and hangs are failures; a dead end may be
-/// meant, and is only told.
+/// intended, and is only reported.
 pub(crate) fn junit(exploration: &Exploration) -> String {
     let mut xml = String::new();
     // Writing to a string cannot fail.
@@ -56,7 +56,7 @@ fn write(exploration: &Exploration, xml: &mut String) -> Result {
     }
     writeln!(xml, "    </properties>")?;
     if errors > 0 {
-        let why = escape(stopped.as_deref().unwrap_or("it does not say why"));
+        let why = escape(stopped.as_deref().unwrap_or("no reason was recorded"));
         writeln!(xml, "    <testcase classname=\"{app}\" name=\"exploration\" time=\"0\">")?;
         writeln!(xml, "      <error type=\"failed\" message=\"{why}\"/>")?;
         writeln!(xml, "    </testcase>")?;
@@ -97,7 +97,7 @@ fn failed(map: &AppMap, mishap: &Mishap, xml: &mut String) -> Result {
         writeln!(xml, "{number}. {}", escape(step))?;
     }
     let (times, other) = (mishap.times, mishap.otherwise);
-    writeln!(xml, "Seen {times} times; the same action came to something else {other} times.")?;
+    writeln!(xml, "Seen {times} times; the same action had another result {other} times.")?;
     writeln!(xml, "      </failure>")?;
     writeln!(xml, "    </testcase>")
 }

@@ -34,7 +34,7 @@ fn map(screens: &[&str], crashes: &[&str]) -> AppMap {
 }
 
 #[test]
-fn what_only_one_run_has_is_lost_or_new() {
+fn differences_are_lost_or_new() {
     let before = map(&["a", "b", "c"], &["a"]);
     let same = Compared::new(&before, &before);
     assert_eq!((same.screens.same, same.edges.same, same.crashes.same), (3, 2, 1));

@@ -28,7 +28,7 @@ pub(crate) fn start(home: &Home, arguments: &[&str]) -> Child {
 }
 
 #[test]
-fn standard_output_holds_messages_alone_and_the_end_of_input_ends_it() {
+fn standard_output_has_only_protocol_messages() {
     let home = Home::new("acp-stdio");
     home.write("script.toml", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     let model = format!("script:{}", home.path("script.toml").display());

@@ -126,7 +126,7 @@ fn an_approved_call_runs() {
 
 #[test]
 #[ignore = "needs acpx: cargo xtask test --only acp"]
-fn a_denied_call_does_not_run_and_the_model_hears_why() {
+fn denied_call_does_not_run_and_the_model_learns_why() {
     let acpx = Acpx::new("acpx-deny", WRITES);
     // That a call was denied is an exit code of its own; what was said is what counts.
     let output = acpx.run(&["--format", "json", "--deny-all", "exec", "Write it"]);
@@ -170,7 +170,7 @@ fn several_prompts_are_one_conversation() {
 
 #[test]
 #[ignore = "needs acpx: cargo xtask test --only acp"]
-fn a_bad_set_up_is_told_to_the_client() {
+fn invalid_set_up_is_reported_to_the_client() {
     let acpx = Acpx::new("acpx-bad", "[[turn]]\n");
     let output = acpx.run(&["--format", "json", "--approve-all", "exec", "Hello"]);
     assert!(!output.status.success());

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::home::{Home, NOTE};
 
-/// A chart that asks before it goes on.
+/// A chart that asks before it continues.
 const SHIP: &str = r#"
 chart     = "ship"
 version   = 1
@@ -61,7 +61,7 @@ fn a_call_waits_for_a_yes_and_then_runs() {
 }
 
 #[test]
-fn what_waits_for_a_yes_is_told_whole() {
+fn open_question_is_printed_completely() {
     let home = Home::new("approve-long");
     let goal = format!("{}last word", "word ".repeat(100));
     for shown in [home.shown(&["run", "note.toml", &goal]), home.shown(&["show", "last"])] {
@@ -101,7 +101,7 @@ fn a_call_that_is_denied_never_runs() {
 }
 
 #[test]
-fn the_last_answer_counts_as_long_as_nobody_has_taken_one() {
+fn last_answer_counts_until_one_is_taken() {
     let home = Home::new("last-word");
     waiting(&home);
     assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
@@ -135,7 +135,7 @@ fn the_last_answer_counts_as_long_as_nobody_has_taken_one() {
 }
 
 #[test]
-fn a_run_that_nobody_drives_is_cancelled_at_once() {
+fn ownerless_run_is_cancelled_at_once() {
     let home = Home::new("cancel");
     waiting(&home);
     assert_snapshot!("cancel", home.shown(&["cancel", "last"]));
@@ -146,7 +146,7 @@ fn a_run_that_nobody_drives_is_cancelled_at_once() {
 }
 
 #[test]
-fn a_run_that_nobody_drives_is_paused_and_resumed() {
+fn ownerless_run_is_paused_and_resumed() {
     let home = Home::new("pause");
     waiting(&home);
     assert_snapshot!("pause", home.shown(&["pause", "last"]));
@@ -157,7 +157,7 @@ fn a_run_that_nobody_drives_is_paused_and_resumed() {
     assert_eq!(home.pointsman(&["resume", "last"]).0, 0);
     assert!(home.path("note.txt").exists());
     let (code, _, told) = home.pointsman(&["pause", "last"]);
-    assert!(code == 2 && told.contains("has ended already"), "{told}");
+    assert!(code == 2 && told.contains("has already ended"), "{told}");
 }
 
 #[test]
@@ -181,12 +181,12 @@ fn rules_decide_without_a_person() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_refused() {
+fn late_answer_is_rejected() {
     let home = Home::new("too-late");
     let chart = NOTE.replace("timeout = \"10m\"", "timeout = \"10m\"\nask_timeout = \"1ms\"");
     assert_ne!(chart, NOTE);
     home.write("late.toml", &chart);
-    // It stops before anybody is asked; nobody notes that the time is over.
+    // It stops before the question; the timeout is not recorded yet.
     let run = ["run", "late.toml", "Hello", "--set", "tone=dry"];
     assert_eq!(home.with(&[("POINTSMAN_DIE_AT", "persisted:1")], &run).code, None);
     thread::sleep(Duration::from_millis(5));
@@ -198,7 +198,7 @@ fn an_answer_that_comes_too_late_is_refused() {
 }
 
 #[test]
-fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
+fn repeated_question_says_it_may_have_been_done() {
     let home = Home::new("asked-again");
     let run = ["run", "shell.toml", "Hello", "--set", "tone=dry", "--allow", "shell"];
     let command = r#"args = { command = "true" }"#;
@@ -221,7 +221,7 @@ fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
 }
 
 #[test]
-fn a_killed_run_goes_on_where_it_was() {
+fn killed_run_resumes() {
     let home = Home::new("killed");
     for moment in ["persisted:1", "attempted:1", "persisted:3", "attempted:4"] {
         let run = ["run", "research", "What does a red signal mean?", "--dir", "docs"];
@@ -234,7 +234,7 @@ fn a_killed_run_goes_on_where_it_was() {
     }
 }
 
-/// Two commands, one after the other, each of which has to be asked for.
+/// Two commands in a row, each of which needs approval.
 fn two_commands(first: &str, second: &str) -> String {
     let call = |command: &str| format!("args = {{ command = \"{command}\" }}");
     let chart = NOTE
@@ -243,7 +243,7 @@ fn two_commands(first: &str, second: &str) -> String {
     let (head, state) = chart.split_once("[state.writing]").expect("there is one");
     let (state, rest) = state.split_once("[state.done]").expect("there is one");
     let next = state.replace(&call(first), &call(second));
-    // Whatever comes of the first one: no command runs in a folder that is somebody's home.
+    // Whatever the result of the first: no command runs in a home directory.
     let state = state
         .replace("on.ok     = \"done\"", "on.ok     = \"again\"")
         .replace("on.failed = \"failed\"", "on.failed = \"again\"");
@@ -278,7 +278,7 @@ fn always_means_this_very_call_unless_more_is_named() {
 }
 
 #[test]
-fn what_always_can_mean_is_listed_and_nothing_else_is_taken() {
+fn always_accepts_only_listed_rules() {
     let home = Home::new("always-listed");
     home.write("two.toml", &two_commands("cargo test a", "true"));
     home.pointsman(&["run", "two.toml", "Hello", "--set", "tone=dry"]);
@@ -300,7 +300,7 @@ fn what_always_can_mean_is_listed_and_nothing_else_is_taken() {
 }
 
 #[test]
-fn a_fork_inherits_nothing_that_was_allowed_for_good() {
+fn fork_inherits_no_remembered_rules() {
     let home = Home::new("always-fork");
     home.write("two.toml", &two_commands("true", "true"));
     home.pointsman(&["run", "two.toml", "Hello", "--set", "tone=dry"]);

@@ -1,5 +1,5 @@
-//! What is piped in is one attachment, `-p` prints the last answer alone, and `-` is a goal
-//! that is read from standard input.
+//! Piped input is one attachment, `-p` prints only the last answer, and `-` is a goal that is read
+//! from standard input.
 
 use std::process::{Command, Stdio};
 
@@ -22,7 +22,7 @@ fn home(name: &str) -> Home {
     home
 }
 
-/// Returns what the last run was told, and what it is known by.
+/// Returns the messages of the last run, and its title.
 fn told(home: &Home) -> (String, Vec<String>) {
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
     let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
@@ -35,7 +35,7 @@ const ATTACHED: &str =
     "Explain\n\nContents of standard input:\n```\nline one\nline two\nline three\n```\n";
 
 #[test]
-fn what_is_piped_in_is_one_attachment() {
+fn piped_input_is_one_attachment() {
     for command in [&["chat", "Explain"][..], &["run", "chat", "Explain"]] {
         let home = home(&format!("attached-{}", command.len()));
         let shown = home.reading(LOG, &[command, &MODEL].concat());
@@ -46,7 +46,7 @@ fn what_is_piped_in_is_one_attachment() {
 }
 
 #[test]
-fn what_is_piped_in_alone_is_one_message() {
+fn piped_input_alone_is_one_message() {
     let home = home("attached-alone");
     let shown = home.reading(LOG, &[&["chat"][..], &MODEL].concat());
     assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
@@ -88,7 +88,7 @@ fn a_goal_can_be_read_from_standard_input() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_with_a_way_out() {
+fn too_long_input_is_rejected_with_a_hint() {
     let home = home("piped-long");
     home.settings("[chat]\npiped = \"1KiB\"\n");
     let long = "x".repeat(2_000);

@@ -48,7 +48,7 @@ fn a_limit_that_is_wrong_is_refused() {
 }
 
 #[test]
-fn a_chart_and_a_plan_say_what_a_run_can_cost() {
+fn chart_and_plan_show_the_worst_case() {
     let home = Home::new("cost");
     assert_snapshot!("check", home.shown(&["check", "form"]));
     let plan = ["run", "chat", "Hello", "--dir", "docs", "--dry-run", "--model", "ollama:x"];

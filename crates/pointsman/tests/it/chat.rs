@@ -29,7 +29,7 @@ fn lines_are_messages_and_answers_are_printed() {
     let narrow = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_snapshot!("piped_list", list.lines().map(narrow).collect::<Vec<_>>().join("\n"));
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
-    // A conversation that was closed goes on in a run of its own.
+    // A closed conversation continues in a new run.
     home.write("script.toml", "[[turn]]\ntext = 'Yellow means slow.'\n");
     let more = [&MODEL[..], &["--resume"]].concat();
     assert_snapshot!("piped_resumed", told(&home, "And yellow?\n", &more));
@@ -110,7 +110,7 @@ fn a_question_that_was_open_before_ends_it_too() {
 }
 
 #[test]
-fn a_summary_of_old_turns_is_no_answer() {
+fn summary_of_old_turns_is_not_an_answer() {
     let home = Home::new("piped-summary");
     let words = "word ".repeat(100);
     let turn = |turn: usize| format!("[[turn]]\ntext = 'Answer {turn} {words}'\n");
@@ -163,7 +163,7 @@ fn finished_work_is_not_done_again_to_talk_about_it() {
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn failures_are_reported() {
     let home = Home::new("piped-wrong");
     home.write("script.toml", "[[turn]]\nfault = { class = 'forbidden', message = 'no key' }\n");
     assert_snapshot!("piped_fault", told(&home, "Hi\n", &MODEL));

@@ -34,15 +34,24 @@ fn help_has_examples() {
         "resume",
         "run",
         "runs",
+        "serve",
         "show",
         "simulate",
         "stats",
+        "token",
         "why",
     ] {
         let help = stdout(&[command, "--help"]);
         assert!(help.contains("Examples:\n"), "`{command} --help` has no examples:\n{help}");
     }
-    for more in [["profile", "check"], ["profile", "example"], ["runs", "prune"]] {
+    for more in [
+        ["profile", "check"],
+        ["profile", "example"],
+        ["runs", "prune"],
+        ["token", "create"],
+        ["token", "list"],
+        ["token", "revoke"],
+    ] {
         let help = stdout(&[&more[..], &["--help"]].concat());
         assert!(help.contains("Examples:\n"), "`{more:?} --help` has no examples:\n{help}");
     }
@@ -75,7 +84,7 @@ fn check_json_keeps_its_contract() {
 }
 
 #[test]
-fn check_says_what_is_wrong_with_a_name() {
+fn check_explains_invalid_names() {
     assert_snapshot!(pointsman(&["check", "forms"]));
     assert_snapshot!(pointsman(&["check", "no/such/file.toml"]));
     assert_snapshot!(pointsman(&["check"]));

@@ -122,7 +122,7 @@ fn an_answer_that_drips_is_ended_by_the_timeout_of_its_state() {
 }
 
 #[test]
-fn an_answer_that_drips_is_ended_by_its_size_where_the_time_is_long() {
+fn slow_response_is_ended_by_its_size_limit() {
     let piece: &'static str = format!("{:x}\r\n{PIECE}\r\n", PIECE.len()).leak();
     let url = dripping(HEAD, piece, Duration::from_millis(10));
     let shown = ask("drip-size", &url, "10m", "idle_timeout = \"10m\"\nanswer = \"2KiB\"");

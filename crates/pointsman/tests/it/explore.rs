@@ -62,7 +62,7 @@ fn so_many_actions_are_permitted_and_no_more() {
 }
 
 #[test]
-fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
+fn run_killed_anywhere_resumes_as_if_undisturbed() {
     let whole = home("whole");
     let undisturbed = end(&explore(&whole, &[], &["--budget", "actions=12"]));
     let steps = undisturbed["steps"].as_u64().expect("the value is a number");
@@ -133,7 +133,7 @@ fn the_same_seed_explores_the_same_way() {
 }
 
 #[test]
-fn a_model_is_shown_the_list_where_the_policy_is_undecided_and_its_pick_is_done() {
+fn model_picks_from_the_list_when_the_policy_is_undecided() {
     let home = home("picks");
     home.write(
         "picks.toml",
@@ -155,7 +155,7 @@ fn a_model_is_shown_the_list_where_the_policy_is_undecided_and_its_pick_is_done(
     assert_eq!((&picked["disposition"], &picked["screens"]), (&json!("succeeded"), &json!(6)));
     let alone = end(&explore(&home, &[], &more));
     assert_eq!(alone["trace"][0]["to"], json!("list"), "{alone}");
-    // One word decides, and nobody is asked.
+    // One word decides, and no model is asked.
     let clear = ["--policy", "goal-oriented", "--goal", "share it", "--budget", "actions=1"];
     let clear =
         end(&explore(&home, &[], &[&clear[..], &["--model", "script:picks.toml"]].concat()));
@@ -163,7 +163,7 @@ fn a_model_is_shown_the_list_where_the_policy_is_undecided_and_its_pick_is_done(
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_said() {
+fn missing_or_wrong_options_are_explained() {
     let home = home("wrong");
     let said = |arguments: &[&str], code: i32| {
         let shown = home.with(&[], arguments);

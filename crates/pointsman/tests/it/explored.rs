@@ -1,4 +1,4 @@
-//! What is made of an exploration: its map, reports, and a comparison with another.
+//! The results of an exploration: its map, reports, and a comparison with another.
 
 use std::{
     collections::BTreeSet,
@@ -199,7 +199,7 @@ fn a_comparison_fails_when_the_app_got_worse() {
 }
 
 #[test]
-fn an_exploration_that_failed_is_no_success_in_ci() {
+fn failed_exploration_is_an_error_in_junit() {
     let rig = Rig::new("failed");
     let caps = r#"{"platformName": "Android", "appium:automationName": "UiAutomator2",
         "appium:appPackage": "app"}"#;

@@ -1,4 +1,4 @@
-//! `fields`: what is told of a page, and what is said when there is none.
+//! `fields`: the fields of a page, and the message for a page without any.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{home::Home, pointsman, stdout};
 
 #[test]
-fn fields_says_what_is_wrong_with_a_page() {
+fn fields_explains_unusable_pages() {
     assert_snapshot!(pointsman(&["fields", "no/such/page.html"]), @r"
     exit 2
     --- stdout
@@ -28,7 +28,7 @@ fn fields_says_what_is_wrong_with_a_page() {
 }
 
 #[test]
-fn fields_says_what_to_install_where_there_is_no_browser() {
+fn fields_names_the_packages_for_a_missing_browser() {
     let home = Home::new("fields-none");
     home.write("page.html", "<input name=email>");
     let shown = home.with(&[("PATH", "/nowhere")], &["fields", "page.html"]);
@@ -112,7 +112,7 @@ fn fields_keep_their_contract() {
         ("phone", "Phone text tel yes"),
     ];
     for (mark, expected) in expected {
-        // What a trap asks for is nobody's concern.
+        // The kind of a trap does not matter.
         let (found, expected) = match mark {
             "trap" => (told.get(mark).map(|it| it.ends_with("hidden")), true),
             _ => (told.get(mark).map(|it| it == expected), true),
@@ -137,7 +137,7 @@ fn fields_keep_their_contract() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn fields_tell_of_pages_that_have_none_or_never_stand_still() {
+fn fields_reports_empty_and_changing_pages() {
     let home = Home::new("fields-bad");
     let look = |name: &str, text: &str, more: &[&str]| {
         home.write(name, text);

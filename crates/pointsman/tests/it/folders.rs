@@ -1,4 +1,4 @@
-//! Going on: each folder has conversations of its own, and so has each agent.
+//! Resuming: each folder has its own conversations, and so has each agent.
 
 use crate::{home::Home, terminal::Terminal};
 
@@ -27,7 +27,7 @@ fn home(name: &str) -> Home {
 }
 
 #[test]
-fn the_newest_of_this_folder_and_agent_goes_on() {
+fn newest_conversation_of_folder_and_agent_is_resumed() {
     let home = home("per-folder");
     for folder in ["one", "two"] {
         says(&home, "Again.");

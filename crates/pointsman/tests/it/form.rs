@@ -1,5 +1,5 @@
-//! Forms in a real browser, filled by the real program: what the site received, what
-//! people are told, and where each run ends.
+//! Forms in a real browser, filled by the real program: what the site received, what people read,
+//! and where each run ends.
 
 mod answers;
 mod boundary;

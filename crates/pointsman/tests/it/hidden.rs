@@ -1,5 +1,5 @@
-//! What draws nothing, or steers a screen, is shown by a sign wherever somebody reads or
-//! decides: at questions, in lists, in JSON, and in what is written for a terminal.
+//! Invisible and control characters are shown by a sign wherever a person reads or decides: at
+//! questions, in lists, in JSON, and in terminal output.
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ fn nothing_steers_a_terminal_that_shows_a_journal() {
         assert_eq!(code, 0, "{view:?}: {shown}");
         is_clean(&format!("{view:?}"), &shown);
     }
-    // Behind a pipe an export is as it was written, and can be replayed.
+    // In a pipe an export is unchanged, and can be replayed.
     let (_, out, _) = home.pointsman(&["export", "last"]);
     home.write("run.jsonl", &out);
     assert_eq!(home.pointsman(&["replay", "run.jsonl"]).0, 0);

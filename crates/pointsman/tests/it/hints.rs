@@ -37,7 +37,7 @@ fn a_key_in_the_settings_is_answered_with_the_environment() {
 }
 
 #[test]
-fn a_damaged_export_is_still_told_from_a_file_that_is_none() {
+fn damaged_export_differs_from_a_foreign_file() {
     let home = Home::new("hints-export");
     home.research("Who sets the points?");
     let (_, export, _) = home.pointsman(&["export", "last"]);
@@ -48,7 +48,7 @@ fn a_damaged_export_is_still_told_from_a_file_that_is_none() {
 }
 
 #[test]
-fn nothing_relevant_is_no_success() {
+fn no_relevant_passage_is_not_a_success() {
     let home = Home::new("hints-quote");
     home.write("docs/bytes.md", "Call bytes.capitalize() for a copy with capitalized letters.\n");
     home.write(
@@ -67,7 +67,7 @@ fn nothing_relevant_is_no_success() {
 }
 
 #[test]
-fn runs_are_listed_by_their_charts_and_by_what_they_wait_for() {
+fn list_shows_charts_and_waiting_states() {
     let home = Home::new("hints-runs");
     assert_eq!(home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]).0, 3);
     let (_, out, _) = home.pointsman(&["runs"]);
@@ -76,7 +76,7 @@ fn runs_are_listed_by_their_charts_and_by_what_they_wait_for() {
     assert!(!out.contains("builtin"), "{out}");
 }
 
-/// A folder in which nobody can make anything, not even root.
+/// A folder where not even root can create anything.
 const NOWHERE: &str = "/proc/pointsman/journal.db";
 
 #[test]
@@ -137,7 +137,7 @@ fn manual_pages_have_the_usual_sections() {
 }
 
 #[test]
-fn doctor_offers_only_what_it_takes() {
+fn doctor_help_lists_only_its_options() {
     let help = stdout(&["doctor", "--help"]);
     for option in ["--record", "--replay", "on resume"] {
         assert!(!help.contains(option), "{option}: {help}");
@@ -145,7 +145,7 @@ fn doctor_offers_only_what_it_takes() {
 }
 
 #[test]
-fn blanks_in_a_call_are_told_by_their_number_without_a_terminal_too() {
+fn blanks_in_a_call_are_counted_without_a_terminal_too() {
     let home = Home::new("hints-blanks");
     let goal = format!("a{}b", " ".repeat(60));
     for shown in [home.shown(&["run", "note.toml", &goal]), home.shown(&["show", "last"])] {
@@ -154,7 +154,7 @@ fn blanks_in_a_call_are_told_by_their_number_without_a_terminal_too() {
 }
 
 #[test]
-fn a_failed_run_says_why_and_a_waiting_conversation_what_to_type() {
+fn failed_run_says_why_and_waiting_one_what_to_type() {
     let home = Home::new("hints-ends");
     home.write("note.toml", &crate::home::NOTE.replace("note.txt", "docs"));
     let run = ["run", "note.toml", "Hello", "--set", "tone=dry", "--allow", "write"];
@@ -174,7 +174,7 @@ fn a_failed_run_says_why_and_a_waiting_conversation_what_to_type() {
 }
 
 #[test]
-fn a_conversation_without_an_answer_is_shown_as_its_exit_code_counts_it() {
+fn show_agrees_with_the_exit_code_without_an_answer() {
     let home = Home::new("hints-unanswered");
     home.write("script.toml", "[[turn]]\nfault = { class = 'forbidden', message = 'no key' }\n");
     let (code, _, err) = home.pointsman(&["run", "chat", "Hello", "--model", "script:script.toml"]);

@@ -1,4 +1,4 @@
-//! A home of its own for a test: documents, a journal, settings, and what is shown of them.
+//! A home directory for a test: documents, a journal, settings, and their output.
 
 use std::{
     ffi::OsString,
@@ -57,8 +57,8 @@ impl ProgressSink {
     }
 }
 
-/// The user's file, and what it says of the watch: however full the machine of a test
-/// is, its runs go on.
+/// The user's file, with settings for the watch: however full the test machine is, runs are not
+/// paused.
 const USER_FILE: &str = "config/pointsman/pointsman.toml";
 const NO_WATCH: &str = "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\n";
 
@@ -91,7 +91,7 @@ impl Home {
         fs::write(path, text).expect("the file is written");
     }
 
-    /// Writes the user's file, for runs that go on however full the machine is.
+    /// Writes the user's file, for runs that are not paused however full the machine is.
     pub(crate) fn settings(&self, text: &str) {
         self.write(USER_FILE, &format!("{text}{NO_WATCH}"));
     }
@@ -164,7 +164,7 @@ impl Home {
             .expect("the program starts");
         let mut stdin = child.stdin.take().expect("stdin is piped");
         match stdin.write_all(input.as_bytes()) {
-            // Whoever leaves early need not read to the end.
+            // A program that exits early need not read to the end.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
             written => written.expect("it is read"),
         }
@@ -238,7 +238,7 @@ impl Home {
     }
 }
 
-/// Replaces numbers before a unit of time, and what is left of a budget of time.
+/// Replaces numbers before a unit of time, and the balance of a time budget.
 fn times(text: &str) -> String {
     let units = ["ms", "s", "min", "h", "d", "MB"];
     let line = |line: &str| {
@@ -276,10 +276,10 @@ fn times(text: &str) -> String {
     while text.contains("AGE   ") {
         text = text.replace("AGE   ", "AGE  ");
     }
-    if let Some(at) = text.find("left of `time`: ") {
+    if let Some(at) = text.find("`time` left: ") {
         let rest = text.split_off(at);
         let (_, after) = rest.split_once('\n').expect("it is a line");
-        text = format!("{text}left of `time`: SOME\n{after}");
+        text = format!("{text}`time` left: SOME\n{after}");
     }
     text
 }

@@ -66,7 +66,7 @@ fn an_export_is_checked_by_itself() {
 }
 
 #[test]
-fn an_export_with_a_chart_that_this_build_refuses_is_told_with_the_reason() {
+fn export_with_a_refused_chart_reports_the_reason() {
     let home = Home::new("foreign");
     home.research("What does a green signal mean?");
     let (_, exported, _) = home.pointsman(&["export", "last"]);
@@ -85,7 +85,7 @@ fn an_export_with_a_chart_that_this_build_refuses_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_changed_journal_is_told_with_its_entry() {
+fn changed_journal_is_reported_with_its_entry() {
     let home = Home::new("changed");
     let run = home.research("What does a green signal mean?");
     change(&home.path("state/pointsman"), b"begun", b"begum");
@@ -95,7 +95,7 @@ fn a_changed_journal_is_told_with_its_entry() {
 }
 
 #[test]
-fn a_changed_column_beside_a_line_is_told_with_its_entry() {
+fn changed_column_is_reported_with_its_entry() {
     let home = Home::new("column");
     let run = home.research("What does a green signal mean?");
     // The row of the first entry: the run, its number, which takes no byte, and the state.
@@ -106,7 +106,7 @@ fn a_changed_column_beside_a_line_is_told_with_its_entry() {
     let named =
         format!("damaged at entry 1 of run {run}: the column `entry.state` has `analyzing`");
     assert!(told.contains(&named) && told.contains("entries give `searching`"), "{told}");
-    // The lines themselves are as they were.
+    // The lines themselves are unchanged.
     assert_eq!(home.pointsman(&["show", &run]).0, 0);
 }
 
@@ -131,7 +131,7 @@ fn a_damaged_run_hides_no_other_and_can_be_removed() {
     let (code, out, _) = home.pointsman(&["stats"]);
     assert!(code == 0 && out.starts_with("2 runs: ") && out.contains(&named), "{out}");
     assert_eq!(home.pointsman(&["runs", "remove", &newest]).0, 0);
-    // What is left of the newest is not taken for an older one.
+    // The remains of the newest run are not taken for an older one.
     let (code, _, told) = home.pointsman(&["show", "last"]);
     assert!(code != 0 && told.contains(&named), "{told}");
     let (code, out, told) = home.pointsman(&["runs", "remove", &damaged, &damaged]);
@@ -174,7 +174,7 @@ fn a_fork_shares_the_beginning_and_goes_its_own_way() {
     assert_eq!(newest["run"], made.trim());
     assert_eq!(newest["disposition"], Value::Null);
     assert_snapshot!("fork_too_far", home.shown(&["fork", "last", "--at", "99"]));
-    // Its clock goes on from where it was forked; it is the newest all the same.
+    // Its clock continues from the fork; it is the newest all the same.
     let slow =
         "[[turn]]\ntext = 'Red means stop.'\ndelay_ms = 1500\n[[turn]]\nwhen = 'x'\ntext = ''\n";
     home.write("slow.toml", slow);
@@ -219,7 +219,7 @@ fn runs_are_counted_and_removed() {
 }
 
 #[test]
-fn what_a_fork_shares_is_counted_once() {
+fn shared_entries_of_a_fork_count_once() {
     let home = Home::new("stats-fork");
     home.research("What does a red signal mean?");
     let stats = || {
@@ -267,7 +267,7 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
 }
 
 #[test]
-fn what_is_kept_beside_the_journal_goes_with_its_run() {
+fn files_beside_the_journal_are_removed_with_the_run() {
     let home = Home::new("beside");
     let ran = |question| home.research(question);
     let (pruned, removed) = (ran("What does a red signal mean?"), ran("Who sets the points?"));

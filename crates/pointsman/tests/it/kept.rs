@@ -46,7 +46,7 @@ final = "cancelled"
 "#;
 
 #[test]
-fn a_run_whose_journal_is_taken_away_stops_before_its_next_effect() {
+fn lost_journal_stops_the_run_before_its_next_effect() {
     for (way, ending) in [("delete", ""), ("rename over", ""), ("delete", "-wal")] {
         let home = Home::new("taken-away");
         home.write("twice.toml", TWICE);
@@ -90,7 +90,7 @@ fn certified(home: &Home, chart: &str) -> usize {
 }
 
 #[test]
-fn kills_and_resumes_never_ask_a_model_more_often_than_the_certificate_says() {
+fn kills_never_exceed_the_certified_model_calls() {
     let budget =
         "[budget]\nasking = { max = 3, charge = \"model_call\", else = \"failed\" }\n[any]";
     let retried = TWICE.replace("timeout = \"10m\"", "timeout = \"10m\"\nattempts = 2");
@@ -231,7 +231,7 @@ fn a_run_that_another_process_drives_is_not_driven_twice() {
 }
 
 #[test]
-fn a_journal_at_its_cap_says_what_to_do() {
+fn journal_at_its_size_limit_has_a_hint() {
     let home = Home::new("capped");
     home.settings("[journal]\nmax_size = \"64KiB\"\n");
     let goal = "points ".repeat(12_000);
@@ -240,7 +240,7 @@ fn a_journal_at_its_cap_says_what_to_do() {
     full(&err);
 }
 
-/// Checks that what is told of a full disk names the way out.
+/// Checks that the message about a full disk names the remedy.
 #[track_caller]
 pub(crate) fn full(told: &str) {
     for part in [

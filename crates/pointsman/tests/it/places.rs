@@ -1,4 +1,4 @@
-//! Where a run goes on: in its own folder with its own model, wherever the command is typed.
+//! Where a run resumes: in its own folder with its own model, wherever the command is typed.
 
 use std::fs;
 
@@ -62,18 +62,18 @@ fn waiting(name: &str) -> Home {
 }
 
 #[test]
-fn a_run_goes_on_in_its_folder_with_its_model() {
+fn run_resumes_in_its_folder_with_its_model() {
     let home = waiting("place-resume");
     let shown = home.within("b", &["resume", "last"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
     assert_eq!(shown.out, "The script answers.\n");
     assert!(home.path("a/note.txt").exists() && !home.path("b/note.txt").exists());
     let told = home.redacted(&shown.err);
-    assert!(told.contains("works in HOME/a with script:HOME/script.jsonl\n"), "{told}");
+    assert!(told.contains("folder HOME/a, model script:HOME/script.jsonl\n"), "{told}");
 
     let (_, out, _) = home.pointsman(&["show", "last"]);
     let told = home.redacted(&out);
-    assert!(told.contains("works in HOME/a with script:HOME/script.jsonl\n"), "{told}");
+    assert!(told.contains("folder HOME/a, model script:HOME/script.jsonl\n"), "{told}");
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
     let shown: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     let dir = home.path("a").canonicalize().expect("the path exists");
@@ -95,7 +95,7 @@ fn a_fork_works_where_the_other_run_does() {
 }
 
 #[test]
-fn what_is_typed_comes_before_what_was() {
+fn options_override_the_recorded_folder_and_model() {
     let home = waiting("place-typed");
     home.write("other.jsonl", &SCRIPT.replace("script", "other"));
     let typed = ["resume", "last", "--dir", "b", "--model", "script:other.jsonl"];
@@ -105,7 +105,7 @@ fn what_is_typed_comes_before_what_was() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_told() {
+fn missing_folder_is_reported() {
     let home = waiting("place-gone");
     fs::remove_dir_all(home.path("a")).expect("the folder is removed");
     for command in ["resume", "fork"] {
@@ -119,7 +119,7 @@ fn a_folder_that_is_gone_is_told() {
 }
 
 #[test]
-fn a_conversation_goes_on_where_it_was_held() {
+fn conversation_resumes_in_its_folder() {
     let home = Home::new("place-chat");
     fs::create_dir_all(home.path("b")).expect("the folder is created");
     let said = home.reading("What does a red signal mean?\n", &["chat", "--dir", "docs"]);
@@ -127,5 +127,5 @@ fn a_conversation_goes_on_where_it_was_held() {
     let resume = ["chat", "--all", "--resume", "last", "What does the pointsman set?"];
     let resumed = home.within("b", &resume);
     assert!(resumed.out.contains("points.md:3"), "{}{}", resumed.out, resumed.err);
-    assert!(home.redacted(&resumed.err).contains("works in HOME/docs with quote\n"));
+    assert!(home.redacted(&resumed.err).contains("folder HOME/docs, model quote\n"));
 }

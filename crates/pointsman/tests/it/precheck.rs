@@ -1,4 +1,4 @@
-//! Nobody is asked for a call that cannot run: it fails at once, and the model gets the reason.
+//! A call that cannot run causes no prompt: it fails at once, and the model gets the reason.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn a_call_that_cannot_run_is_not_asked_for_and_not_denied() {
             assert!(err.contains(told.lines().next().unwrap_or_default()), "{err}");
             assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
             assert!(!err.contains("person's yes"), "{err}");
-            // A command that only shows the run does not speak of a yes either.
+            // A command that only shows the run does not mention an approval either.
             let run = ["run", "chat", "Go", "--model", "script:script.toml"];
             let (code, _, err) = home.pointsman(&[&run[..], more].concat());
             let (_, shown, _) = home.pointsman(&["show", "last"]);
@@ -72,7 +72,7 @@ fn a_call_that_cannot_run_is_not_asked_for_and_not_denied() {
 }
 
 #[test]
-fn a_call_that_can_run_is_asked_for_beside_one_that_cannot() {
+fn only_the_possible_call_prompts() {
     let home = Home::new("precheck-both");
     let can = "{ tool = 'write', arguments = { path = 'x', content = 'b' } }";
     script(&home, &[IMPOSSIBLE[0].0, can]);
@@ -87,15 +87,15 @@ fn a_call_that_can_run_is_asked_for_beside_one_that_cannot() {
     assert_eq!(code, 0, "{err}");
     assert!(home.path("x").exists());
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
-    // Where nobody is asked the one is still denied.
+    // In an unattended run the other one is still denied.
     script(&home, &[IMPOSSIBLE[0].0, can]);
     assert_eq!(chat(&home, &["--unattended"]).0, Some(7));
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
 }
 
-/// What nobody may read unasked is not looked at: otherwise a model could guess it.
+/// A file that needs approval to read is not checked: otherwise a model could guess its content.
 #[test]
-fn nothing_is_told_of_a_file_that_may_not_be_read_unasked() {
+fn check_reveals_nothing_of_an_unreadable_file() {
     let home = Home::new("precheck-hidden");
     home.write("secrets/key", "user = me\npassword = hunter2\n");
     let edit =

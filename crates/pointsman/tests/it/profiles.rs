@@ -1,4 +1,4 @@
-//! Forms without a browser: profiles, what is said before a run, and what is refused.
+//! Forms without a browser: profiles, messages before a run, and rejections.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn the_example_can_be_used_as_it_is() {
 }
 
 #[test]
-fn a_form_that_cannot_be_begun_is_told_what_it_lacks() {
+fn form_without_its_options_says_what_is_missing() {
     let home = home("form-lacks");
     let form = |more: &[&str]| home.shown(&[&["run", "form"][..], more].concat());
     assert_snapshot!("form_no_url", form(&["--profile", "profile.toml"]));
@@ -68,7 +68,7 @@ fn a_form_that_cannot_be_begun_is_told_what_it_lacks() {
 }
 
 #[test]
-fn a_missing_browser_is_told_before_anything_is_begun() {
+fn missing_browser_is_reported_before_the_run() {
     let home = home("form-no-browser");
     let arguments = ["run", "form", "--url", "form.html", "--profile", "profile.toml"];
     let shown = home.with(&[("PATH", "/nonexistent")], &arguments);
@@ -82,7 +82,7 @@ fn a_missing_browser_is_told_before_anything_is_begun() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_filled_with_what() {
+fn dry_run_lists_fields_and_sources() {
     let home = home("form-dry");
     let plan = ["run", "form", "--url", "form.html", "--profile", "profile.toml", "--dry-run"];
     assert_snapshot!("form_dry", home.shown(&plan));
@@ -97,7 +97,7 @@ fn a_dry_run_says_what_would_be_filled_with_what() {
 }
 
 #[test]
-fn only_what_is_typed_outranks_what_somebody_refused() {
+fn only_typed_rules_override_denials() {
     let home = home("form-refused");
     let first = |settings: &str, more: &[&str]| {
         home.settings(settings);
@@ -122,7 +122,7 @@ fn only_what_is_typed_outranks_what_somebody_refused() {
 #[test]
 fn a_browser_that_runs_already_is_not_looked_for() {
     let home = home("form-attach");
-    // Nobody listens there, which is told when the run comes to it.
+    // No server listens there, which is reported when the run needs it.
     home.settings("[form]\nattach = \"http://127.0.0.1:9\"\nstart_timeout = \"2s\"\n");
     let arguments = ["run", "form", "--url", "form.html", "--profile", "profile.toml"];
     let shown = home.with(&[("PATH", "/nonexistent")], &arguments);

@@ -12,7 +12,7 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/pointsman/src/appmap/paint.rs", 2),
     ("crates/pointsman/src/command/dry.rs", 1),
     ("crates/pointsman/src/command/names.rs", 1),
-    ("crates/pointsman/src/command/run/form.rs", 1),
+    ("crates/pointsman/src/start/form.rs", 1),
     ("crates/pointsman/src/draw/text.rs", 1),
     ("crates/runtime/src/model/decode/fault.rs", 3),
     ("crates/runtime/src/model/endpoint.rs", 2),
@@ -22,7 +22,7 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/runtime/src/config.rs", 4),
 ];
 
-/// Files that name a tool: its own, and those that only use the same word for something else.
+/// Files that name a tool: its own, and those that use the same word for something else.
 const TOOLS: &[(&str, usize)] = &[
     // The tool's own.
     ("crates/runtime/src/tool/edit.rs", 1),

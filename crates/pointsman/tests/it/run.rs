@@ -1,4 +1,4 @@
-//! Runs as people meet them, over a folder of documents that nobody here wrote for it.
+//! Runs as people meet them, over a folder of documents that were not written for it.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn a_plan_is_refused_where_its_run_would_be() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn impossible_runs_are_explained() {
     let home = Home::new("told");
     for (name, arguments) in [
         ("chat", &["run", "chat", "hello"][..]),
@@ -156,7 +156,7 @@ fn a_new_chart_says_that_it_needs_a_model() {
 }
 
 #[test]
-fn a_script_stands_in_for_a_model() {
+fn script_replaces_a_model() {
     let home = Home::new("script");
     home.write(
         "answers.jsonl",

@@ -28,7 +28,7 @@ fn the_shipped_charts_have_the_published_shape() {
 
 /// Charts that the reader refuses for their shape must not have the published one.
 #[test]
-fn what_the_reader_refuses_for_its_shape_the_schema_refuses_too() {
+fn schema_rejects_what_the_reader_rejects() {
     for (name, chart) in [
         ("unknown key", include_str!("faulty/pm0102_unknown_key.toml")),
         ("missing key", include_str!("faulty/pm0103_missing_key.toml")),

@@ -32,7 +32,7 @@ fn a_repository_may_not_loosen_security() {
 }
 
 #[test]
-fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
+fn nearest_settings_apply_and_the_command_line_wins() {
     let home = Home::new("nearest");
     home.write("config/pointsman/pointsman.toml", "[model]\nuse = \"ollama:from-user\"\n");
     let model = |variables: &[(&str, &str)], more: &[&str]| {
@@ -51,7 +51,7 @@ fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
 }
 
 #[test]
-fn doctor_says_what_is_wrong() {
+fn doctor_reports_problems() {
     let home = Home::new("doctor");
     let checks = |arguments: &[&str]| {
         let (code, out, _) = home.pointsman(&[&["doctor", "--json"][..], arguments].concat());
@@ -68,7 +68,7 @@ fn doctor_says_what_is_wrong() {
     assert!(!home.path("state").exists(), "nothing is made");
     let (code, said) = checks(&["--model", "openai:gpt"]);
     assert_eq!((code, &find(&said, "model")["status"]), (1, &"fail".into()), "{said}");
-    // Nobody listens on port 1.
+    // No server listens on port 1.
     let local = ["--model", "openai-compatible:x", "--base-url", "http://127.0.0.1:1/v1"];
     let (code, said) = checks(&local);
     assert_eq!((code, &find(&said, "server")["status"]), (1, &"fail".into()), "{said}");
@@ -102,7 +102,7 @@ fn the_log_is_off_until_it_is_asked_for() {
 }
 
 #[test]
-fn a_rule_that_is_none_is_refused_and_one_that_fits_nothing_is_told() {
+fn invalid_rule_is_rejected_and_useless_rule_reported() {
     let home = Home::new("void-rules");
     for rule in ["shell:rm *", ":command=x", "", "shell:=x"] {
         let (code, _, told) = home.pointsman(&["run", "research", "x", "--deny", rule]);
@@ -121,7 +121,7 @@ fn a_rule_that_is_none_is_refused_and_one_that_fits_nothing_is_told() {
 }
 
 #[test]
-fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
+fn unusable_server_list_stops_no_run() {
     let home = Home::new("wrong-servers");
     let run = ["run", "research", "Who sets the points?", "--dir", "docs"];
     for (list, told) in [

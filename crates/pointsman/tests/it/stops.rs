@@ -1,5 +1,4 @@
-//! Ends that are not the usual ones: a reader who does not read, nobody to ask, and attempts
-//! that come to nothing.
+//! Unusual ends: a reader that does not read, an unattended run, and failed attempts.
 
 use std::{
     fs,
@@ -26,7 +25,7 @@ fn waited(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// Returns whether a process hears interrupts, and so would not die of one.
+/// Returns whether a process handles interrupts, and so would not die of one.
 fn hears(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -60,7 +59,7 @@ fn a_reader_who_does_not_read_cannot_keep_the_program() {
     waited("the end", || {
         ended = child.try_wait().expect("the process can be polled");
         if ended.is_none() {
-            // Two at once count as one, so it is asked until it hears.
+            // Two at once count as one, so it is repeated until it is handled.
             kill_process(interrupted, Signal::INT).expect("it is ours");
             thread::sleep(Duration::from_millis(200));
         }
@@ -68,13 +67,13 @@ fn a_reader_who_does_not_read_cannot_keep_the_program() {
     });
     assert_eq!(ended.and_then(|it| it.code()), Some(6));
     drop(reader);
-    // What was kept can be gone on with, or has ended.
+    // The run can be resumed, or has ended.
     let (code, out, _) = home.pointsman(&["runs", "--json"]);
     assert!(code == 0 && out.contains("research"), "{out}");
 }
 
 #[test]
-fn what_nobody_could_be_asked_for_is_no_success() {
+fn calls_denied_unattended_prevent_success() {
     let home = Home::new("unasked");
     home.write(
         "script.toml",
@@ -97,7 +96,7 @@ fn what_nobody_could_be_asked_for_is_no_success() {
 }
 
 #[test]
-fn why_an_attempt_failed_is_told_while_it_runs_and_afterwards() {
+fn failed_attempt_is_explained_live_and_afterwards() {
     let home = Home::new("failed-attempt");
     home.write(
         "script.toml",

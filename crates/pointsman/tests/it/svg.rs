@@ -12,7 +12,7 @@ fn drawn(chart: &str, theme: &str) -> String {
 }
 
 #[test]
-fn the_pictures_in_docs_are_those_that_the_command_draws() {
+fn pictures_in_docs_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graphs");
     for (name, _) in CHARTS {
         let path = folder.join(format!("{name}.svg"));

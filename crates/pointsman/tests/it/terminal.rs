@@ -1,5 +1,5 @@
-//! The screen as a person sees it: the program on a terminal of its own, keys that are
-//! typed, and waiting for what is shown.
+//! The screen as a person sees it: the program on its own terminal, typed keys, and waiting for
+//! output.
 
 mod asks;
 mod chats;
@@ -8,6 +8,7 @@ mod endings;
 mod permits;
 mod returns;
 mod suspends;
+mod watches;
 
 use std::{
     io::{Read, Write},
@@ -41,7 +42,7 @@ pub(crate) struct Terminal {
     keys: Arc<Mutex<Box<dyn Write + Send>>>,
     seen: Arc<(Mutex<vt100::Parser>, Condvar)>,
     over: Arc<AtomicBool>,
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Terminal {
@@ -66,8 +67,17 @@ impl Terminal {
         Self::on("xterm-256color", home, command)
     }
 
-    /// Starts the program in a shell that lets it be stopped and go on: it says how it was
-    /// stopped, and goes on after Enter.
+    /// Starts the program in a shell that says how it ended, and then reads a line.
+    pub(crate) fn in_a_shell(home: &Home, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        let shell = "\"$0\" \"$@\"; echo \"exit $?\"; read line; echo \"read: $line\"";
+        command.args(["-c", shell, env!("CARGO_BIN_EXE_pointsman")]);
+        command.args(arguments);
+        Self::on("xterm-256color", home, command)
+    }
+
+    /// Starts the program in a shell with job control: it reports how the program was stopped, and
+    /// continues it after Enter.
     pub(crate) fn with_jobs(home: &Home, arguments: &[&str]) -> Self {
         let mut command = CommandBuilder::new("bash");
         let jobs = "set -m; \"$0\" \"$@\"; echo \"stopped $?\"; read; echo go on; fg > /dev/null; \
@@ -110,13 +120,24 @@ impl Terminal {
             ends.store(true, Ordering::Relaxed);
             reads.1.notify_all();
         });
-        Self { child, keys, seen, over, _master: pair.master }
+        Self { child, keys, seen, over, master: pair.master }
     }
 
     /// Types something.
     pub(crate) fn keys(&self, typed: &str) {
         let mut keys = self.keys.lock().expect("no thread panicked while it held the lock");
         keys.write_all(typed.as_bytes()).and_then(|()| keys.flush()).expect("it is read");
+    }
+
+    /// Changes its size.
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let [rows, columns] =
+            [rows, columns].map(|number| NonZeroU16::new(number).expect("the number is not 0"));
+        let mut parser = self.seen.0.lock().expect("no thread panicked while it held the lock");
+        parser.screen_mut().set_size(rows, columns);
+        drop(parser);
+        self.master.resize(size).expect("a terminal can be resized");
     }
 
     /// Sends a signal, as the system does that asks the program to end.
@@ -126,7 +147,7 @@ impl Terminal {
         assert!(sent.success());
     }
 
-    /// Returns what is on the screen.
+    /// Returns the content of the screen.
     pub(crate) fn screen(&self) -> String {
         self.seen.0.lock().expect("no thread panicked while it held the lock").screen().contents()
     }

@@ -109,7 +109,7 @@ fn a_server_whose_signer_is_trusted_is_asked() {
 }
 
 #[test]
-fn a_bad_certificate_is_told_once_with_the_host_and_what_to_do() {
+fn bad_certificate_is_reported_once_with_host_and_hint() {
     let home = Home::new("tls-bad");
     for (certificate, believed, told) in [
         (
@@ -145,7 +145,7 @@ fn a_run_that_needs_an_untrusted_server_says_why_it_is_stuck() {
 }
 
 #[test]
-fn plain_http_behind_an_https_address_is_told_as_that() {
+fn plain_http_behind_https_is_reported() {
     let home = Home::new("tls-plain");
     let server = Server::new(|mut stream| {
         // The greeting of TLS is read first, so that the answer is not lost with it.
@@ -168,7 +168,7 @@ fn plain_http_behind_an_https_address_is_told_as_that() {
 }
 
 #[test]
-fn an_error_is_told_once_in_a_conversation_without_a_screen() {
+fn error_is_printed_once_without_a_screen() {
     let home = Home::new("tls-once");
     let server = Server::with("expired.pem");
     let shown = server.ask(&home, "ca.pem", &["chat", "Well?"]);

@@ -30,7 +30,7 @@ pub struct BudgetConfig {
 }
 
 impl BudgetsConfig {
-    /// Returns the maxima for a chart, in the order in which they count.
+    /// Returns the maxima for a chart, in the order of priority.
     pub fn of<'a>(&'a self, chart: &'a str) -> impl Iterator<Item = Maximum<'a>> {
         let user = self.user.iter().map(|it| (it, false));
         let all = user.chain(self.repository.iter().map(|it| (it, true)));

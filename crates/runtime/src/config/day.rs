@@ -4,8 +4,8 @@ use toml::value::{Date, Datetime, Offset, Time};
 
 const DAY: i64 = 86_400_000;
 
-/// Returns the moment in milliseconds: of a day its end. A time without an offset is no
-/// moment, and neither is one before 1970.
+/// Returns the moment in milliseconds; for a day, its end. A time without an offset is not a
+/// moment, nor is one before 1970.
 pub(super) fn moment(moment: &Datetime) -> Option<u64> {
     let midnight = days(moment.date?).checked_mul(DAY)?;
     let ms = match (moment.time, moment.offset) {

@@ -25,8 +25,8 @@ impl Config {
         self
     }
 
-    /// Returns what an engine is set up with that works in a folder. `cache` is a folder for what
-    /// can be made anew; the environment has the model's key.
+    /// Returns the configuration of an engine that works in a folder. `cache` is a folder for
+    /// caches; the environment has the model's key.
     ///
     /// No MCP server is among it: that takes a list of them, and
     /// [`Approved::of`](crate::engine::ApprovedServers::of).

@@ -1,5 +1,5 @@
-//! A table of the file, read key by key: what is asked for is read, what is left over is
-//! a mistake, and every mistake has its place.
+//! A table of the file, read key by key: unknown keys are mistakes, and every mistake has its
+//! location.
 
 use std::{borrow::Cow, cell::RefCell, path::PathBuf, time::Duration};
 
@@ -29,7 +29,7 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
     let problem = |error: &toml::de::Error| {
         let span = error.span().unwrap_or_default();
         Problem {
-            message: format!("not TOML: {}", error.message()),
+            message: format!("invalid TOML: {}", error.message()),
             hint: hint.into(),
             span: Span { start: span.start, end: span.end },
         }
@@ -40,7 +40,7 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
 /// Reads a whole file as a table.
 pub(super) fn read<T: Table>(text: &str, origin: ConfigOrigin) -> Result<T, Vec<Problem>> {
     let document = document(text, "see https://toml.io for the format")?;
-    let told = Told { origin, found: RefCell::default() };
+    let told = ConfigFindings { origin, found: RefCell::default() };
     let mut keys = Keys::new(document.get_ref(), "the configuration".into(), &told);
     let table = T::read(&mut keys);
     keys.finish();
@@ -52,8 +52,8 @@ pub(super) fn read<T: Table>(text: &str, origin: ConfigOrigin) -> Result<T, Vec<
     Err(found)
 }
 
-/// Whose file is read, and what is wrong with it.
-pub(super) struct Told {
+/// The origin of the file, and its mistakes.
+pub(super) struct ConfigFindings {
     origin: ConfigOrigin,
     found: RefCell<Vec<Problem>>,
 }
@@ -63,11 +63,11 @@ pub(super) struct Keys<'t> {
     table: &'t DeTable<'t>,
     title: String,
     asked: Vec<&'t str>,
-    told: &'t Told,
+    told: &'t ConfigFindings,
 }
 
 impl<'t> Keys<'t> {
-    const fn new(table: &'t DeTable<'t>, title: String, told: &'t Told) -> Self {
+    const fn new(table: &'t DeTable<'t>, title: String, told: &'t ConfigFindings) -> Self {
         Self { table, title, asked: Vec::new(), told }
     }
 
@@ -306,7 +306,7 @@ pub(super) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
     let list = value.as_array().and_then(|list| {
         list.iter().map(|item| text(item.get_ref()).ok()).collect::<Option<Vec<_>>>()
     });
-    list.ok_or_else(|| "write a list of texts: `[\"one\", \"two\"]`".into())
+    list.ok_or_else(|| "write a list of strings: `[\"one\", \"two\"]`".into())
 }
 
 /// Reads a path that means the same wherever the program was started.
@@ -343,7 +343,8 @@ pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, String> {
 /// Reads a day or a moment, in milliseconds since 1970. A day lasts until it is over, by
 /// universal time.
 pub(super) fn moment(value: &DeValue<'_>) -> Result<u64, String> {
-    let hint = "write a day or a moment, without quotes: `2026-12-01`, `2026-12-01T12:00:00Z`";
+    let hint =
+        "write a date or a date and time, without quotes: `2026-12-01`, `2026-12-01T12:00:00Z`";
     let DeValue::Datetime(moment) = value else { return Err(hint.into()) };
     super::day::moment(moment).ok_or_else(|| hint.into())
 }

@@ -1,5 +1,5 @@
-//! `[permissions]`: what may run unasked, and the order of rules: those of the command line, of the
-//! user, of a repository, and those that count where nobody has said otherwise.
+//! `[permissions]`: calls that run without asking, and the order of the rules: those of the
+//! command line, the user and the repository, then the defaults.
 
 use pointsman_kernel::{
     governor::{Grant, Level, Permissions},
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{clock::now_ms, tool::Toolbox};
 
-/// `[permissions]`: what may run unasked.
+/// `[permissions]`: calls that run without asking.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PermissionsConfig {
-    /// For calls that no rule speaks of.
+    /// For calls that no rule matches.
     pub otherwise: Option<Level>,
     /// The user's rules; the first that fits a call decides.
     pub rules: Vec<Dated>,
@@ -49,7 +49,7 @@ pub fn rule(tool: &str, level: Level) -> Grant {
     Grant { tool: tool.into(), arguments: Vec::new(), level, until: None }
 }
 
-/// Returns whether a shipped tool only looks at the workspace: it may run unasked.
+/// Returns whether a shipped tool is read-only: it may run without asking.
 fn only_looks(tool: &str) -> bool {
     Toolbox::default().kind(tool).only_looks()
 }
@@ -129,15 +129,15 @@ fn arguments(keys: &Keys<'_>, value: Value<'_>) -> Option<Vec<(String, String)>>
 }
 
 impl PermissionsConfig {
-    /// Returns what a run that begins now may do unasked. The first rule that fits a call
-    /// decides: those of the command line, then what the repository forbids, then the
-    /// user's, then the rest of the repository's, and in the end the tools that only look.
+    /// Returns the permissions of a new run. The first matching rule decides: those of the command
+    /// line, then the repository's denials, then the user's, then the rest of the repository's,
+    /// and last the read-only tools.
     pub fn permissions(&self, flags: Vec<Grant>, attended: bool) -> Permissions {
         self.permissions_with(flags, &[], attended)
     }
 
-    /// The same, with rules that nobody has typed, such as those of a setting. Where they
-    /// and the rules of the files speak of the same call, the stricter one decides.
+    /// The same, with rules from elsewhere, such as a setting. If they and the rules of the files
+    /// match the same call, the stricter one decides.
     pub fn permissions_with(
         &self,
         flags: Vec<Grant>,
@@ -174,15 +174,15 @@ impl PermissionsConfig {
     }
 }
 
-/// Returns the usual rules, and before them what the others say of the same tools. Where
-/// both speak of a call, the stricter one decides.
+/// Returns the default rules, preceded by the others for the same tools. If both match a call, the
+/// stricter one decides.
 fn stricter(files: &[Grant], usual: &[Grant]) -> Vec<Grant> {
     let mut rules = Vec::new();
     for known in files {
         // A rule over many tools says of each of these what it says of all.
         let any = Grant { arguments: Vec::new(), until: None, ..known.clone() };
         for usual in usual.iter().filter(|usual| any.covers(usual)) {
-            // What is forbidden is so whatever the usual rule tells apart.
+            // A denial applies, whatever arguments the default rule distinguishes.
             let told_apart = usual.arguments.iter().filter(|_| known.level < Level::Refuse);
             let arguments = known.arguments.iter().chain(told_apart).cloned().collect();
             let (tool, level) = (usual.tool.clone(), known.level.max(usual.level));

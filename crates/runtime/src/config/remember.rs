@@ -18,14 +18,13 @@ use super::{Config, ConfigError, ConfigOrigin, Dated};
 use crate::clock::written;
 use crate::clock::{entropy, now_ms};
 
-/// How often to begin again where somebody else changes the file at the same time.
+/// How often to start over if another program changes the file at the same time.
 const TRIES: usize = 5;
 
-/// Adds a rule to `[permissions]` of the user's file, for a while or for good. Comments
-/// and order stay; the file and its folder are made if they are not there. The rule goes
-/// before the first one that speaks of its tool and lets calls be asked or run, and
-/// behind what denies some of the same calls. A rule that is there already is not added
-/// twice, and one that stood where it is never looked at is moved.
+/// Adds a rule to `[permissions]` of the user's file, permanently or for a while. Comments and
+/// order stay; a missing file or folder is created. The rule goes before the first rule for its
+/// tool that asks or allows, and after rules that deny some of the same calls. An existing rule is
+/// not added twice; one without effect is moved.
 ///
 /// A file with mistakes is left as it is. What the rule itself says of a run's time does
 /// not count: no other run has that time.
@@ -94,7 +93,7 @@ fn put(file: &Path, text: &str) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let temporary = folder.join(format!(".pointsman-{:016x}", entropy()));
     let filled = || -> io::Result<()> {
-        // It says what may run unasked, which is nobody else's business.
+        // It says which calls run without asking, so only the user may read it.
         let mut made =
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         made.write_all(text.as_bytes())?;
@@ -199,7 +198,7 @@ fn edited(
                     all.insert(place.min(all.len()), written_rule(grant, until)?.into_table());
                 }
             }
-            // Tables are written in the order of their places, which are made anew.
+            // Tables are written in the order of their positions, which are renumbered here.
             for table in &mut all {
                 table.set_position(None);
             }
@@ -210,8 +209,7 @@ fn edited(
     Ok(document.to_string())
 }
 
-/// Returns where a rule must stand to be looked at: before the first one that speaks of
-/// its tool and lets calls be asked or run.
+/// Returns where a rule takes effect: before the first rule for its tool that asks or allows.
 fn place(rules: &[Dated], grant: &Grant) -> usize {
     let speaks = |pattern: &str| match pattern.split_once('*') {
         Some((start, _)) => grant.tool.starts_with(start),
@@ -254,8 +252,8 @@ fn dated(rule: &mut dyn TableLike, until: Option<u64>) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts a rule into a list, on a line of its own where the others have one. What stands
-/// behind the rule before it on the same line, such as a comment, stays there.
+/// Inserts a rule into a list, on a separate line if the others are. Text after the previous rule
+/// on the same line, such as a comment, stays there.
 fn insert(list: &mut Array, place: usize, rule: InlineTable) {
     let place = place.min(list.len());
     let first = list.iter().next().map(prefix).unwrap_or_default();
@@ -268,7 +266,7 @@ fn insert(list: &mut Array, place: usize, rule: InlineTable) {
         list.insert_formatted(place, value);
         return;
     };
-    // The line before the new one ends in what belongs to the one that comes behind it.
+    // The line before the new one ends with the whitespace and comments of the next.
     let behind = match list.get(place) {
         Some(next) => prefix(next),
         None => list.trailing().as_str().unwrap_or_default().to_owned(),
@@ -285,7 +283,7 @@ fn insert(list: &mut Array, place: usize, rule: InlineTable) {
     list.insert_formatted(place, value);
 }
 
-/// Returns what stands before a value.
+/// Returns the text before a value.
 fn prefix(value: &Value) -> String {
     value.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default().to_owned()
 }

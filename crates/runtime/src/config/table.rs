@@ -5,7 +5,7 @@ use super::keys::Keys;
 
 /// A table of the file.
 pub(super) trait Table: Default {
-    /// What to do about a value in its place that is no table; empty where its name says it.
+    /// The hint for a value that should be a table; empty if the name says enough.
     const HINT: &'static str = "";
     /// The only key that a repository may set, where the rest is its reader's.
     const ONLY: Option<&'static str> = None;
@@ -93,9 +93,9 @@ impl<T> Set<T> for Option<T> {
     }
 }
 
-/// Declares a table, after the settings that it sets, if they are those of a part: `FIELD: TYPE =
-/// read KEY READER, WINS => FIELD OF THE PART;`, with `each` for a reader that tells its mistakes
-/// itself. Then come the tables in it.
+/// Declares a table, after the settings of its part, if there is one: `FIELD: TYPE = read KEY
+/// READER, WINS => FIELD OF THE PART;`, with `each` for a reader that reports its own mistakes.
+/// Then come its subtables.
 macro_rules! table {
     (@table [$($about:tt)*] $name:ident $usual:ident [$default:expr]
         $($field:ident: $type:ty = $how:ident $key:literal $read:expr, $wins:expr $(=> $to:ident)?;)*

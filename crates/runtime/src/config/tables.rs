@@ -1,6 +1,6 @@
 //! The tables of the file that are nothing but keys.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use pointsman_agents::form::OnOptional;
 use reqwest::Url;
@@ -26,8 +26,8 @@ use crate::{
 };
 
 table! {
-    /// `[model]`: who is asked, and how. Who chooses the model chooses who sees the files and whose
-    /// key pays for it.
+    /// `[model]`: which model, and how it is asked. The choice of the model decides who sees the
+    /// files and whose key pays.
     ModelConfig for model::ModelSettings as _usual = model::ModelSettings::new(Spec::quote());
     spec: String = read "use" spec, Own;
     base_url: String = read "base_url" text, Own;
@@ -100,8 +100,8 @@ table! {
 }
 
 table! {
-    /// `[watch]`: when runs pause because the machine is short of something. How often it looks and
-    /// how long it may pause protect nobody.
+    /// `[watch]`: when runs pause because the machine is short of something. Its interval and its
+    /// longest pause protect no one, so a repository may set them.
     WatchConfig for watch::ResourceLimits as usual = watch::ResourceLimits::default();
     cpu: u8 = read "cpu" percent, least(usual.processor.unwrap_or(u8::MAX)) => processor;
     memory: u8 = read "memory" percent, least(usual.memory.unwrap_or(u8::MAX)) => memory;
@@ -114,6 +114,7 @@ table! {
     /// `[journal]`: where runs are kept.
     JournalConfig for store::SqliteOptions as _usual = store::SqliteOptions::default();
     path: PathBuf = read "path" path, Own;
+    store: String = read "store" text, Own;
     keep: u64 = read "keep" count, Own;
     busy: Duration = read "busy" duration, Own => busy;
     max_bytes: u64 = read "max_size" size, Own => max_bytes;
@@ -145,7 +146,7 @@ table! {
 }
 
 table! {
-    /// `[form]`: how forms are filled, in which browser, and what of it is kept.
+    /// `[form]`: how forms are filled, in which browser, and what is stored.
     FormConfig;
     redact: bool = read "redact" flag, most(true).told();
     submit: Submit = read "submit" Submit::of, most(Submit::Ask).told();
@@ -188,6 +189,28 @@ table! {
     hold: Duration = read "hold" duration, User;
     swipe: Duration = read "swipe" duration, User;
     distance: u16 = read "distance" distance, User;
+}
+
+table! {
+    /// `[serve]`: how runs are served over HTTP, who may send requests, and how much one client
+    /// may take.
+    ServeConfig;
+    listen: String = read "listen" listen, Own;
+    jobs: usize = read "jobs" count, Own;
+    stream_buffer: usize = read "stream_buffer" count, Own;
+    keep_alive: Duration = read "keep_alive" duration, Own;
+    drain: Duration = read "drain" duration, Own;
+    tls_cert: PathBuf = read "tls_cert" path, Own;
+    tls_key: PathBuf = read "tls_key" path, Own;
+    tokens: PathBuf = read "tokens" path, Own;
+    require_token: bool = read "require_token" flag, Own;
+    allow_hosts: Vec<String> = read "allow_hosts" hosts, Own;
+    body_bytes: usize = read "body" size, Own;
+    header: Duration = read "header_timeout" duration, Own;
+    body: Duration = read "body_timeout" duration, Own;
+    connections: usize = read "connections" count, Own;
+    streams: usize = read "streams" count, Own;
+    rate: u32 = read "rate" count, Own;
 }
 
 /// Whether a filled form is sent.
@@ -305,11 +328,23 @@ fn sites(value: &DeValue<'_>) -> Result<Vec<String>, String> {
     sites.ok_or_else(|| "write a list of sites: `[\"https://example.org\"]`".into())
 }
 
+/// Reads hosts as a request names them: a name or an address, and a port if it is not the usual one.
+fn hosts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    let fits = |host: &String| !host.is_empty() && !host.contains(['/', ' ', '*', '@']);
+    let hosts = texts(value).ok().filter(|hosts| hosts.iter().all(fits));
+    hosts.ok_or_else(|| "write a list of hosts: `[\"agents.example.org\"]`".into())
+}
+
 /// Reads the address of a driver, or that of a browser's debugger.
 fn attach(value: &DeValue<'_>) -> Result<String, String> {
     let hint = "write the address of a driver, `\"http://127.0.0.1:9515\"`, or of a browser's debugger, `\"127.0.0.1:9222\"`";
     let port = |text: &str| text.rsplit_once(':').is_some_and(|(_, it)| it.parse::<u16>().is_ok());
     keys::fitting(value, |text| text.starts_with("http://") || port(text), hint)
+}
+
+fn listen(value: &DeValue<'_>) -> Result<String, String> {
+    let hint = "write an address and a port: `\"127.0.0.1:7100\"`";
+    keys::fitting(value, |text| text.parse::<SocketAddr>().is_ok(), hint)
 }
 
 fn appium(value: &DeValue<'_>) -> Result<String, String> {

@@ -1,5 +1,5 @@
-//! What is kept beside an entry's line: made when the line is written, and made again when
-//! the journal is replayed.
+//! The data stored beside an entry's line: derived when the line is written, and again when the
+//! journal is replayed.
 
 use pointsman_kernel::{
     chart::{Chart, Disposition},
@@ -10,7 +10,7 @@ use pointsman_kernel::{
 use super::work::{StartedOrder, orders};
 use crate::store::NewPrompt;
 
-/// What a step leaves beside its line.
+/// The data of a step beside its line.
 pub(crate) struct Derived {
     /// The state that the run is in now.
     pub(crate) state: Box<str>,
@@ -23,7 +23,7 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    /// Derives it from the run after the step and from what the step orders.
+    /// Derives it from the run after the step and from the step's orders.
     pub(super) fn of(chart: &Chart, core: &Core, orders: &[StartedOrder]) -> Self {
         Self {
             state: chart.state_name(core.state).into(),

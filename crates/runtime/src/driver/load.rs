@@ -1,4 +1,4 @@
-//! Going on with a run: its journal is folded, and what was under way is settled.
+//! Resuming a run: its journal is replayed, and work in progress is settled.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,14 +29,13 @@ use crate::{
     store::{Lease, RunId, RunRow, Store, StoreError},
 };
 
-/// Returns what decides over a run, by which its snapshots are distinguished from those of
-/// another build: this crate's version, and the agent's revision. An agent without a revision
-/// has no snapshots.
+/// Returns the identity of a build, which distinguishes snapshots: this crate's version, and the
+/// agent's revision. An agent without a revision has no snapshots.
 fn build(agent: &AgentDecl) -> Option<[&'static str; 2]> {
     (!agent.revision.is_empty()).then_some([env!("CARGO_PKG_VERSION"), agent.revision])
 }
 
-/// A run as its journal tells it.
+/// A run from its journal.
 pub struct Loaded {
     /// The run.
     pub run: Box<dyn AnyRun>,
@@ -47,9 +46,14 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Returns what a person must answer.
+    /// Returns the open questions.
     pub fn questions(&self) -> Vec<Question> {
         questions(&*self.run, |effect| self.order(*effect).cloned())
+    }
+
+    /// Returns the effects that an item waits for.
+    pub fn open_effects(&self) -> impl Iterator<Item = EffectId> {
+        self.open.keys().copied()
     }
 
     /// Returns an order that an item waits for.
@@ -57,7 +61,7 @@ impl Loaded {
         self.open.get(&effect)
     }
 
-    /// Folds the next line. What the step ordered is to be [kept](Self::keep).
+    /// Applies the next line. [Keep](Self::keep) the step's orders afterwards.
     pub(crate) fn fold(
         &mut self,
         program: &Program,
@@ -70,7 +74,7 @@ impl Loaded {
         Ok(stepped)
     }
 
-    /// Keeps what the last step ordered, as far as an item waits for it.
+    /// Keeps the last step's orders, as far as an item waits for them.
     pub(crate) fn keep(&mut self, ordered: Vec<Effect<Body>>) {
         self.open.extend(ordered.into_iter().map(|effect| (effect.id, effect.order)));
         let items = &self.run.core().items;
@@ -78,7 +82,35 @@ impl Loaded {
     }
 }
 
-/// Returns what is asked, given who knows the orders.
+/// A run as text, for the process that packed it.
+#[derive(Debug)]
+pub(crate) struct PackedRun {
+    link: Digest,
+    body: Box<str>,
+}
+
+impl PackedRun {
+    /// Packs a run.
+    pub(crate) fn of(loaded: &Loaded) -> Result<Self, serde_json::Error> {
+        let open: Vec<_> = loaded.open.iter().collect();
+        let body = serde_json::to_string(&(loaded.run.snapshot()?, open))?.into();
+        Ok(Self { link: loaded.link, body })
+    }
+
+    /// Returns the run as it was.
+    pub(crate) fn unpack(&self, program: &Program) -> Result<Loaded, serde_json::Error> {
+        let (run, open): (Box<RawValue>, Vec<_>) = serde_json::from_str(&self.body)?;
+        let open = open.into_iter().collect();
+        Ok(Loaded { run: program.load(&run)?, link: self.link, open })
+    }
+
+    /// Returns how many bytes it takes.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.body.len()
+    }
+}
+
+/// Returns the open questions.
 pub(crate) fn questions(
     run: &dyn AnyRun,
     order_of: impl Fn(&EffectId) -> Option<EffectKind<Body>>,
@@ -100,7 +132,7 @@ pub(crate) fn questions(
 /// A run and its open orders, as a snapshot holds them.
 #[derive(Deserialize, Serialize)]
 struct Kept {
-    /// The build that made it: what another one made of the journal counts for nothing.
+    /// The build that made it: another build ignores it.
     build: [Box<str>; 2],
     run: Box<RawValue>,
     open: Vec<(EffectId, EffectKind<Body>)>,
@@ -119,8 +151,7 @@ pub fn fold(program: &Program, id: &RunId, lines: &[String]) -> Result<Loaded, D
     fold_each(program, id, lines, |_, _, _| {})
 }
 
-/// Folds a journal and shows each step: its line, the run after it, and what the step put
-/// out.
+/// Replays a journal and shows each step: its line, the run after it, and the step's output.
 pub fn fold_each(
     program: &Program,
     id: &RunId,
@@ -135,7 +166,7 @@ pub(crate) fn unread(program: &Program) -> Loaded {
     Loaded { run: program.start(), link: Digest::default(), open: BTreeMap::new() }
 }
 
-/// Folds the lines that come after those which were folded before, and shows each step.
+/// Replays further lines, and shows each step.
 fn go_on(
     program: &Program,
     id: &RunId,
@@ -160,13 +191,13 @@ pub(crate) fn waits_for(item: &Item, waited: EffectId) -> bool {
 }
 
 impl Driver {
-    /// Goes on with a run where its journal ends.
+    /// Resumes a run where its journal ends.
     ///
-    /// What was started and not answered is ambiguous. The kernel is told, each tool's
-    /// declaration says what to do with it, and nothing is repeated silently.
+    /// Work that was started but not answered is ambiguous. The kernel decides by each tool's
+    /// declaration, and repeats nothing silently.
     ///
-    /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
-    /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
+    /// Repeated calls cost again. If the budget is used up, resuming fails and the run is
+    /// unchanged: a person must [grant](Self::resume_granting) more.
     pub async fn resume(
         context: DriverContext,
         program: Arc<Program>,
@@ -175,7 +206,7 @@ impl Driver {
         Self::resume_granting(context, program, lease, &[]).await
     }
 
-    /// The same, with more of what is charged than the chart permits.
+    /// Resumes a run with additional budget.
     pub async fn resume_granting(
         context: DriverContext,
         program: Arc<Program>,
@@ -193,28 +224,28 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Opens a run that nobody drives, only to end it or its turn. Nothing that was under way
-    /// is done again, and the time until now counts for nothing.
-    pub(crate) async fn take_up(
+    /// Opens a run without an owner, only to end it or its turn. Work in progress is not repeated,
+    /// and the time until now is not charged.
+    pub(crate) async fn open_to_end(
         context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(context, program, lease).await?;
-        driver.leave_under_way().await?;
+        driver.leave_in_progress().await?;
         Ok(driver)
     }
 
-    /// Writes down that nobody drove the run, and leaves what was under way as it is.
-    async fn leave_under_way(&mut self) -> Result<(), DriveError> {
+    /// Records that the run had no owner, and leaves work in progress as it is.
+    async fn leave_in_progress(&mut self) -> Result<(), DriveError> {
         if self.run.core().ended.is_none() && self.works() {
             self.give(Event::Interrupted { under_way: Vec::new(), counted: false }).await?;
         }
         Ok(())
     }
 
-    /// The same for somebody who joins, and is told first what the run waits for. `heard`
-    /// says that nothing waits to be heard.
+    /// The same for a front end that joins, which first learns what the run waits for. `heard`
+    /// says that no message is queued.
     pub(crate) async fn rejoin(
         context: DriverContext,
         program: Arc<Program>,
@@ -222,21 +253,21 @@ impl Driver {
         heard: bool,
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(context, program, lease).await?;
-        driver.tell_waiting(heard);
+        driver.notify_waiting(heard);
         driver.recover().await?;
         Ok(driver)
     }
 
-    /// Opens a run that nobody drives, only to pause it. What was under way is left to
-    /// whoever goes on with it, and the time until now counts for nothing.
-    pub(crate) async fn lay_aside(
+    /// Opens a run without an owner, only to pause it. Work in progress is left to the process
+    /// that resumes the run, and the time until now is not charged.
+    pub(crate) async fn open_to_pause(
         context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         why: &str,
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(context, program, lease).await?;
-        driver.leave_under_way().await?;
+        driver.leave_in_progress().await?;
         driver.give(Event::Paused { why: why.into(), by: Some(Pauser::Person) }).await?;
         Ok(driver)
     }
@@ -249,23 +280,23 @@ impl Driver {
         let id = lease.run().clone();
         let RunRow { created_ms, forked, seq, .. } = context.store.run(&id).await?;
         let loaded = load(&context, &program, &id).await?;
-        let clock = Clock::new(created_ms, loaded.run.core().now);
+        let clock = Clock::new(created_ms, loaded.run.core().now, lease.ahead_ms());
         let journal = Journal::of(Arc::clone(&context.store), program.agent().name, lease);
         let mut driver = Self::around(id, program, loaded, context, journal, clock);
         for question in driver.questions() {
             driver.decline(&question);
         }
-        // Somebody else may have let it go on, or paused it, since this host last heard of it.
+        // Another process may have paused or resumed it since this host last drove it.
         driver.context.executor.paused(&driver.id, driver.run.core().paused);
-        // The first entry of its own says that nothing which was allowed before is.
+        // Its own first entry drops rules that were allowed before.
         if forked.is_some_and(|(_, shared)| shared == seq) {
             driver.give(Event::Forked).await?;
         }
         Ok(driver)
     }
 
-    /// Tells the kernel what was under way, and does again what it leaves under way. A
-    /// question was not under way: it is still open, and its time has gone on.
+    /// Reports work in progress to the kernel, and repeats what the kernel still considers in
+    /// progress. A question is not such work: it is still open, and its clock kept running.
     async fn recover(&mut self) -> Result<(), DriveError> {
         if self.run.core().ended.is_some() || !self.works() {
             return Ok(());
@@ -306,7 +337,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns the run and its open orders, with those of the step at hand: a cache.
+    /// Returns the run and its open orders, including those of the current step: a cache.
     pub(super) fn snapshot(&self, orders: &[StartedOrder]) -> Option<Box<str>> {
         let items = &self.run.core().items;
         let held = self.open.iter().map(|(id, working)| (*id, &working.order));
@@ -332,7 +363,7 @@ async fn load(
 ) -> Result<Loaded, DriveError> {
     if let Some((seq, loaded)) = cached(&*context.store, program, id).await? {
         let lines = context.store.lines(id, seq).await?;
-        // A snapshot that the journal does not go on from is no reason to stop.
+        // A snapshot that does not match the journal is ignored.
         if let Ok(loaded) = go_on(program, id, loaded, &lines, |_, _, _| {}) {
             return Ok(loaded);
         }
@@ -363,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_build_has_kept_counts_as_none() {
+    fn snapshot_of_another_build_is_ignored() {
         let agent = AgentDecl { revision: "7", ..AgentDecl::NONE };
         let kept = |build: Value, agent: &AgentDecl| {
             let text = json!({ "build": build, "run": {}, "open": [] }).to_string();
@@ -374,9 +405,9 @@ mod tests {
         assert!(kept(json!([version, "7"]), &agent));
         assert!(!kept(json!([version, "8"]), &agent));
         assert!(!kept(json!(["0.0.0", "7"]), &agent));
-        // As it was written before jobs counted.
+        // The format before jobs counted.
         assert!(!kept(json!(version), &agent));
-        // Nobody says whether an agent without a revision has changed.
+        // Without a revision, a changed agent cannot be detected.
         assert!(!kept(json!([version, ""]), &AgentDecl::NONE));
     }
 }

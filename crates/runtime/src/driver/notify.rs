@@ -24,18 +24,18 @@ use crate::{
     timeline::{Before, Step, TimelineItem, TimelineKind, project},
 };
 
-/// Files that are told apart.
+/// The most files that are counted separately.
 const MAX_FILES: usize = 10_000;
 
-/// What is counted of a run's calls since it is being driven here.
+/// Counts of a run's calls since this process drives it.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct CallTally {
     calls: u64,
     files: BTreeSet<String>,
     recent: VecDeque<bool>,
 }
 
-impl Tally {
+impl CallTally {
     /// Counts a call; returns the state of things as often as the chart wants it.
     fn count(
         &mut self,
@@ -65,7 +65,7 @@ impl Tally {
     }
 }
 
-/// Tells those who watch a run.
+/// Notifies the observers of a run.
 pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: impl Into<Notice>) {
     let notice = notice.into();
     for observer in observers {
@@ -78,14 +78,14 @@ impl Driver {
         tell(&self.context.observers, &self.id, notice);
     }
 
-    /// Returns whether anybody is told anything.
+    /// Returns whether there are observers.
     pub(super) fn is_watched(&self) -> bool {
         !self.context.observers.is_empty()
     }
 
-    /// Tells whoever joins what the run waits for: answers, or a word. How the last turn
-    /// ended was told when it did.
-    pub(super) fn tell_waiting(&self, heard: bool) {
+    /// Tells a front end that joins what the run waits for: answers, or a message. The end of the
+    /// last turn was reported before.
+    pub(super) fn notify_waiting(&self, heard: bool) {
         for question in self.questions() {
             self.tell(LiveNotice::Ask(question));
         }
@@ -94,8 +94,8 @@ impl Driver {
         }
     }
 
-    /// Tells what a step came to.
-    pub(super) fn tell_step(
+    /// Reports the result of a step.
+    pub(super) fn notify_step(
         &mut self,
         committed: &Committed,
         event: &Event<Body>,
@@ -151,7 +151,7 @@ impl Driver {
         self.tally.count(self.program.stuck(), ok, files)
     }
 
-    /// Returns what a call acts on, as its tool declares.
+    /// Returns the targets of a call, as its tool declares.
     fn targets(&self, call: &ToolCall) -> Vec<String> {
         let arguments: Value = serde_json::from_str(call.arguments.get()).unwrap_or_default();
         let Some(tool) = self.run.core().governor.tool(&call.tool) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! How a run stands between two events, and what it waits for.
+//! The status of a run between two events.
 
 use pointsman_kernel::{
     chart::{Chart, Disposition, State, StateKind},
@@ -16,11 +16,11 @@ use crate::observe::Question;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// Something is under way, or will be at a known time.
+    /// Work is in progress, or will be at a known time.
     Moving,
     /// It waits for an event from outside: a person's word, or the end of a pause.
     Waiting,
-    /// A person must answer before anything goes on.
+    /// A person must answer before the run continues.
     Asking,
     /// It has ended.
     Ended(Disposition),
@@ -32,8 +32,8 @@ impl Driver {
         self.status_while(self.is_under_way())
     }
 
-    /// Returns how the run stands once nobody drives it. A look at a call ends with its driver,
-    /// and is made anew before a person is asked.
+    /// Returns the status of the run without an owner. The check of a call ends with its driver,
+    /// and is repeated before a person is asked.
     pub(crate) fn detached_status(&self) -> RunStatus {
         self.status_while(self.works())
     }
@@ -46,7 +46,7 @@ impl Driver {
         if moving {
             return RunStatus::Moving;
         }
-        // What is left of those that work are questions.
+        // The remaining ones are questions.
         let asks = |item: &Item| {
             matches!(item.doing, ItemStatus::Asking { .. } | ItemStatus::Working { .. })
         };
@@ -60,19 +60,24 @@ impl Driver {
         }
     }
 
-    /// Returns whether something is being done, or is to be tried again. Where nothing is,
-    /// the run can be put away until an event comes or its time does.
+    /// Returns whether work is in progress, or will be retried. Otherwise the run can be parked
+    /// until an event or its wake-up time.
     pub fn is_under_way(&self) -> bool {
         self.works() || self.open.values().any(OpenOrder::is_checked)
     }
 
-    /// The same, but for calls that are looked at before a person is asked: that can be left
-    /// at any time, and done anew.
+    /// The same, without calls that are only being checked before a person is asked: such a check
+    /// can stop at any time and be repeated.
     pub(super) fn works(&self) -> bool {
         let asks = |effect| {
             self.open.get(&effect).is_some_and(|it| question(&*self.run, &it.order).is_some())
         };
         is_under_way(self.run.core(), asks)
+    }
+
+    /// Returns whether something is being done at this moment: not what waits for its next attempt.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.open.values().any(|it| question(&*self.run, &it.order).is_none())
     }
 
     /// Returns whether no event is there to be taken: nothing has come, and it is not
@@ -95,12 +100,12 @@ impl Driver {
         Some(self.clock.wall(open.expires))
     }
 
-    /// Returns what a person must answer. A call that is still looked at is not among it.
+    /// Returns the open questions. A call that is still being checked is not among them.
     pub fn questions(&self) -> Vec<Question> {
         self.open_questions(|working| !working.is_checked())
     }
 
-    /// Returns what a person must answer once nobody drives the run.
+    /// Returns the questions that stay open when the run has no owner.
     pub(crate) fn left_questions(&self) -> Vec<Question> {
         self.open_questions(|_| true)
     }
@@ -112,8 +117,8 @@ impl Driver {
     }
 }
 
-/// Returns whether something is being done, or is to be tried again, given who knows which
-/// effects are questions to a person.
+/// Returns whether work is in progress, or will be retried, given which effects are questions to a
+/// person.
 pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool {
     core.items.iter().any(|item| match item.doing {
         ItemStatus::Working { effect, .. } => !asks(effect),

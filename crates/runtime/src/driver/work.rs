@@ -18,6 +18,7 @@ use pointsman_kernel::{
     prompt::Prompt,
     run::{Item, ItemStatus as Asks},
 };
+use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -40,14 +41,14 @@ pub(super) fn asks(run: &dyn AnyRun, order: &EffectKind<Body>) -> bool {
     matches!(order, EffectKind::AskPerson(_)) || question(run, order).is_some()
 }
 
-/// Returns whether it is a question to the model that only serves the agent, such as
-/// one for a summary: what comes of it is no answer to anybody. Agents that hold
-/// conversations ask for their reply as the first item of a job, and for nothing else.
+/// Returns whether a model call is internal to the agent, such as one for a summary: its result is
+/// not a reply to a person. A conversational agent asks for its reply as the first item of a job,
+/// and for nothing else.
 pub fn is_aside(order: &Order<Body>, agent: &AgentDecl) -> bool {
     matches!(order, Order::Model(call) if call.item > 0 && agent.converses())
 }
 
-/// Returns what is to be done; a model's question comes with its prompt.
+/// Returns the task for an order; for a model call, with its prompt.
 pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<EffectTask> {
     Some(match order {
         Order::Model(_) => EffectTask::Model(prompt.unwrap_or_default()),
@@ -58,7 +59,7 @@ pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<Effect
     })
 }
 
-/// An order of a step, with what a model is shown by it.
+/// An order of a step, with its prompt.
 pub(super) struct StartedOrder {
     pub(super) id: EffectId,
     pub(super) order: EffectKind<Body>,
@@ -78,20 +79,20 @@ impl StartedOrder {
     }
 }
 
-/// An order that an item waits for, with what is being done about it.
+/// An order in progress, with its future.
 pub(super) struct OpenOrder {
     pub(super) order: EffectKind<Body>,
     doing: Option<EffectFuture>,
-    /// What a model or a tool has written so far, piece by piece.
+    /// The text that a model or a tool has written so far, piece by piece.
     pieces: Option<mpsc::UnboundedReceiver<String>>,
-    /// What came of it. It is told after the last piece.
+    /// Its result, reported after the last piece.
     done: Option<Completion>,
-    /// A look at the call, which comes before a person is asked for it.
+    /// A check of the call, before a person is asked.
     check: Option<PrecheckFuture>,
 }
 
 impl OpenOrder {
-    /// An order that nobody works on: a question, or what was under way before a crash.
+    /// An order without a future: a question, or work from before a crash.
     pub(super) const fn idle(order: EffectKind<Body>) -> Self {
         Self { order, doing: None, pieces: None, done: None, check: None }
     }
@@ -101,7 +102,7 @@ impl OpenOrder {
         self.check.is_some()
     }
 
-    /// Moves the look at a call on; returns what it came to.
+    /// Polls the check of a call; returns its result.
     fn look(&mut self, context: &mut Context<'_>) -> Poll<Option<String>> {
         let Some(check) = &mut self.check else { return Poll::Pending };
         // A look that breaks off has found nothing against the call.
@@ -128,8 +129,8 @@ impl OpenOrder {
     }
 }
 
-/// What came of moving on what is under way.
-pub(super) enum WorkProgress {
+/// The result of polling work in progress.
+pub(super) enum WorkEvent {
     /// An order was carried out: this is the event that says so.
     Answered(Event<Body>),
     /// A model has written more.
@@ -138,46 +139,45 @@ pub(super) enum WorkProgress {
     Checked(EffectId),
 }
 
-/// Moves on everything that is under way, until something comes of it.
+/// Polls all work in progress until some of it has a result.
 ///
 /// It runs in the driver's own task: an answer that is there at once costs no switch
 /// between threads. What blocks or computes for long has to see to its own thread.
 pub(super) fn poll(
     open: &mut BTreeMap<EffectId, OpenOrder>,
     context: &mut Context<'_>,
-) -> Poll<WorkProgress> {
+) -> Poll<WorkEvent> {
     for (effect, working) in open {
         working.move_on(context);
         if let Some(pieces) = &mut working.pieces
             && let Poll::Ready(Some(text)) = pieces.poll_recv(context)
         {
-            return Poll::Ready(WorkProgress::Said { effect: *effect, text });
+            return Poll::Ready(WorkEvent::Said { effect: *effect, text });
         }
         match working.look(context) {
-            // Nobody is asked for a call that cannot run: it has failed.
+            // A call that cannot run fails without a prompt.
             Poll::Ready(Some(why)) => {
-                return Poll::Ready(WorkProgress::Answered(event(
+                return Poll::Ready(WorkEvent::Answered(event(
                     *effect,
                     Completion::tool(false, &why),
                 )));
             }
-            Poll::Ready(None) => return Poll::Ready(WorkProgress::Checked(*effect)),
+            Poll::Ready(None) => return Poll::Ready(WorkEvent::Checked(*effect)),
             Poll::Pending => {}
         }
         if let Some(done) = working.done.take() {
-            return Poll::Ready(WorkProgress::Answered(event(*effect, done)));
+            return Poll::Ready(WorkEvent::Answered(event(*effect, done)));
         }
     }
     Poll::Pending
 }
 
-/// Returns the event by which an answer reaches the run.
+/// Returns the event for an answer.
 fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Body> {
     Event::Answered { effect, answer, usage, sent: None }
 }
 
-/// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
-/// the step left it.
+/// Returns the orders of a step. Prompts are rendered from the run after the step.
 pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Vec<StartedOrder> {
     let ordered = |Effect { id, order }: &Effect<Body>| {
         let prompt = match order {
@@ -202,7 +202,7 @@ impl Driver {
                     self.work(permit, order, prompt);
                 }
             }
-            // What a later kernel orders is answered by nobody, and ends with its time.
+            // Orders of a later kernel get no answer and time out.
             _ => {}
         }
     }
@@ -212,15 +212,15 @@ impl Driver {
         self.put(id);
     }
 
-    /// Takes up an order that nobody works on. A call that a person is to be asked for is
-    /// looked at first: the world may have changed since it was ordered.
+    /// Reopens an order without a future. A call that needs approval is checked first: the world
+    /// may have changed since it was ordered.
     pub(super) fn reopen_order(&mut self, id: EffectId, order: EffectKind<Body>) {
         let check = self.check(id, &order);
         self.open.insert(id, OpenOrder { check, ..OpenOrder::idle(order) });
     }
 
-    /// Returns a look at the call that a person is to be asked for. One that may have been
-    /// done already is theirs to decide over.
+    /// Returns a check of the call that needs approval. A person decides about one that may have
+    /// been done already.
     fn check(&self, id: EffectId, order: &EffectKind<Body>) -> Option<PrecheckFuture> {
         let EffectKind::AskPerson(call) = order else { return None };
         let waits = |item: &&Item| super::load::waits_for(item, id);
@@ -229,7 +229,7 @@ impl Driver {
         if again { None } else { self.context.executor.check(&self.id, call) }
     }
 
-    /// Puts a question, unless its call is still looked at.
+    /// Asks a question, unless its call is still being checked.
     pub(super) fn put(&mut self, id: EffectId) {
         if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
             && !self.decline(&question)
@@ -238,8 +238,8 @@ impl Driver {
         }
     }
 
-    /// Says no to a question of a run that was begun for nobody to attend; the kernel rules
-    /// over the call. Returns whether nobody is to be asked.
+    /// Denies a question of an unattended run; the kernel rules on the call. Returns whether it
+    /// did.
     pub(super) fn decline(&mut self, question: &Question) -> bool {
         if self.run.core().governor.permissions.attended {
             return false;
@@ -262,13 +262,13 @@ impl Driver {
         question.call().is_some()
     }
 
-    /// Starts a task of which the entry is on disk, or starts it again.
+    /// Starts a task whose entry is on disk, or starts it again.
     pub(super) fn work(&mut self, permit: Permit, order: Order<Body>, prompt: Option<Prompt>) {
         let Some(task) = task(&order, prompt) else { return };
         let id = permit.effect;
-        // Models and tools show how far they have come, and only to those who watch.
+        // Models and tools report progress only to observers.
         let may_be_seen = match &task {
-            // What is kept out of the journal is kept from those who watch.
+            // Observers do not see what the journal must not contain.
             EffectTask::Model(prompt) => !prompt.private.as_ref().is_some_and(|it| it.redact),
             EffectTask::Tool(_) => true,
             EffectTask::Child(_) | EffectTask::Own(_) => false,
@@ -279,16 +279,15 @@ impl Driver {
             let (saying, pieces) = mpsc::unbounded_channel();
             (ProgressSink::to(saying), Some(pieces))
         } else {
-            (ProgressSink::nobody(), None)
+            (ProgressSink::none(), None)
         };
         let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, OpenOrder { order, doing, pieces, done: None, check: None });
     }
 
-    /// Puts orders away that no item waits for any more. Whoever puts a question learns that
-    /// it is closed.
-    pub(super) fn put_away(&mut self) {
+    /// Drops orders that no item waits for any more. Front ends learn that a question is closed.
+    pub(super) fn drop_unneeded(&mut self) {
         let (run, items) = (&*self.run, &self.run.core().items);
         let mut closed = Vec::new();
         self.open.retain(|id, working| {
@@ -304,8 +303,8 @@ impl Driver {
     }
 }
 
-/// Returns the event by which a person's yes or no to a plain question reaches the run. An agent
-/// that asks and takes no answer gets a fault.
+/// Returns the event for a person's yes or no to a plain question. An agent that asks but defines
+/// no reply gets a fault.
 pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str) -> Event<Body> {
     let done = match run.reply(yes, text) {
         Some(report) => Completion::answer(Answer::Own(report)),
@@ -321,9 +320,15 @@ pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str
 /// Returns a prompt as it is kept: the system's word, each message, and at last the
 /// tools and the schema. What prompts have in common is kept once.
 fn parts(prompt: &Prompt) -> Vec<String> {
+    #[derive(Serialize)]
+    struct Rest<'a> {
+        tools: &'a [Box<str>],
+        schema: Option<&'a serde_json::Value>,
+    }
     let system = json!({ "system": prompt.system }).to_string();
-    // A message is plain data.
+    // Messages and the rest are plain data.
     let messages = prompt.messages.iter().map(|it| serde_json::to_string(it).unwrap_or_default());
-    let rest = json!({ "tools": prompt.tools, "schema": prompt.schema }).to_string();
+    let rest = Rest { tools: &prompt.tools, schema: prompt.schema.as_ref() };
+    let rest = serde_json::to_string(&rest).unwrap_or_default();
     [system].into_iter().chain(messages).chain([rest]).collect()
 }

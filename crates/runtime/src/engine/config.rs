@@ -1,4 +1,4 @@
-//! What an engine is set up with: one value, which every front end makes in the same way from
+//! The configuration of an engine: one value, which every front end makes in the same way from
 //! settings, and a program without settings makes by hand.
 
 #[cfg(feature = "tools")]
@@ -9,7 +9,7 @@ use crate::mcp::{self, McpLimits};
 use crate::{config::McpConfig, mcp::McpError};
 use crate::{executor::Executors, local_executor::Instructions, model, tool, watch};
 
-/// What an engine is set up with. [`Config::engine`](crate::config::Config::engine) makes it from
+/// The configuration of an engine. [`Config::engine`](crate::config::Config::engine) makes it from
 /// a user's and a repository's settings.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -52,7 +52,7 @@ impl EngineConfig {
 #[cfg(feature = "mcp")]
 #[derive(Clone, Debug)]
 pub struct ApprovedServers {
-    /// What the workspace names.
+    /// The servers of the workspace.
     pub servers: mcp::McpServerList,
     /// The servers that a person has approved.
     pub names: Vec<String>,
@@ -62,8 +62,8 @@ pub struct ApprovedServers {
 
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 impl ApprovedServers {
-    /// Returns servers with those that the settings approve by their keys, and those whose names
-    /// somebody has just typed: they see what it is for, so a name is enough.
+    /// Returns the servers that the settings approve by key, and those that the user has just
+    /// named: the user sees what a name refers to, so a name is enough.
     pub fn of(
         servers: mcp::McpServerList,
         config: &McpConfig,

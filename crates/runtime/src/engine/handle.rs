@@ -18,21 +18,21 @@ use crate::{
     watch::{PauseSignal, ResourceWatch},
 };
 
-/// What a run sends to its handle.
+/// The notices of a run for its handle.
 pub(super) type Notices = mpsc::UnboundedReceiver<Notice>;
 
-/// Returns an observer, and what it is told.
+/// Returns an observer and the receiver of its notices.
 pub(super) fn notices() -> (Arc<dyn Observer>, Notices) {
     let (sender, notices) = mpsc::unbounded_channel();
     let told = move |_: &RunId, notice: &Notice| {
-        // Nobody need listen.
+        // The receiver may be gone.
         drop(sender.send(notice.clone()));
     };
     (Arc::new(told), notices)
 }
 
-/// A run that is driven by a task of its own. Dropping the handle stops the task: the run is as
-/// its journal says, nobody has claimed it, and it can be resumed.
+/// A run that is driven by its own task. Dropping the handle stops the task: the run stays as
+/// journaled, without an owner, and can be resumed.
 #[derive(Debug)]
 pub struct RunHandle {
     run: RunId,
@@ -77,8 +77,8 @@ impl RunHandle {
         &self.run
     }
 
-    /// Returns a sender of commands: words, answers, a cancelled turn. The run is detached from
-    /// when this handle and all senders are gone.
+    /// Returns a sender of commands: messages, answers, a cancelled turn. Dropping this handle and
+    /// all senders detaches from the run.
     pub fn commands(&self) -> CommandSender {
         self.sender.clone()
     }
@@ -89,12 +89,12 @@ impl RunHandle {
         self.notices.recv().await
     }
 
-    /// Waits until the run ends, or waits for somebody: an answer or a word that nobody gives.
-    /// Then its task is over.
+    /// Waits until the run ends, or waits for an answer or a message that no one gives. Then its
+    /// task has ended.
     pub async fn wait(self) -> Result<RunSummary, EngineError> {
         self.sender.send(Command::Wait);
         let Self { run, sender, notices, driving, stops } = self;
-        // Nobody reads them from here on, so none are kept.
+        // They have no reader from here on, so none are kept.
         drop(notices);
         let outcome = driving.await;
         drop((sender, stops));
@@ -102,7 +102,7 @@ impl RunHandle {
     }
 }
 
-/// Returns the task of a run that takes commands. A run that was paused goes on.
+/// Returns the task of a run that takes commands. A paused run is resumed.
 pub(crate) async fn talking(
     mut driver: Driver,
     until: Until,
@@ -116,8 +116,8 @@ pub(crate) async fn talking(
     Ok(task.with_mailbox().await?)
 }
 
-/// Lifts the pauses of a run that somebody resumes. Where the machine is short of something, its
-/// own pause begins before the others end, so that nothing is started.
+/// Lifts the pauses of a run that is being resumed. If the machine is short of something, its own
+/// pause begins before the others end, so that nothing starts.
 async fn lift(driver: &mut Driver, watch: Option<&mut ResourceWatch>) -> Result<(), DriveError> {
     let Some(call) = watch.and_then(ResourceWatch::look) else {
         return driver.give(Event::Resumed).await;

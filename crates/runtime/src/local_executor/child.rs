@@ -1,5 +1,5 @@
-//! Child runs: a run of another chart with a journal of its own and a derived name, so
-//! that after a crash the parent finds it again.
+//! Child runs: a run of another chart with its own journal and a derived id, so that the parent
+//! finds it again after a crash.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     timeline::{Projector, Spent},
 };
 
-/// Why a child run came to nothing.
+/// Why a child run failed.
 #[derive(Debug, Error)]
 enum ChildError {
     #[error("there is no chart `{0}`")]
@@ -134,7 +134,7 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
     ChildEnd { ended, result: driver.run().result().unwrap_or_default() }
 }
 
-/// Returns what the parent may do, as its first entry says; a child has nobody to ask.
+/// Returns the parent's permissions, from its first entry; a child can ask no one.
 async fn permissions(executor: &LocalExecutor, parent: &RunId) -> Result<Permissions, ChildError> {
     let permissions = executor.0.rules.of(&*executor.0.store, parent).await?;
     let passed = now_ms().saturating_sub(executor.0.store.run(parent).await?.created_ms);
@@ -142,8 +142,8 @@ async fn permissions(executor: &LocalExecutor, parent: &RunId) -> Result<Permiss
     Ok(Permissions { attended: false, rules, ..Permissions::clone(&permissions) })
 }
 
-/// Returns rules as they are for a run that begins so many milliseconds later: each run counts
-/// its own time, and what ends for one ends for the other.
+/// Returns rules for a run that begins this many milliseconds later: each run counts its own time,
+/// and the rules expire at the same moment.
 fn later(rules: &[Grant], passed: u64) -> Vec<Grant> {
     let left = |rule: &Grant| match rule.until {
         Some(until) => {
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_for_the_parent_ends_for_the_child() {
+    fn expiring_rules_expire_for_children_too() {
         let rule = |until: Option<u64>| Grant {
             tool: "http_get".into(),
             arguments: Vec::new(),

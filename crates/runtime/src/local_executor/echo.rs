@@ -1,5 +1,5 @@
-//! The research agent's own tasks, which need nothing of the world: each is answered with the
-//! text that it holds. Where there are no hooks, nothing happens after the tools of a chat.
+//! The research agent's own tasks, which need no effects: each is answered with its own text.
+//! Without hooks, nothing happens after the tools of a chat.
 
 #[cfg(not(feature = "tools"))]
 use pointsman_agents::chat::{self, ChatAgent};

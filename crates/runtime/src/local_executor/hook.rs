@@ -1,8 +1,8 @@
 //! What happens after a batch of tools that changed something: the user's own commands,
 //! and a commit.
 //!
-//! A hook never stops a conversation. Whatever goes wrong in it is logged and reported,
-//! and the conversation goes on.
+//! A hook never stops a conversation. Its errors are logged and reported, and the conversation
+//! continues.
 
 mod commit;
 mod index;
@@ -26,9 +26,9 @@ use crate::{
 };
 pub(super) use ledger::Accounts;
 
-/// The variable in which a command finds what the batch has done.
+/// The variable with the batch's tools, for a command.
 const COMPLETED: &str = "POINTSMAN_COMPLETED_TOOLS";
-/// Milliseconds that a command has which asks for no time of its own.
+/// The default timeout of a command, in milliseconds.
 const COMMAND_MS: u64 = 30_000;
 /// Characters of a command's failure that are reported.
 const TOLD: usize = 300;
@@ -57,8 +57,8 @@ impl Default for Hooks {
 pub struct AfterTools {
     /// The command line.
     pub run: String,
-    /// The tools after which it runs; all of them if none is named. A `*` at the end of
-    /// a name stands for anything.
+    /// The tools after which it runs; all of them if none is named. A `*` at the end of a name
+    /// matches anything.
     pub when: Vec<String>,
     /// Milliseconds that it may take.
     pub timeout_ms: Option<u64>,
@@ -105,7 +105,7 @@ async fn after_tools(
 ) -> TaskReport<ChatReport> {
     let hooks = &executor.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
-        executor.heed_record(&permit.run).await;
+        executor.load_record(&permit.run).await;
     }
     let (mut acted, mut actions) = (false, Vec::new());
     // Before the commands: what they change is theirs, and goes into the commit.
@@ -142,7 +142,7 @@ async fn after_tools(
     TaskReport { report: ChatReport::PostTools { action_taken: acted, actions }, usage }
 }
 
-/// Logs what came to nothing, and returns it as a line of the report.
+/// Logs a failure, and returns it as a line of the report.
 fn failed(what: &str, why: &str) -> String {
     let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let why: String = why.chars().take(TOLD).collect();

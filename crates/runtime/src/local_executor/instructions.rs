@@ -65,7 +65,7 @@ fn text(folder: &Folder, path: &Path) -> Option<String> {
         return None;
     }
     if cut {
-        // A letter that was cut in two is left out.
+        // An incomplete character at the end is dropped.
         let whole = text.trim_end_matches('\u{fffd}').len();
         text.truncate(whole);
         text.push_str("\n[the rest is cut: only the first 64 KiB are read]\n");

@@ -1,4 +1,4 @@
-//! Which tools an agent is offered, and how its configuration tells of them.
+//! The tools that an agent is offered, and how its configuration describes them.
 
 use pointsman_kernel::{
     body::Body,
@@ -12,9 +12,8 @@ use super::{ExecutorError, LocalExecutor, instructions};
 use crate::tool::ToolSpec;
 
 impl LocalExecutor {
-    /// Completes the configuration of an agent that is told its tools and what the
-    /// workspace says. What the configuration says itself stays as it is; tools that it
-    /// only names are told of as the others are.
+    /// Completes the configuration of an agent with its tools and the workspace's instructions.
+    /// Existing values stay; tools given by name get their description.
     pub(crate) fn configure(
         &self,
         agent: &AgentDecl,
@@ -28,7 +27,7 @@ impl LocalExecutor {
         };
         match fields.get_mut("tools") {
             Some(Value::Array(tools)) if describes(agent.offer) => {
-                tools.iter_mut().try_for_each(|tool| self.tell_of(agent, tool))?;
+                tools.iter_mut().try_for_each(|tool| self.describe_tool(agent, tool))?;
             }
             Some(_) => {}
             None => {
@@ -47,9 +46,9 @@ impl LocalExecutor {
         Ok(Body::canonical(&value))
     }
 
-    /// Puts what is known of a tool in the place of its name. What is no name is left to
-    /// the agent, which says what it takes.
-    fn tell_of(&self, agent: &AgentDecl, tool: &mut Value) -> Result<(), ExecutorError> {
+    /// Replaces the name of a tool by its description. Anything but a name is left to the agent,
+    /// which reports what it accepts.
+    fn describe_tool(&self, agent: &AgentDecl, tool: &mut Value) -> Result<(), ExecutorError> {
         let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
         let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
         let callable = |spec: &ToolSpec| self.0.agents.may_call(agent, &spec.name);
@@ -64,8 +63,8 @@ impl LocalExecutor {
         Ok(())
     }
 
-    /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
-    /// are kept: the host's own come before those of servers.
+    /// Returns the tools that an agent is offered. If there are too many, the first are kept: the
+    /// host's own come before those of servers.
     fn offer(&self, agent: &AgentDecl, permissions: &Permissions) -> Value {
         let described = describes(agent.offer);
         let tools = self.fitting(agent, permissions).into_iter();
@@ -78,15 +77,14 @@ impl LocalExecutor {
         self.fitting(agent, permissions).into_iter().take(most(agent)).collect()
     }
 
-    /// Returns the tools that an agent could call and is not told of, because there are
-    /// more than it takes.
+    /// Returns the tools that an agent could call but is not offered, because there are too many.
     pub fn left_out(&self, agent: &AgentDecl, permissions: &Permissions) -> Vec<Box<str>> {
         let tools = self.fitting(agent, permissions).into_iter().skip(most(agent));
         tools.map(|spec| spec.name).collect()
     }
 
-    /// Returns the tools of which some call may run. Where a person is there, those that a
-    /// rule has them asked for count too, and in a conversation those that no rule speaks of.
+    /// Returns the tools with at least one call that may run. With a person present, tools that
+    /// prompt count too, and in a conversation also tools without a rule.
     fn fitting(&self, agent: &AgentDecl, permissions: &Permissions) -> Vec<ToolSpec> {
         let asked = permissions.attended;
         let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
@@ -98,19 +96,19 @@ impl LocalExecutor {
             rule.level = yes(rule.level);
         }
         let fits = |spec: &ToolSpec| {
-            permissions.permits_unasked(&spec.name) && self.0.agents.may_call(agent, &spec.name)
+            permissions.allows_some_call(&spec.name) && self.0.agents.may_call(agent, &spec.name)
         };
         self.specs().into_iter().filter(fits).collect()
     }
 }
 
-/// Returns a tool as a configuration tells of it.
+/// Returns a tool's description for a configuration.
 fn told(spec: &ToolSpec) -> Value {
     let ToolSpec { name, about, parameters } = spec;
     json!({ "name": name, "about": about, "parameters": parameters })
 }
 
-/// Returns whether an agent is told what each tool does and takes.
+/// Returns whether an agent gets descriptions of its tools.
 const fn describes(offer: ToolOffer) -> bool {
     matches!(offer, ToolOffer::Described { .. })
 }

@@ -14,18 +14,18 @@ use crate::store::RunId;
 pub(super) struct Pauses(Mutex<BTreeMap<RunId, watch::Sender<bool>>>);
 
 impl Pauses {
-    /// Tells that a run was paused or goes on.
+    /// Records that a run was paused or resumed.
     pub(super) fn tell(&self, run: &RunId, paused: bool) {
         let mut runs = self.runs();
         match runs.get(run) {
             Some(sender) => drop(sender.send_replace(paused)),
             None if paused => drop(runs.insert(run.clone(), watch::Sender::new(true))),
-            // Whoever asks later hears the same of a run that is not known.
+            // An unknown run is not paused.
             None => {}
         }
     }
 
-    /// Returns what tells whether a run is paused.
+    /// Returns a receiver of whether a run is paused.
     pub(super) fn of(&self, run: &RunId) -> watch::Receiver<bool> {
         let mut runs = self.runs();
         runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(false)).subscribe()

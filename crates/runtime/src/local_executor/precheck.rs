@@ -8,7 +8,7 @@ use crate::store::RunId;
 impl LocalExecutor {
     /// Returns why a call cannot run, as far as that is known beforehand.
     pub(super) async fn cannot_run(&self, run: &RunId, call: &ToolCall) -> Option<String> {
-        // Where nobody knows what the run may read, a person decides.
+        // If the permissions are unknown, a person decides.
         let permissions = self.0.rules.of(&*self.0.store, run).await.ok()?;
         self.0.tools.under(permissions).precheck(call).await
     }

@@ -30,16 +30,16 @@ impl Records {
 
 impl LocalExecutor {
     /// Has the tools know what a run found, before a call that runs a command.
-    pub(super) async fn heed_record_before(&self, run: &RunId, call: &ToolCall) {
+    pub(super) async fn load_record_before(&self, run: &RunId, call: &ToolCall) {
         let tool = self.0.tools.toolbox().find(&call.tool);
         if tool.is_some_and(|tool| tool.decl().effect == ToolEffect::Command) {
-            self.heed_record(run).await;
+            self.load_record(run).await;
         }
     }
 
-    /// Has the tools know what a run found that was begun earlier. Runs of older versions have
-    /// no record, and find what is there now.
-    pub(super) async fn heed_record(&self, run: &RunId) {
+    /// Gives the tools the record of repositories of an earlier run. Runs of older versions have
+    /// none, and record what exists now.
+    pub(super) async fn load_record(&self, run: &RunId) {
         if !self.0.records.is_new(run) {
             return;
         }

@@ -13,7 +13,7 @@ use crate::{
     store::{RunId, Store, StoreError},
 };
 
-/// Why nobody knows what a run may do.
+/// Why the permissions of a run are unknown.
 #[derive(Debug, Error)]
 pub(super) enum RulesError {
     #[error(transparent)]
@@ -24,9 +24,9 @@ pub(super) enum RulesError {
 
 /// The permissions of the runs that this host has worked for.
 #[derive(Debug, Default)]
-pub(super) struct Rules(Mutex<BTreeMap<RunId, Arc<Permissions>>>);
+pub(super) struct RunRules(Mutex<BTreeMap<RunId, Arc<Permissions>>>);
 
-impl Rules {
+impl RunRules {
     /// Returns what a run was begun with.
     pub(super) async fn of(
         &self,

@@ -83,7 +83,7 @@ fn tools(executor: &LocalExecutor, agent: &str, permissions: &Permissions) -> Ve
 }
 
 #[tokio::test]
-async fn agents_are_offered_what_they_may_call() {
+async fn agents_are_offered_callable_tools() {
     let (executor, folder) = executor("offer").await;
     let with =
         |attended: bool, rules: Vec<Grant>| Permissions { otherwise: Level::Ask, rules, attended };
@@ -97,7 +97,7 @@ async fn agents_are_offered_what_they_may_call() {
     assert!(code.contains(&"propose_plan".to_owned()) && code.len() == all.len() + 1, "{code:?}");
     assert_eq!(tools(&executor, "chat", &with(false, rules())), ["read", "shell"]);
     assert_eq!(tools(&executor, "research", &with(true, rules())), ["read", "shell"]);
-    // Who types that they want to be asked is asked; where nobody is there, there is no point.
+    // A rule that asks offers the tool to an attended run; in an unattended one that is pointless.
     let asked = vec![rule("context.fts_search", Level::Ask), rule("git", Level::Refuse)];
     assert_eq!(tools(&executor, "research", &with(true, asked.clone())), ["context.fts_search"]);
     assert!(tools(&executor, "research", &with(false, asked)).is_empty());
@@ -107,7 +107,7 @@ async fn agents_are_offered_what_they_may_call() {
 }
 
 #[tokio::test]
-async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_refused() {
+async fn named_tools_are_described_and_unknown_ones_rejected() {
     let (executor, folder) = executor("named").await;
     let permissions = Permissions::allow_all();
     let configured = |tools: Value| {
@@ -125,7 +125,7 @@ async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_
         let error = configured(tools).expect_err("there is none").to_string();
         assert!(error.contains("`nope`") && error.contains("context.fts_search, "), "{error}");
     }
-    // What is no list of tools is the agent's to refuse.
+    // The agent rejects anything but a list of tools.
     assert!(configured(json!([17])).is_ok() && configured(json!(true)).is_ok());
     drop(fs::remove_dir_all(&folder));
 }

@@ -1,4 +1,4 @@
-//! Where a run works and with what, as its first entry keeps it for whoever goes on with it.
+//! The workspace and the model of a run, as its first entry records them for resuming.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
 /// Folder, model and output of a run. No key is ever part of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Workspace {
-    /// The folder, whole; none where its name is no text.
+    /// The folder, as an absolute path; none if it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<PathBuf>,
     /// The model, as people write it.
@@ -35,7 +35,7 @@ impl Workspace {
     pub(super) fn of(dir: &Path, model: &model::ModelSettings) -> Self {
         let spec = &model.spec;
         let own = spec.provider().own_base();
-        // What may hold a secret is no address that a model is asked at, and is not kept.
+        // An address that may contain a secret is not stored.
         let named = model.base_url.as_deref().filter(|url| Some(*url) != own);
         let base_url = named.filter(|url| model::is_address(spec.provider(), url));
         Self {

@@ -12,7 +12,7 @@ use std::{
 use pointsman_kernel::{id::Digest, json::canonical_body};
 use serde_json::value::RawValue;
 
-use super::{ConfigLocation, McpError, source::Source, template::Template};
+use super::{ConfigLocation, McpError, source::JsonSource, template::Template};
 
 /// Digits of the digest in a key.
 const KEY: usize = 32;
@@ -21,7 +21,7 @@ const KEY: usize = 32;
 #[derive(Clone, Debug)]
 pub struct McpServerList {
     file: PathBuf,
-    servers: BTreeMap<String, Entry>,
+    servers: BTreeMap<String, ServerEntry>,
     /// What cannot be used of the file, by the servers' names; the file itself has none.
     wrong: BTreeMap<String, (ConfigLocation, String)>,
     /// By what a person approves each of them.
@@ -29,8 +29,8 @@ pub struct McpServerList {
     believed: BTreeSet<String>,
 }
 
-/// A server that a person names in another program, such as their editor. Its words are
-/// taken as they stand: there are no variables in them.
+/// A server that a person configured in another program, such as an editor. Its values are
+/// literal, without variables.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum NamedServer {
     /// A program that speaks over its standard input and output.
@@ -53,7 +53,7 @@ pub enum NamedServer {
 
 /// One server, as listed.
 #[derive(Clone, Debug)]
-pub(super) enum Entry {
+pub(super) enum ServerEntry {
     /// A program that speaks over its standard input and output.
     Program {
         command: Template,
@@ -72,8 +72,8 @@ impl McpServerList {
         file.is_file().then_some(file)
     }
 
-    /// Reads a list of servers. One that cannot be used is left out, and
-    /// [`wrong`](Self::wrong) says why: a repository's list is not the reader's to mend.
+    /// Reads a list of servers. An unusable one is skipped, and [`wrong`](Self::wrong) says why:
+    /// the reader may not be able to correct a repository's list.
     pub fn read(path: &Path) -> Result<Self, McpError> {
         let text = fs::read_to_string(path)
             .map_err(|source| McpError::Read { path: path.into(), source })?;
@@ -81,7 +81,7 @@ impl McpServerList {
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, McpError> {
-        let source = Source { file: path, text };
+        let source = JsonSource { file: path, text };
         let whole = source.whole()?;
         let top = source.object(whole, "")?;
         let mut wrong = BTreeMap::new();
@@ -122,7 +122,7 @@ impl McpServerList {
     pub fn with(mut self, name: &str, server: NamedServer) -> Self {
         let text = |key: &str, text: String| {
             let key = format!("mcpServers.{name}.{key}");
-            // It stands in no file; the keys say which value is meant.
+            // It is in no file; the keys identify the value.
             Template::literal(
                 text,
                 ConfigLocation { file: self.file.clone(), line: 1, column: 1, key },
@@ -132,14 +132,14 @@ impl McpServerList {
             list.into_iter().map(|(name, value)| (name, text(key, value))).collect()
         };
         let entry = match server {
-            NamedServer::Program { command, args, env } => Entry::Program {
+            NamedServer::Program { command, args, env } => ServerEntry::Program {
                 command: text("command", command),
                 args: args.into_iter().map(|arg| text("args", arg)).collect(),
                 env: texts("env", env),
                 cwd: None,
             },
             NamedServer::Address { url, headers } => {
-                Entry::Address { url: text("url", url), headers: texts("headers", headers) }
+                ServerEntry::Address { url: text("url", url), headers: texts("headers", headers) }
             }
         };
         // What holds for the list's own server of that name says nothing about this one.
@@ -168,21 +168,21 @@ impl McpServerList {
         approved.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Returns by what a person approves a server for good: its name, and a digest of the
-    /// file's place and of all that the file says of the server.
+    /// Returns the key for a permanent approval: the server's name, and a digest of the file's
+    /// path and the server's entry.
     pub fn key(&self, name: &str) -> Option<&str> {
         self.keys.get(name).map(String::as_str)
     }
 
-    /// Returns what cannot be used of the file, and why, by the servers' names; what is
-    /// wrong with the file itself has an empty one.
+    /// Returns the unusable entries of the file and the reasons, by server name; mistakes of the
+    /// file itself have an empty name.
     pub fn wrong(&self) -> impl Iterator<Item = (&str, McpError)> {
         self.wrong.iter().map(|(name, (place, why))| {
             (name.as_str(), McpError::Entry { place: place.clone(), why: why.clone() })
         })
     }
 
-    /// Returns what is wrong with naming a server that the file does not list.
+    /// Returns the error for naming a server that the file does not list.
     pub fn unlisted(&self, name: &str) -> Option<McpError> {
         let listed = self.servers.contains_key(name) || self.wrong.contains_key(name);
         let (file, known) = (self.file.clone(), list(self.names()));
@@ -201,10 +201,10 @@ impl McpServerList {
 
     /// Returns what approving a server would do, its variables as written.
     pub fn summary(&self, name: &str) -> Option<String> {
-        self.servers.get(name).map(Entry::summary)
+        self.servers.get(name).map(ServerEntry::summary)
     }
 
-    pub(super) const fn servers(&self) -> &BTreeMap<String, Entry> {
+    pub(super) const fn servers(&self) -> &BTreeMap<String, ServerEntry> {
         &self.servers
     }
 
@@ -213,7 +213,7 @@ impl McpServerList {
     }
 }
 
-impl Entry {
+impl ServerEntry {
     /// Says what starting it does, and which variables it would be given.
     pub(super) fn summary(&self) -> String {
         let mut summary = match self {
@@ -227,7 +227,7 @@ impl Entry {
             self.templates().into_iter().flat_map(Template::variables).collect();
         if !given.is_empty() {
             let given: Vec<&str> = given.into_iter().collect();
-            summary.push_str(" and be given ");
+            summary.push_str(" with the variables ");
             summary.push_str(&given.join(", "));
         }
         summary
@@ -259,7 +259,7 @@ fn shown(word: &str) -> String {
     if word.chars().all(is_plain) { word.into() } else { format!("{word:?}") }
 }
 
-fn server(source: &Source<'_>, raw: &RawValue, key: &str) -> Result<Entry, McpError> {
+fn server(source: &JsonSource<'_>, raw: &RawValue, key: &str) -> Result<ServerEntry, McpError> {
     let object = source.object(raw, key)?;
     let field = |name: &str| object.get(name).map(|raw| (*raw, format!("{key}.{name}")));
     let text = |name: &str| field(name).map(|(raw, key)| source.text(raw, &key)).transpose();
@@ -293,7 +293,7 @@ fn server(source: &Source<'_>, raw: &RawValue, key: &str) -> Result<Entry, McpEr
     };
     let texts = |name: &str| field(name).map(|(raw, key)| source.texts(raw, &key)).transpose();
     match transport {
-        Transport::Stdio => Ok(Entry::Program {
+        Transport::Stdio => Ok(ServerEntry::Program {
             command: needed("command", "stdio")?,
             args: match field("args") {
                 Some((raw, key)) => source.list(raw, &key)?,
@@ -302,7 +302,7 @@ fn server(source: &Source<'_>, raw: &RawValue, key: &str) -> Result<Entry, McpEr
             env: texts("env")?.unwrap_or_default(),
             cwd: text("cwd")?,
         }),
-        Transport::Http => Ok(Entry::Address {
+        Transport::Http => Ok(ServerEntry::Address {
             url: needed("url", "http")?,
             headers: texts("headers")?.unwrap_or_default(),
         }),

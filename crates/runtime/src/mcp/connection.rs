@@ -59,8 +59,8 @@ impl Connection {
                 }
             }
             By::Address { url, headers } => {
-                let http =
-                    http(limits).map_err(|why| Trouble::Broken(why).told(launch, String::new()))?;
+                let http = http(limits)
+                    .map_err(|why| ConnectionTrouble::Broken(why).told(launch, String::new()))?;
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(headers.clone())
                     .max_sse_event_size(limits.message)
@@ -98,15 +98,14 @@ impl Connection {
         let trouble = match timeout(limits.start, pages).await {
             Ok(Ok(tools)) => return Ok(tools),
             Ok(Err(error)) => {
-                Trouble::Broken(format!("it does not list its tools: {}", reason(&error)))
+                ConnectionTrouble::Broken(format!("it does not list its tools: {}", reason(&error)))
             }
-            Err(_) => Trouble::Slow(limits.start),
+            Err(_) => ConnectionTrouble::Slow(limits.start),
         };
         Err(trouble.told(launch, launch.hide_end(&self.last_words(limits.stop).await)))
     }
 
-    /// Calls a tool by the server's own name for it. Dropping the future tells the server
-    /// that nobody waits any more.
+    /// Calls a tool by the server's own name for it. Dropping the future cancels the call.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -121,8 +120,8 @@ impl Connection {
         self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Returns what the program last said on stderr, once it has said all or the time is
-    /// over. Behind an address nothing is heard.
+    /// Returns the end of the program's stderr, once it is closed or the time is over; empty for a
+    /// server behind an address.
     pub(super) async fn last_words(&self, within: Duration) -> String {
         match &self.process {
             Some(process) => process.last_words(within).await,
@@ -130,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection and gives the program time to stop by itself.
+    /// Closes the connection and gives the program time to stop on its own.
     pub(super) async fn close(mut self, within: Duration) {
         if let Err(error) = self.service.close_with_timeout(within).await {
             tracing::debug!(%error, "closing an MCP connection");
@@ -144,12 +143,12 @@ impl Connection {
 }
 
 /// Why a server could not be greeted, before its last words are known.
-enum Trouble {
+enum ConnectionTrouble {
     Broken(String),
     Slow(Duration),
 }
 
-impl Trouble {
+impl ConnectionTrouble {
     fn told(self, launch: &Launch, stderr: String) -> McpError {
         match self {
             Self::Broken(why) => McpError::Broken { why: launch.told(&why), stderr },
@@ -161,7 +160,7 @@ impl Trouble {
 async fn greet<T, E, A>(
     transport: T,
     within: Duration,
-) -> Result<RunningService<RoleClient, Client>, Trouble>
+) -> Result<RunningService<RoleClient, Client>, ConnectionTrouble>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: Error + Send + Sync + 'static,
@@ -174,9 +173,9 @@ where
                 ClientInitializeError::ConnectionClosed(_) => "it closed the connection".into(),
                 error => chain(error),
             };
-            Err(Trouble::Broken(format!("the connection failed: {why}")))
+            Err(ConnectionTrouble::Broken(format!("the connection failed: {why}")))
         }
-        Err(_) => Err(Trouble::Slow(within)),
+        Err(_) => Err(ConnectionTrouble::Slow(within)),
     }
 }
 
@@ -193,7 +192,7 @@ fn http(limits: &McpLimits) -> Result<reqwest::Client, String> {
         .map_err(|error| chain(&error))
 }
 
-/// Says why a request came to nothing.
+/// Says why a request failed.
 pub(super) fn reason(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => cause(error),
@@ -210,7 +209,8 @@ fn cause(error: &DynamicTransportError) -> String {
     }
 }
 
-/// Says an error with its causes, each once. Whoever tells it hides and cuts it first.
+/// Formats an error with its causes, each once. Callers hide secrets and cut it before they show
+/// it.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

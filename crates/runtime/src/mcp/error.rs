@@ -42,7 +42,7 @@ pub enum McpError {
     Entry {
         /// Where.
         place: ConfigLocation,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// A variable that an entry needs has no value.
@@ -53,12 +53,12 @@ pub enum McpError {
         /// The variable.
         variable: String,
     },
-    /// Nobody has approved the server; it was not started.
+    /// The server is not approved and was not started.
     #[error("not approved, so not started. It would {summary}")]
     Unapproved {
         /// The server.
         name: String,
-        /// By what it is approved for good.
+        /// Its key, for a permanent approval.
         key: String,
         /// What approving it would do.
         summary: String,
@@ -101,7 +101,7 @@ pub enum McpError {
     /// A tool is left out because of its schema.
     #[error("left out: its schema cannot be used: {why}")]
     Schema {
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// Tools are left out because there are too many.

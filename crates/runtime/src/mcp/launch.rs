@@ -14,7 +14,7 @@ use rmcp::model::Tool;
 
 use super::{
     McpError,
-    config::Entry,
+    config::ServerEntry,
     printable, start_of,
     template::{Template, is_secret},
 };
@@ -43,9 +43,9 @@ const SHORTEST_SECRET: usize = 6;
 
 /// The shortest end of one that is worth hiding where a text begins within it.
 const SHORTEST_END: usize = 3;
-/// What stands for a secret.
+/// The replacement for a secret.
 const HIDDEN: &str = "[hidden]";
-/// Bytes of a reason that is told: a server could put anything into it.
+/// The longest reason to show, in bytes: a server could put anything into it.
 const REASON: usize = 600;
 
 /// A server, ready to be started.
@@ -68,13 +68,13 @@ pub(super) enum By {
 impl Launch {
     /// Looks up what an entry names; paths are relative to the folder of its file.
     pub(super) fn new(
-        entry: &Entry,
+        entry: &ServerEntry,
         folder: &Path,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, McpError> {
         let lookup = &lookup;
         let by = match entry {
-            Entry::Program { command, args, env, cwd } => {
+            ServerEntry::Program { command, args, env, cwd } => {
                 let cwd = match cwd {
                     Some(cwd) => folder.join(cwd.expand(lookup)?),
                     None => folder.into(),
@@ -97,7 +97,7 @@ impl Launch {
                     cwd,
                 }
             }
-            Entry::Address { url, headers } => By::Address {
+            ServerEntry::Address { url, headers } => By::Address {
                 url: address(url, &url.expand(lookup)?)?,
                 headers: headers
                     .iter()
@@ -126,8 +126,8 @@ impl Launch {
         }
     }
 
-    /// Returns a reason as it is told: without secrets, and not without end. It is cut
-    /// last, or half a secret could be left.
+    /// Returns a reason without secrets, cut to its limit. It is cut last, or half a secret could
+    /// be left.
     pub(super) fn told(&self, reason: &str) -> String {
         start_of(&self.hide(printable(reason)), REASON).into()
     }
@@ -139,16 +139,15 @@ impl Launch {
         let Ok(schema) = serde_json::to_string(&*tool.input_schema) else { return };
         let hidden = self.hide(schema.clone());
         if hidden != schema {
-            // What is no schema any more without its secrets is none to offer.
+            // A schema that is invalid without its secrets is not offered.
             tool.input_schema = Arc::new(serde_json::from_str(&hidden).unwrap_or_default());
         }
     }
 }
 
-/// Returns what must never be told, the longest first: variables and values of the
-/// environment by their names, and of a request every header and what is secret in its
-/// address.
-fn secrets(entry: &Entry, by: &By, lookup: impl Fn(&str) -> Option<String>) -> Vec<String> {
+/// Returns the secrets, longest first: values of secret-looking variables, all header values, and
+/// the secret parts of an address.
+fn secrets(entry: &ServerEntry, by: &By, lookup: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let variables = entry.templates().into_iter().flat_map(Template::variables);
     let mut secrets: Vec<String> =
         variables.filter(|name| is_secret(name)).filter_map(lookup).collect();
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_sees_what_its_entry_names_and_no_key_of_ours() {
+    fn program_gets_only_the_variables_of_its_entry() {
         let plain = launch(r#"{"command": "x"}"#).unwrap();
         let By::Program { program, env, cwd, .. } = &plain.by else { panic!("{plain:?}") };
         assert_eq!((program.as_path(), cwd.as_path()), (Path::new("x"), Path::new("/p")));
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_out_in_an_entry_is_hidden_too() {
+    fn literal_values_of_an_entry_are_hidden_too() {
         let program = r#"{"command": "x", "env": {"API_TOKEN": "literal-1", "LOG": "verbose-1"}}"#;
         let program = launch(program).unwrap();
         assert_eq!(program.hide("literal-1 verbose-1".into()), "[hidden] verbose-1");
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_half_of_a_secret_is_told() {
+    fn no_partial_secret_is_shown() {
         let server = r#"{"command": "x", "env": {"KEY": "abcdef-123456"}}"#;
         let launch = launch(server).unwrap();
         assert_eq!(launch.hide_end("f-123456 is wrong"), "[hidden] is wrong");

@@ -1,4 +1,4 @@
-//! What a call came to, in words that a model can read and a run can judge.
+//! The result of a call, in words that a model can read and a run can judge.
 
 use std::{error::Error, time::Duration};
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn structure_is_said_where_there_is_no_text() {
+    fn structured_content_is_used_without_text() {
         let structure = json!({"t": 21});
         assert_eq!(said(json!({"content": [], "structuredContent": structure})), r#"{"t":21}"#);
         let text = json!([{"type": "text", "text": "warm"}]);

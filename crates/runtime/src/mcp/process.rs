@@ -65,14 +65,14 @@ impl Process {
 
     /// Returns what it last said on stderr, once it has said all or the time is over.
     pub(super) async fn last_words(&self, within: Duration) -> String {
-        // A program that goes on talking is cut short; what it said so far is kept.
+        // A program that keeps writing is cut off; its output so far is kept.
         if !until(within, || self.reader.is_finished()).await {
             tracing::debug!("an MCP server keeps its stderr open");
         }
         self.tail.text()
     }
 
-    /// Waits until the program has ended by itself, at most this long.
+    /// Waits until the program has ended on its own, at most this long.
     pub(super) async fn ended(&self, within: Duration) -> bool {
         until(within, || self.has_ended()).await
     }

@@ -1,4 +1,4 @@
-//! The servers of a run: those that were approved and started, and what they offer.
+//! The servers of a run: those approved and started, and their tools.
 
 use std::{path::Path, sync::Arc};
 
@@ -13,7 +13,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use super::{
     McpError, McpLimits, McpServerList,
-    config::Entry,
+    config::ServerEntry,
     connection::{Connection, reason},
     launch::Launch,
     output::{answered, classify, cut, fault, text},
@@ -25,7 +25,7 @@ use crate::{
     tool::{Tool, ToolContext, ToolFuture, ToolLimits, ToolSpec, WorkspaceTools},
 };
 
-/// What became of a list of servers.
+/// The result of connecting to a list of servers.
 #[derive(Debug)]
 pub struct McpConnections {
     /// The servers that run.
@@ -100,12 +100,12 @@ impl Servers {
         self.offered().map(tool).collect()
     }
 
-    /// Returns the tools as models are told of them.
+    /// Returns the descriptions of the tools for models.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.offered().map(|it| it.tool.spec.clone()).collect()
     }
 
-    /// Returns the tools as the kernel is told of them.
+    /// Returns the declarations of the tools for the kernel.
     pub fn decls(&self) -> Vec<ToolDecl> {
         self.offered().map(|it| it.tool.decl.clone()).collect()
     }
@@ -186,7 +186,7 @@ impl McpTool {
                 return fault(FaultClass::Unavailable, true, None, message);
             }
         };
-        // Whoever waits for an answer that never came does not know whether it was done.
+        // Without an answer, the call may or may not have been done.
         let repeatable = tool.decl.recovery == Recovery::Retry;
         let mutated = tool.decl.effect != ToolEffect::Read;
         let told = |ok, output: String| {
@@ -221,7 +221,7 @@ impl Server {
     async fn start(
         name: &str,
         label: String,
-        entry: &Entry,
+        entry: &ServerEntry,
         file: &Path,
         believed: bool,
         limits: &McpLimits,

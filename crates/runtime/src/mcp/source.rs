@@ -1,4 +1,4 @@
-//! JSON whose values know where they stand, so that what is wrong with one can be found.
+//! JSON whose values know their position, so that mistakes can be located.
 
 use std::{collections::BTreeMap, fmt, path::Path};
 
@@ -12,15 +12,15 @@ use super::{ConfigLocation, McpError, template::Template};
 
 /// A file and its text. Every value that is handed out is a piece of that text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct JsonSource<'a> {
     /// The file.
     pub(super) file: &'a Path,
     /// Its text.
     pub(super) text: &'a str,
 }
 
-impl<'a> Source<'a> {
-    /// Returns the whole, or where it is no JSON.
+impl<'a> JsonSource<'a> {
+    /// Returns the whole document, or where it is not JSON.
     pub(super) fn whole(&self) -> Result<&'a RawValue, McpError> {
         serde_json::from_str(self.text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
     /// Returns a text.
     pub(super) fn text(&self, raw: &RawValue, key: &str) -> Result<Template, McpError> {
         let text =
-            serde_json::from_str(raw.get()).map_err(|_| self.unexpected(raw, key, "a text"))?;
+            serde_json::from_str(raw.get()).map_err(|_| self.unexpected(raw, key, "a string"))?;
         Template::new(text, self.place(raw, key))
     }
 
@@ -89,7 +89,7 @@ impl<'a> Source<'a> {
         let found = match raw.get().as_bytes().first() {
             Some(b'{') => "an object",
             Some(b'[') => "a list",
-            Some(b'"') => "a text",
+            Some(b'"') => "a string",
             Some(b't' | b'f') => "true or false",
             Some(b'n') => "null",
             _ => "a number",

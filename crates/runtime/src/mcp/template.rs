@@ -28,7 +28,7 @@ impl Template {
         }
     }
 
-    /// Takes a text in which nothing is a variable.
+    /// Takes a text without variables.
     pub(super) const fn literal(text: String, place: ConfigLocation) -> Self {
         Self { text, place, literal: true }
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_expanded_says_where() {
+    fn expansion_error_has_its_position() {
         assert_eq!(expanded("x${GONE}"), "f:2:3: `k`: the variable `GONE` is not set");
         assert_eq!(expanded("x${A"), "f:2:3: `k`: a `${` has no `}`");
         assert_eq!(expanded("${1}"), "f:2:3: `k`: `${1}` names no variable: use `${NAME}`");

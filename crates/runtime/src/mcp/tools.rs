@@ -14,8 +14,8 @@ use crate::tool::ToolSpec;
 const LONGEST: usize = 64;
 /// Bytes of a server's part of it.
 const LONGEST_SERVER: usize = 20;
-/// Complaints about arguments that are told at once, and bytes of each: a schema may list
-/// a thousand values that would fit.
+/// How many mistakes in arguments are reported at once, and the bytes of each: a schema may list a
+/// thousand valid values.
 const COMPLAINTS: usize = 5;
 const COMPLAINT: usize = 400;
 
@@ -24,9 +24,9 @@ const COMPLAINT: usize = 400;
 pub(super) struct Offered {
     /// The server's own name for it.
     pub(super) original: String,
-    /// How models are told of it.
+    /// Its description for models.
     pub(super) spec: ToolSpec,
-    /// How the kernel is told of it.
+    /// Its declaration for the kernel.
     pub(super) decl: ToolDecl,
     check: Validator,
 }
@@ -111,14 +111,14 @@ pub(super) fn offered(
     (on_offer, left_out)
 }
 
-/// Returns the parts of tool names that stand for servers.
+/// Returns the server's parts of tool names.
 pub(super) fn labels<'a>(servers: impl Iterator<Item = &'a str>) -> Vec<String> {
     unique(servers, LONGEST_SERVER)
 }
 
-/// Declares a tool. What a server says of it is a claim: it counts only when a person
-/// has said so. What it says of arguments that are left out only makes rules stricter, and so
-/// does taking every text for a path and for a command, whatever the schema says of it.
+/// Declares a tool. A server's hints are claims: they count only if a person trusts the server.
+/// Its defaults of arguments only make rules stricter, and so does matching every text as a path
+/// and as a command, whatever the schema says.
 fn declared(name: &str, believed: bool, tool: &Tool) -> ToolDecl {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let defaults = properties.into_iter().flatten().filter_map(|(name, schema)| {
@@ -150,8 +150,8 @@ fn may_be_text(schema: &Value) -> bool {
     }
 }
 
-/// Returns safe names for these, in their order: letters, digits, `-` and `_`, of so many
-/// bytes at most, no two alike. A name that is safe already keeps itself.
+/// Returns safe, unique names in the same order: letters, digits, `-` and `_`, of at most `room`
+/// bytes. A safe name does not change.
 fn unique<'a>(names: impl Iterator<Item = &'a str>, room: usize) -> Vec<String> {
     let names: Vec<&str> = names.collect();
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');

@@ -1,7 +1,7 @@
 //! What a decoded reply is to the kernel: a finished reply, or a fault.
 //!
-//! Strict where a mistake would be acted upon. A reply that was cut, refused, blocked
-//! or mixed with an error is a fault, whatever it says; what it cost is charged.
+//! Strict where a mistake would have effects. A reply that was cut, refused, blocked or mixed with
+//! an error is a fault, whatever its text; its cost is charged.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::effect::Completion;
 /// The longest message of a fault.
 const MESSAGE: usize = 1_000;
 
-/// Turns a reply into what the run is told.
+/// Turns a reply into the answer for the run.
 pub(super) fn done(
     settings: &ModelSettings,
     encoded: &Encoded,
@@ -90,14 +90,14 @@ fn reply(
     let mut how = stopped(&word);
     // `incomplete` says less than the reason that stands beside it.
     if let Some(reason) = decoded.cut_by.take().map(|reason| reason.to_ascii_lowercase())
-        && !matches!(stopped(&reason), Stopped::Well)
+        && !matches!(stopped(&reason), StopClass::Well)
     {
         how = stopped(&reason);
         word = reason;
     }
     match how {
-        Stopped::Well => {}
-        Stopped::Short => {
+        StopClass::Well => {}
+        StopClass::Short => {
             // Half a call or half an object may look whole. Half a text is a text, but no
             // text is none: all that was allowed went into thinking.
             let silent = decoded.text.trim().is_empty();
@@ -109,13 +109,13 @@ fn reply(
                 return invalid(true, &message);
             }
         }
-        Stopped::Blocked => {
+        StopClass::Blocked => {
             return invalid(false, &format!("the provider withheld the reply ({word})"));
         }
-        Stopped::Broken => {
+        StopClass::Broken => {
             return invalid(true, &format!("the model's reply is unusable ({word})"));
         }
-        Stopped::Off => {
+        StopClass::Off => {
             let message = format!("the provider aborted the reply ({word})");
             return Err(fault(settings, FaultClass::Unavailable, true, &message));
         }
@@ -174,7 +174,7 @@ fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
         ErrorClass::Quota | ErrorClass::TooLarge => FaultClass::Resource,
         ErrorClass::Auth => FaultClass::Forbidden,
         ErrorClass::ContextLength => FaultClass::TooLong,
-        // A request that the provider does not take is no word of the model's.
+        // A rejected request is not model output.
         ErrorClass::Invalid => FaultClass::Contract,
         ErrorClass::ContentFilter | ErrorClass::Malformed => FaultClass::Invalid,
         ErrorClass::Other => FaultClass::Other,
@@ -207,7 +207,7 @@ fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
 }
 
 /// What a stop word means for the reply.
-enum Stopped {
+enum StopClass {
     Well,
     Short,
     Blocked,
@@ -215,16 +215,16 @@ enum Stopped {
     Off,
 }
 
-/// Knows every word that says that a reply is not whole or not sound. A word that nobody
-/// knows is taken for a good end: providers have many, and new ones come.
-fn stopped(word: &str) -> Stopped {
+/// Knows every stop reason of an incomplete or unsound reply. An unknown one counts as a normal
+/// end: providers have many, and add new ones.
+fn stopped(word: &str) -> StopClass {
     match word {
         "length"
         | "max_tokens"
         | "max_output_tokens"
         | "model_length"
         | "incomplete"
-        | "model_context_window_exceeded" => Stopped::Short,
+        | "model_context_window_exceeded" => StopClass::Short,
         "content_filter"
         | "content_filtered"
         | "refusal"
@@ -238,7 +238,7 @@ fn stopped(word: &str) -> Stopped {
         | "image_prohibited_content"
         | "image_recitation"
         | "guardrail_intervened"
-        | "error_toxic" => Stopped::Blocked,
+        | "error_toxic" => StopClass::Blocked,
         "malformed_function_call"
         | "malformed_response"
         | "malformed_model_output"
@@ -248,14 +248,14 @@ fn stopped(word: &str) -> Stopped {
         | "too_many_tool_calls"
         | "other"
         | "image_other"
-        | "no_image" => Stopped::Broken,
+        | "no_image" => StopClass::Broken,
         "insufficient_system_resource"
         | "abort"
         | "aborted"
         | "cancelled"
         | "error"
         | "failed"
-        | "timeout" => Stopped::Off,
-        _ => Stopped::Well,
+        | "timeout" => StopClass::Off,
+        _ => StopClass::Well,
     }
 }

@@ -14,8 +14,8 @@
 //! - A call without an id has none: what would be unique is known to the caller alone,
 //!   who [derives](ProposedCall::id_within) one from the effect.
 //!
-//! Whether the body is a stream of events, a list or one object is told by its first
-//! byte. No bytes make it panic, and it keeps no more of them than [`DecodeLimits`] allows.
+//! The first byte of the body tells whether it is a stream of events, a list or one object. No
+//! input makes it panic, and it keeps no more bytes than [`DecodeLimits`] allows.
 //!
 //! [parsed]: ProposedArguments::parsed
 #![cfg_attr(
@@ -48,10 +48,10 @@ pub use hint::retry_after_ms;
 pub use reply::{Decoded, NotAnObject, ProposedArguments, ProposedCall, ReplyPiece, TokenUsage};
 
 use anthropic::Messages;
-use body::{Body, Found, Remainder};
+use body::{Found, Remainder, ResponseBody};
 use fault::DecodeFault;
 use gather::Gather;
-use json::Node;
+use json::JsonNode;
 use openai_responses::Responses;
 use sse::Frame;
 
@@ -60,7 +60,7 @@ use super::Protocol;
 /// What HTTP says beside the body, as far as it matters here.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Head {
-    /// The status. Outside 200 to 299 the answer is an error, whatever it says.
+    /// The status. Outside 200 to 299 the response is an error, whatever its body.
     pub status: Option<u16>,
     /// The `Retry-After` header, as [`retry_after_ms`] reads it.
     pub retry_after_ms: Option<u64>,
@@ -91,8 +91,8 @@ impl Default for DecodeLimits {
 /// Reads one answer.
 #[derive(Debug)]
 pub struct Decoder {
-    wire: Wire,
-    body: Body,
+    wire: WireDecoder,
+    body: ResponseBody,
     gather: Gather,
     /// Whether the rest of the body is of no interest.
     closed: bool,
@@ -107,12 +107,12 @@ impl Decoder {
     /// Starts to read an answer that may be so long.
     pub fn with_limits(protocol: Protocol, limits: DecodeLimits) -> Self {
         let wire = match protocol {
-            Protocol::OpenAiChat => Wire::Chat,
-            Protocol::OpenAiResponses => Wire::Responses(Responses::default()),
-            Protocol::AnthropicMessages => Wire::Messages(Messages::default()),
-            Protocol::GeminiGenerate => Wire::Generate,
+            Protocol::OpenAiChat => WireDecoder::Chat,
+            Protocol::OpenAiResponses => WireDecoder::Responses(Responses::default()),
+            Protocol::AnthropicMessages => WireDecoder::Messages(Messages::default()),
+            Protocol::GeminiGenerate => WireDecoder::Generate,
         };
-        let body = Body::new(limits);
+        let body = ResponseBody::new(limits);
         Self { wire, body, gather: Gather::default(), closed: false }
     }
 
@@ -141,12 +141,12 @@ impl Decoder {
     /// Ends the body and returns the reply.
     pub fn finish(mut self, head: &Head) -> Decoded {
         let rest = if self.closed { Remainder::Nothing } else { self.body.rest() };
-        // Whatever the body of a refused request is, its status is the trouble.
+        // The status of a rejected request decides, whatever its body.
         let mut otherwise = head.refused().then(|| DecodeFault::text(self.body.opening()));
         match rest {
             Remainder::Nothing => {}
             Remainder::Event(frame) => self.read(frame, true),
-            Remainder::Whole(text) => match Node::read(&text) {
+            Remainder::Whole(text) => match JsonNode::read(&text) {
                 Ok(node) if head.refused() => otherwise = Some(DecodeFault::body(node)),
                 Ok(node) => self.wire.body(node, &mut self.gather),
                 // A body that was cut has nothing that could be used.
@@ -162,7 +162,7 @@ impl Decoder {
     fn found(&mut self, found: Found) {
         match found {
             Found::Event(frame) => self.read(frame, false),
-            Found::Element(element) => match Node::read(&element) {
+            Found::Element(element) => match JsonNode::read(&element) {
                 Ok(node) => self.wire.body(node, &mut self.gather),
                 Err(error) => self.malformed(body::not_json("an element", &error)),
             },
@@ -176,7 +176,7 @@ impl Decoder {
         if data == b"[DONE]" {
             self.wire.done(&mut self.gather);
         } else {
-            match Node::read(data) {
+            match JsonNode::read(data) {
                 Ok(node) if node.is_object() => {
                     self.wire.event(&frame.name, node, &mut self.gather);
                 }
@@ -196,15 +196,15 @@ impl Decoder {
 
 /// The reader of one protocol.
 #[derive(Debug)]
-enum Wire {
+enum WireDecoder {
     Chat,
     Responses(Responses),
     Messages(Messages),
     Generate,
 }
 
-impl Wire {
-    fn event(&mut self, name: &str, node: Node<'_>, gather: &mut Gather) {
+impl WireDecoder {
+    fn event(&mut self, name: &str, node: JsonNode<'_>, gather: &mut Gather) {
         let carried = DecodeFault::carried(node);
         if let Some(fault) = carried.or_else(|| (name == "error").then(|| DecodeFault::body(node)))
         {
@@ -222,7 +222,7 @@ impl Wire {
         }
     }
 
-    fn body(&mut self, node: Node<'_>, gather: &mut Gather) {
+    fn body(&mut self, node: JsonNode<'_>, gather: &mut Gather) {
         // A response tells its error itself, beside its status.
         let tells_itself = matches!(self, Self::Responses(_)) && node.field("status").is_some();
         if let Some(fault) = DecodeFault::carried(node).filter(|_| !tells_itself) {

@@ -18,10 +18,9 @@ use serde_json::Value;
 
 use super::{ModelRequest, Protocol, settings::ModelSettings, settings::Proposals};
 use crate::tool::ToolSpec;
-use turns::Turn;
+use turns::EncodedTurn;
 
-/// The name of the tool by which a reply is held to a schema where the protocol has
-/// no other way.
+/// The name of the tool that enforces a schema if the protocol has no other way.
 pub(super) const REPLY: &str = "reply";
 
 /// The form that a reply is asked for in.
@@ -51,7 +50,7 @@ pub struct Encoded {
 struct Parts<'q> {
     settings: &'q ModelSettings,
     system: String,
-    turns: Vec<Turn>,
+    turns: Vec<EncodedTurn>,
     /// The tools to offer; none unless the form is [`ReplyFormat::Tools`].
     tools: Vec<(&'q str, &'q ToolSpec)>,
     /// The schema to hold the reply to; none unless the form is [`ReplyFormat::Schema`].

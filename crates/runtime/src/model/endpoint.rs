@@ -1,4 +1,4 @@
-//! Where a provider is reached, and what is sent there beside the question.
+//! The address of a provider, and the headers of its requests.
 
 use reqwest::{
     Url,
@@ -31,7 +31,7 @@ pub(super) fn base(provider: Provider, text: &str) -> Result<Url, ModelError> {
     if url.query().is_some() || url.fragment().is_some() {
         return bad("it has a query or a fragment");
     }
-    // A server listens on this address; nobody can be reached there.
+    // Servers listen on this address; clients cannot connect to it.
     if url.host_str() == Some("0.0.0.0") && url.set_host(Some("127.0.0.1")).is_err() {
         return bad("its host is not allowed");
     }
@@ -78,7 +78,7 @@ pub(super) fn address(settings: &ModelSettings) -> Result<Url, ModelError> {
         Provider::Ollama => ("v1", vec!["chat", "completions"]),
         _ => ("", vec!["chat", "completions"]),
     };
-    // Whoever gives the whole address means just that.
+    // A complete address is used as it is.
     if ends_with(&url, &format!("/{}", path.join("/"))) {
         return Ok(url);
     }
@@ -136,7 +136,7 @@ pub(super) fn headers(settings: &ModelSettings) -> Result<HeaderMap, ModelError>
     Ok(headers)
 }
 
-/// Returns whether a provider takes a key by which it tells a repeated question.
+/// Returns whether a provider supports an idempotency key.
 pub(super) const fn takes_idempotency_key(provider: Provider) -> bool {
     matches!(provider, Provider::OpenAi | Provider::OpenAiResponses | Provider::OpenAiCompatible)
 }

@@ -38,21 +38,21 @@ pub enum ModelError {
         /// The name.
         name: String,
     },
-    /// The address is no address of a server.
+    /// The base URL is not a server's address.
     #[error("the base URL `{url}` cannot be used: {why}")]
     BadBase {
         /// The address, without anything secret in it.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// There is no address.
+    /// The base URL is missing.
     #[error("`{provider}` needs a base URL")]
     NoBase {
         /// The provider.
         provider: Provider,
     },
-    /// There is no key.
+    /// The key is missing.
     #[error("`{provider}` needs a key")]
     NoKey {
         /// The provider.
@@ -65,7 +65,7 @@ pub enum ModelError {
         provider: Provider,
     },
     /// A setting is out of its range.
-    #[error("`{setting}` is out of its range")]
+    #[error("`{setting}` is out of range")]
     BadSetting {
         /// The setting.
         setting: &'static str,
@@ -75,11 +75,11 @@ pub enum ModelError {
     /// No provider answers.
     #[error("`{spec}` cannot be recorded or replayed")]
     NothingToRecord {
-        /// What is asked instead.
+        /// The model that was asked for.
         spec: String,
     },
     /// Answers cannot be recorded and replayed at once.
-    #[error("`--record` and `--replay` exclude each other")]
+    #[error("`--record` and `--replay` cannot be used together")]
     RecordAndReplay,
     /// The HTTP client cannot be made.
     #[error("no network connections are possible: {0}")]
@@ -100,7 +100,7 @@ pub enum ModelError {
         path: PathBuf,
         /// The line; the first is 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
@@ -139,7 +139,7 @@ impl ModelError {
             Self::Client(_) => {
                 "install the system's CA certificates, or point SSL_CERT_FILE at them".into()
             }
-            Self::File { path, .. } => format!("check that {} is there", path.display()),
+            Self::File { path, .. } => format!("check that {} exists", path.display()),
             Self::Line { .. } => {
                 "a script is a list of `[[turn]]` tables, or JSON lines, with `text`, \
                                   `calls` or `fault`"

@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json, value::to_raw_value};
 
-use crate::tool::fts::Wanted;
+use crate::tool::fts::QueryWords;
 
 /// Passages that an answer quotes.
 const QUOTED: usize = 5;
@@ -55,11 +55,11 @@ fn quoted(messages: &[PromptMessage]) -> String {
     let query = found.iter().find_map(|message| match message {
         PromptMessage::Assistant { calls, .. } => {
             let arguments: Value = serde_json::from_str(calls.first()?.arguments.get()).ok()?;
-            Some(Wanted::of(arguments.get("query")?.as_str()?))
+            Some(QueryWords::of(arguments.get("query")?.as_str()?))
         }
         _ => None,
     });
-    let passages = passages(found, &query.unwrap_or_else(|| Wanted::of("")));
+    let passages = passages(found, &query.unwrap_or_else(|| QueryWords::of("")));
     let text = match searched(found) {
         Some(Err(why)) => format!("Nothing was searched: {why}"),
         _ if passages.is_empty() => "No passage in these documents matches the question.".into(),
@@ -68,8 +68,8 @@ fn quoted(messages: &[PromptMessage]) -> String {
     format!("{text}\n\n{NOTE}")
 }
 
-/// Answers a prompt by quoting from the results in it. What was not searched for or not
-/// found is no answer: a run must not take it for one.
+/// Answers a prompt by quoting from the results in it. If nothing was searched or found, that is
+/// an error, so that a run does not take it for an answer.
 fn answer(prompt: &Prompt) -> Result<String, String> {
     match searched(&prompt.messages) {
         None => return Err(UNSEARCHED.into()),
@@ -114,22 +114,22 @@ fn listed(passages: &[&str]) -> String {
     format!("These passages match best:\n\n{}", quotes.join("\n"))
 }
 
-/// Returns the passages that speak of the question, in the search's order.
+/// Returns the passages that match the question, in the search's order.
 fn best(prompt: &Prompt) -> Vec<&str> {
     let question = prompt.messages.iter().find_map(|message| match message {
-        PromptMessage::User(text) => Some(Wanted::of(text)),
+        PromptMessage::User(text) => Some(QueryWords::of(text)),
         _ => None,
     });
-    passages(&prompt.messages, &question.unwrap_or_else(|| Wanted::of("")))
+    passages(&prompt.messages, &question.unwrap_or_else(|| QueryWords::of("")))
 }
 
 /// Returns the passages in some results that have enough of these words: one with less than
 /// half as many as the best is about something else.
-fn passages<'a>(messages: &'a [PromptMessage], question: &Wanted) -> Vec<&'a str> {
+fn passages<'a>(messages: &'a [PromptMessage], question: &QueryWords) -> Vec<&'a str> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for message in messages {
         let PromptMessage::Tool { result, .. } = message else { continue };
-        // "No passage matches" and the mark of a cut are no passages.
+        // "No passage matches" and the mark of a cut are not passages.
         for line in result.output.lines().filter(|line| result.ok && has_place(line)) {
             if !found.iter().any(|(_, known)| *known == line) {
                 found.push((question.covered(line).unwrap_or(0), line));
@@ -172,7 +172,7 @@ mod tests {
                       c.md:1: Trains shut a gate out.\na.md:1: The gate shuts before trains pass.";
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
         let messages = [PromptMessage::Tool { id: "call-1".into(), result }];
-        let found = |question: &str| passages(&messages, &Wanted::of(question));
+        let found = |question: &str| passages(&messages, &QueryWords::of(question));
         let lines: Vec<&str> = output.lines().collect();
         assert_eq!(found("Does a gate shut if trains pass?"), [lines[0], lines[2]]);
         assert_eq!(found("What of trains?"), lines[..3]);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_about_something_else_are_no_answer() {
+    fn unrelated_passages_are_not_an_answer() {
         let body = "builtins.rst:9: bytes.capitalize() returns a copy with its first byte capital.\n\
                     curses.rst:3: A_PROTECT: protected mode";
         for question in ["What is the capital of Mongolia?", "What does the GIL protect?"] {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_searched_or_not_found_is_no_answer() {
+    fn nothing_searched_or_found_is_not_an_answer() {
         let asked = |results: &[(bool, &str)], schema: bool| {
             let mut messages = vec![PromptMessage::User("Who sets the points?".into())];
             messages.extend(results.iter().map(|(ok, output)| PromptMessage::Tool {

@@ -14,7 +14,7 @@ const LINE_BYTES: usize = 8 << 20;
 pub(super) struct Reading<'s> {
     decoder: Decoder,
     pub(super) redactor: Redactor,
-    /// Who watches; nobody, where the answer is no reply.
+    /// The observers; none if the response is not a reply.
     pub(super) shown: Option<&'s ProgressSink>,
     /// Whether a call of the tool [`REPLY`] is the text.
     pub(super) by_tool: bool,
@@ -26,7 +26,7 @@ pub(super) struct Reading<'s> {
 }
 
 impl Reading<'_> {
-    /// Starts to read a body of so many bytes at most.
+    /// Starts to read a body of at most this many bytes.
     pub(super) fn new(protocol: Protocol, most: usize) -> Self {
         let limits = DecodeLimits { body: most, line: LINE_BYTES.min(most) };
         Self {

@@ -20,18 +20,18 @@ use serde_json::{Map, Value, value::to_raw_value};
 use super::{ModelError, ProgressSink, settings::Prices};
 use crate::effect::Completion;
 
-/// The longest pause: nobody waits longer for a demonstration.
+/// The longest delay of a demonstration.
 const LONGEST_DELAY_MS: u64 = 3_600_000;
 
 /// One answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Turn {
+struct ScriptedTurn {
     /// What the last message must hold for this turn to be taken.
     when: Option<String>,
     text: Option<String>,
     #[serde(default)]
-    calls: Vec<Called>,
+    calls: Vec<ScriptedCall>,
     fault: Option<Failed>,
     #[serde(default)]
     delay_ms: u64,
@@ -44,7 +44,7 @@ struct Turn {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Called {
+struct ScriptedCall {
     tool: String,
     #[serde(default)]
     arguments: Map<String, Value>,
@@ -71,21 +71,21 @@ struct Counted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Whole {
+struct ScriptFile {
     #[serde(default)]
-    turn: Vec<toml::Spanned<Turn>>,
+    turn: Vec<toml::Spanned<ScriptedTurn>>,
 }
 
 /// The turns of a file that were not taken yet.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct ModelScript {
     path: PathBuf,
     count: usize,
-    left: Mutex<Vec<(usize, Turn)>>,
+    left: Mutex<Vec<(usize, ScriptedTurn)>>,
     prices: Option<Prices>,
 }
 
-impl Script {
+impl ModelScript {
     /// Reads a file: TOML if it is named so, else one JSON object per line.
     pub(super) fn open(path: &Path, prices: Option<Prices>) -> Result<Arc<Self>, ModelError> {
         let source = fs::read_to_string(path)
@@ -100,7 +100,7 @@ impl Script {
             turn.check().map_err(|why| bad((*line, why)))?;
         }
         let left = turns.into_iter().enumerate().map(|(at, (_, turn))| (at, turn));
-        let left: Vec<(usize, Turn)> = left.collect();
+        let left: Vec<(usize, ScriptedTurn)> = left.collect();
         Ok(Arc::new(Self { path: path.into(), count: left.len(), left: Mutex::new(left), prices }))
     }
 
@@ -117,9 +117,9 @@ impl Script {
         turn.done(place, shown).await.costing(usage)
     }
 
-    fn take(&self, last: &str) -> Result<(usize, Turn), String> {
+    fn take(&self, last: &str) -> Result<(usize, ScriptedTurn), String> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |turn: &Turn| turn.when.as_ref().is_none_or(|when| last.contains(when));
+        let fits = |turn: &ScriptedTurn| turn.when.as_ref().is_none_or(|when| last.contains(when));
         if let Some(at) = left.iter().position(|(_, turn)| fits(turn)) {
             return Ok(left.remove(at));
         }
@@ -134,7 +134,7 @@ impl Script {
     }
 }
 
-impl Turn {
+impl ScriptedTurn {
     fn check(&self) -> Result<(), String> {
         let speaks = self.text.is_some() || !self.calls.is_empty();
         if speaks == self.fault.is_some() && (self.text.is_none() || !self.calls.is_empty()) {
@@ -165,7 +165,7 @@ impl Turn {
             if self.piece_ms > 0 {
                 tokio::time::sleep(Duration::from_millis(self.piece_ms)).await;
             } else {
-                // Whoever watches sees a word before the next one is there.
+                // Observers see each word before the next one.
                 tokio::task::yield_now().await;
             }
         }
@@ -199,7 +199,7 @@ fn last(prompt: &Prompt) -> &str {
     }
 }
 
-fn lines(source: &str) -> Result<Vec<(usize, Turn)>, (usize, String)> {
+fn lines(source: &str) -> Result<Vec<(usize, ScriptedTurn)>, (usize, String)> {
     let full = (1..).zip(source.lines()).filter(|(_, text)| !text.trim().is_empty());
     full.map(|(line, text)| match serde_json::from_str(text) {
         Ok(turn) => Ok((line, turn)),
@@ -213,9 +213,9 @@ fn lines(source: &str) -> Result<Vec<(usize, Turn)>, (usize, String)> {
     .collect()
 }
 
-fn tables(source: &str) -> Result<Vec<(usize, Turn)>, (usize, String)> {
+fn tables(source: &str) -> Result<Vec<(usize, ScriptedTurn)>, (usize, String)> {
     let line = |at: usize| source.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-    let whole: Whole = toml::from_str(source).map_err(|error| {
+    let whole: ScriptFile = toml::from_str(source).map_err(|error| {
         (error.span().map_or(1, |span| line(span.start)), error.message().to_owned())
     })?;
     let turns = whole.turn.into_iter();

@@ -1,5 +1,6 @@
 //! Keys: held, sent, and never shown.
 
+use pointsman_kernel::id::Digest;
 use std::{fmt, sync::Arc};
 
 /// What stands where a key stood.
@@ -25,7 +26,12 @@ impl ApiKey {
         &self.0
     }
 
-    /// Returns a text without the key, for providers that repeat what they were sent.
+    /// Returns the digest of the key, which tells accounts apart.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        Digest::of(self.0.as_bytes()).0
+    }
+
+    /// Returns a text without the key, for providers that repeat their input.
     pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST { text.to_owned() } else { text.replace(&*self.0, REDACTED) }
     }
@@ -112,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_no_key_to_take_out() {
+    fn short_keys_are_not_redacted() {
         assert_eq!(ApiKey::new("none").redact("none of it"), "none of it");
         assert_eq!(Redactor::new(Some(ApiKey::new("none"))).push(b"none"), b"none");
     }

@@ -1,5 +1,6 @@
 //! What a model is asked with: address, key, limits, and where answers are kept.
 
+use pointsman_kernel::id::Digest;
 use std::{path::PathBuf, time::Duration};
 
 use super::{ApiKey, ModelError, spec::Spec};
@@ -27,7 +28,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Returns what so many tokens cost, in millionths, rounded up.
+    /// Returns the cost of this many tokens, in millionths, rounded up.
     pub fn of(&self, input: u64, output: u64) -> u64 {
         let cost = |tokens: u64, price: u64| u128::from(tokens).saturating_mul(u128::from(price));
         let sum = cost(input, self.input).saturating_add(cost(output, self.output));
@@ -42,7 +43,7 @@ pub struct ModelSettings {
     pub spec: Spec,
     /// The server's address; the provider's own where there is none.
     pub base_url: Option<String>,
-    /// The key. Whoever sets it says that it is meant for `base_url`.
+    /// The key. It is sent to `base_url`, so set both together.
     pub key: Option<ApiKey>,
     /// How the model proposes.
     pub proposals: Proposals,
@@ -67,6 +68,20 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
+    /// Returns a name of the provider and the account, the same on every machine; nothing without a
+    /// provider. Address and key are in it as a digest.
+    pub(crate) fn provider_name(&self) -> Option<Box<str>> {
+        let provider = self.spec.provider();
+        provider.protocol()?;
+        let base = self.base_url.as_deref().or_else(|| provider.own_base()).unwrap_or_default();
+        let mut account = base.as_bytes().to_vec();
+        account.push(0);
+        account.extend(self.key.iter().flat_map(ApiKey::digest));
+        let digest = Digest::of(&account).to_string();
+        let short: String = digest.chars().take(16).collect();
+        Some(format!("{}:{short}", provider.as_str()).into())
+    }
+
     /// Returns the defaults for a model.
     pub const fn new(spec: Spec) -> Self {
         Self {
@@ -89,9 +104,9 @@ impl ModelSettings {
     /// Returns the settings that the environment asks for. `base_url`, where given,
     /// comes before the environment's.
     ///
-    /// A key is sent only where it is meant to go: to the server that the environment
-    /// names beside the key, or else to the provider's own. A `base_url` from elsewhere,
-    /// such as a file in a folder that somebody else wrote, gets no key.
+    /// A key is sent only to its own server: the one that the environment names next to the key,
+    /// or else the provider's own. A `base_url` from elsewhere, such as a file in a repository,
+    /// gets no key.
     #[cfg(feature = "models")]
     pub fn from_env(
         spec: Spec,

@@ -22,8 +22,8 @@ use super::{ModelError, Protocol, wait::Headers};
 /// The format of the lines. In the first one digests were of all that a request says.
 const FORMAT: u32 = 2;
 
-/// What stands before the milliseconds that a run has been in its state, and after them.
-/// They differ from run to run, so they are no part of what is asked.
+/// The text before and after the milliseconds that a run has been in its state. They differ from
+/// run to run, so the digest ignores them.
 const TIMED: (&str, &str) = ("\\nPhase Duration: ", "ms\\n");
 
 /// How an answer ended.
@@ -124,10 +124,10 @@ impl Taped {
     }
 }
 
-/// The digests by which a request is known.
+/// The digests that identify a request.
 #[derive(Clone, Debug)]
 pub(super) struct Digests {
-    /// The one that is written down.
+    /// The digest to record.
     pub(super) now: String,
     /// The one of the first format.
     first: String,
@@ -158,12 +158,12 @@ fn untimed(body: &str) -> String {
 
 /// A file that answers are appended to.
 #[derive(Clone, Debug)]
-pub(super) struct Recorder {
+pub(super) struct TapeRecorder {
     path: PathBuf,
     file: Arc<Mutex<File>>,
 }
 
-impl Recorder {
+impl TapeRecorder {
     pub(super) fn open(path: &Path) -> Result<Self, ModelError> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let file = file.map_err(|source| ModelError::File { path: path.into(), source })?;
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_told_apart_by_what_is_asked() {
+    fn requests_differ_by_their_content() {
         let (left, right) = (json!({ "a": 1, "b": 2 }), json!({ "b": 2, "a": 1 }));
         let chat = Protocol::OpenAiChat;
         let digest = |protocol: Protocol, body: &Value| digests(protocol, body).now;
         assert_eq!(digest(chat, &left), digest(chat, &right));
         assert_ne!(digest(chat, &left), digest(Protocol::GeminiGenerate, &left));
         assert_ne!(digest(chat, &left), digest(chat, &json!({ "a": 1 })));
-        // How long a run has been in its state is no part of the question.
+        // The time in the state is not part of the request.
         let timed = |time: &str| {
             let text = format!("Current Phase: DECIDING\nPhase Duration: {time}\nStatus: STUCK");
             digests(chat, &json!({ "text": text }))

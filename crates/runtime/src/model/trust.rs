@@ -10,7 +10,7 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use crate::clock::written;
 
-/// Names of a certificate that are told.
+/// How many names of a certificate to show.
 const NAMES: usize = 5;
 
 /// What to do for a certificate whose signer is not known.
@@ -62,7 +62,7 @@ fn tls<'e>(mut cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
     cause.downcast_ref()
 }
 
-/// Says what is wrong with a certificate, and what to do.
+/// Explains a certificate's error and its remedy.
 fn bad(why: &CertificateError, host: &str) -> String {
     let renew = "renew it on the server, or check the clock of this machine";
     match why {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_further_attempt_can_change_is_left_to_it() {
+    fn temporary_tls_errors_are_left_to_the_next_attempt() {
         for error in [
             rustls::Error::AlertReceived(AlertDescription::InternalError),
             rustls::Error::InvalidMessage(InvalidMessage::MissingData("x")),
@@ -164,7 +164,8 @@ mod tests {
             assert_eq!(told(error.clone()), None, "{error}");
         }
         assert_eq!(refused("https://x", "x", &io::Error::other("reset")), None);
-        let plain = told(InvalidMessage::InvalidContentType.into()).expect("it is told");
+        let plain =
+            told(InvalidMessage::InvalidContentType.into()).expect("the fault has a message");
         assert_eq!(plain.0, FaultClass::Contract);
         assert!(plain.1.contains("set the base URL to http://box.example:8443"), "{}", plain.1);
     }

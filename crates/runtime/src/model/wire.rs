@@ -22,7 +22,7 @@ use super::{
     secret::Redactor,
     settings::ModelSettings,
     spec::Provider,
-    tape::{self, Recorder, Replayer, TapeEnd, Taped},
+    tape::{self, Replayer, TapeEnd, TapeRecorder, Taped},
     trust,
     wait::{self, Headers},
 };
@@ -36,12 +36,12 @@ const REFUSED_BYTES: usize = 256 << 10;
 pub(super) struct Wire {
     settings: ModelSettings,
     protocol: Protocol,
-    source: Source,
+    source: ResponseSource,
 }
 
 #[derive(Debug)]
-enum Source {
-    Network { client: Client, url: Url, recorder: Option<Recorder> },
+enum ResponseSource {
+    Network { client: Client, url: Url, recorder: Option<TapeRecorder> },
     Tape(Replayer),
 }
 
@@ -51,7 +51,7 @@ type Opening = (u16, Option<u64>, Headers);
 impl Wire {
     pub(super) fn new(settings: ModelSettings, protocol: Protocol) -> Result<Self, ModelError> {
         let source = match &settings.replay {
-            Some(path) => Source::Tape(Replayer::open(path)?),
+            Some(path) => ResponseSource::Tape(Replayer::open(path)?),
             None => network(&settings)?,
         };
         Ok(Self { settings, protocol, source })
@@ -61,11 +61,11 @@ impl Wire {
         let encoded = encode::encode(self.protocol, question, &self.settings);
         let digests = tape::digests(self.protocol, &encoded.body);
         match &self.source {
-            Source::Tape(tape) => match tape.take(&digests) {
+            ResponseSource::Tape(tape) => match tape.take(&digests) {
                 Ok(taped) => self.recall(&taped, &encoded, question, shown),
                 Err(why) => self.fault(FaultClass::Gone, false, &why),
             },
-            Source::Network { client, url, recorder } => {
+            ResponseSource::Network { client, url, recorder } => {
                 let mut response = match self.send(client, url, &encoded.body, question).await {
                     Ok(response) => response,
                     Err(fault) => return fault,
@@ -223,7 +223,7 @@ fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
     decoded
 }
 
-fn network(settings: &ModelSettings) -> Result<Source, ModelError> {
+fn network(settings: &ModelSettings) -> Result<ResponseSource, ModelError> {
     let provider = settings.spec.provider();
     let url = endpoint::address(settings)?;
     if settings.key.is_none() && endpoint::needs_key(settings, &url) {
@@ -245,8 +245,8 @@ fn network(settings: &ModelSettings) -> Result<Source, ModelError> {
         client = client.no_proxy();
     }
     let client = client.build().map_err(|error| ModelError::Client(root(&error).to_string()))?;
-    let recorder = settings.record.as_deref().map(Recorder::open).transpose()?;
-    Ok(Source::Network { client, url, recorder })
+    let recorder = settings.record.as_deref().map(TapeRecorder::open).transpose()?;
+    Ok(ResponseSource::Network { client, url, recorder })
 }
 
 /// Returns the last of an error's causes: it says what happened, the others say where.
@@ -268,8 +268,8 @@ fn opening(response: &Response) -> Opening {
     (status, wait::hint_ms(status, &headers, now_ms()), headers)
 }
 
-/// Returns the headers that say something about the answer. A place that the server
-/// points to is kept without its path, in which there may be anything.
+/// Returns the headers that describe the response. The target of a redirect is kept without its
+/// path, which may contain anything.
 fn kept(headers: &HeaderMap) -> Headers {
     let tells = |name: &str| {
         name.contains("ratelimit")

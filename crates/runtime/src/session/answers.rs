@@ -1,4 +1,4 @@
-//! Answers that wait in messages: to which question, and what they say.
+//! Answers in messages that were not taken yet.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ pub fn overdue(row: &RunRow, question: &Question) -> Option<u64> {
 }
 
 impl Session {
-    /// Returns what was answered to a run's questions and not yet taken. Of several answers
-    /// to one question the last counts.
+    /// Returns the answers to a run's questions that were not taken yet. The last of several
+    /// answers counts.
     pub fn answers(&self, id: &RunId) -> Result<BTreeMap<EffectId, bool>, SessionError> {
         let messages = self.block_on(self.store.messages(id))?;
         if messages.is_empty() {

@@ -1,4 +1,4 @@
-//! Somebody who is there while a run goes on: what they are asked, and what they say.
+//! A person who is present during a run: their questions and answers.
 
 use pointsman_kernel::{body::Body, governor::Grant};
 
@@ -15,44 +15,44 @@ pub struct ApprovalDecision {
     pub remember: Option<Grant>,
 }
 
-/// A question that is put to somebody who is there.
+/// A question for a person who is present.
 pub struct ApprovalRequest<'a> {
     /// The question.
     pub question: &'a Question,
     /// Until when it can be answered, in milliseconds since 1970.
     pub due: Option<u64>,
-    /// What the run has come to so far, for agents that report more than text.
+    /// The run's report so far, for agents that report more than text.
     pub report: Option<Body>,
     pub(super) open: &'a dyn Fn() -> bool,
 }
 
 impl ApprovalRequest<'_> {
-    /// Returns whether an answer still counts: somebody else may have answered by message,
-    /// or cancelled the run, or it may be too late. It costs little to ask often.
+    /// Returns whether an answer still counts: another process may have answered or cancelled the
+    /// run, or the deadline may have passed. This is cheap to call often.
     pub fn is_open(&self) -> bool {
         (self.open)()
     }
 }
 
-/// What somebody says who is asked.
+/// A person's reply to a question.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ApproverReply {
     /// Yes or no.
     Decided(ApprovalDecision),
-    /// It is left to somebody else, later; also where it is no longer asked.
+    /// Left open, or no longer open.
     Later,
-    /// The run is to be cancelled.
+    /// Cancel the run.
     Cancel,
 }
 
-/// Somebody who is there while a run goes on.
+/// A person who is present during a run.
 pub trait Approver: Send {
-    /// Answers a question, and may block; whoever does looks now and then whether it is
+    /// Answers a question, and may block; then it checks now and then whether the question is
     /// still open.
     fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply;
 }
 
-/// Nobody is there: what needs a person waits for one.
+/// No person is present: questions stay open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unattended;
 

@@ -1,8 +1,7 @@
-//! Conversations: words go to a run at any time, and what happens is told to those who
-//! watch it.
+//! Conversations: messages go to a run at any time, and observers see what happens.
 //!
-//! Whoever drives the run sends a word as soon as it is said: from then on it outlives the
-//! process, and the run hears it when it next listens.
+//! The driving process stores a message as soon as it is sent: from then on it survives the
+//! process, and the run receives it when it next awaits one.
 
 use std::sync::Arc;
 
@@ -27,11 +26,10 @@ use crate::{
     task::Command,
 };
 
-/// The event by which an agent learns that nothing more will be said.
+/// The event for the end of the input.
 const CLOSED: &str = "input_closed";
 
-/// Says things to a run. It can be cloned and sent about; when the last one is gone, the
-/// run is let go of.
+/// Sends commands to a run. It can be cloned; dropping the last one detaches from the run.
 #[derive(Clone, Debug)]
 pub struct CommandSender {
     commands: mpsc::UnboundedSender<Command>,
@@ -53,7 +51,7 @@ impl CommandSender {
         self.submit(giving(0, body))
     }
 
-    /// Stops what is under way; the conversation is kept, and the run listens again.
+    /// Cancels the turn; the conversation is kept, and the run awaits the next message.
     pub fn cancel_turn(&self) {
         self.send(Command::CancelTurn);
     }
@@ -63,20 +61,20 @@ impl CommandSender {
         self.send(Command::Decide(effect, decision));
     }
 
-    /// Says that nothing more will be said: the run ends once it has heard everything.
+    /// Closes the input: the run ends once it has received everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
             drop(self.submit(closing(event)));
         }
     }
 
-    /// Says that nobody here answers questions: the run is let go of as soon as it waits
-    /// for nothing else, or at once if it does so already.
+    /// Says that no one here answers questions: detach from the run as soon as it waits only for a
+    /// person, or at once if it does.
     pub fn unattended(&self) {
         self.send(Command::Unattended);
     }
 
-    /// Lets go of the run as it is. It can be gone on with later.
+    /// Detaches from the run. It can be resumed later.
     pub fn leave(&self) {
         self.send(Command::Detach);
     }
@@ -88,31 +86,31 @@ impl CommandSender {
     }
 
     pub(crate) fn send(&self, command: Command) {
-        // A run that has ended hears nothing more; its outcome says so.
+        // A run that has ended receives nothing more; its outcome says so.
         drop(self.commands.send(command));
     }
 }
 
-/// Tells what became of a word.
+/// The status of a sent message.
 #[derive(Debug)]
 pub struct Receipt {
     told: oneshot::Receiver<()>,
     persistence: Persistence,
 }
 
-/// What became of a word so far.
+/// The status of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Persistence {
-    /// It is not on disk yet: whoever is killed now loses it.
+    /// It is not on disk yet: a crash now loses it.
     Pending,
-    /// It is on disk, and waits until the run hears it.
+    /// It is on disk, and waits until the run receives it.
     Stored,
-    /// Nobody drives the run any more who could have heard it.
+    /// The run has no owner that could have received it.
     Lost,
 }
 
 impl Receipt {
-    /// Returns what became of the word so far.
+    /// Returns the status of the message.
     pub fn persistence(&mut self) -> Persistence {
         if self.persistence == Persistence::Pending {
             self.persistence = match self.told.try_recv() {
@@ -125,24 +123,24 @@ impl Receipt {
     }
 }
 
-/// Returns the event by which something is said in plain words.
+/// Returns the event for a plain message.
 pub(super) fn said(text: &str) -> Event<Body> {
     giving(0, Body::canonical(&json!({ "text": text })))
 }
 
-/// Returns the event by which a run is given something.
+/// Returns an event for a run.
 fn giving(event: u16, body: Body) -> Event<Body> {
     Event::Given { event, body: body.into() }
 }
 
-/// Returns the event by which a run learns that nothing more will be said.
+/// Returns the event for the end of the input.
 pub(super) fn closing(event: u16) -> Event<Body> {
     giving(event, Body::default())
 }
 
-/// Returns what a run is told that is to hear these words and then that there are no more;
-/// where there are none, nobody talks with it.
-pub(super) fn said_and_closed(agent: &AgentDecl, words: &[Body]) -> Vec<Event<Body>> {
+/// Returns the events of a conversation with these messages, and the end of its input;
+/// without messages there is no conversation.
+pub(crate) fn messages_and_end(agent: &AgentDecl, words: &[Body]) -> Vec<Event<Body>> {
     if words.is_empty() {
         return Vec::new();
     }
@@ -155,7 +153,7 @@ pub(super) fn closed(agent: &AgentDecl) -> Option<u16> {
     (0..).zip(agent.events).find(|(_, name)| **name == CLOSED).map(|(event, _)| event)
 }
 
-/// A run that somebody talks with.
+/// A run that a person talks with.
 #[derive(Debug)]
 pub struct ConversationHandle {
     run: RunId,
@@ -175,7 +173,7 @@ impl ConversationHandle {
         self.sender.clone()
     }
 
-    /// Waits until the run has ended or was let go of.
+    /// Waits until the run has ended or was detached from.
     pub async fn outcome(self) -> Result<RunSummary, SessionError> {
         let Self { run, sender, driving, .. } = self;
         // The caller may hold others; this one must not keep the run waiting.
@@ -206,8 +204,8 @@ impl Session {
         Ok(self.talk(executor, driver))
     }
 
-    /// Goes on with a conversation. Those who watch are told first what it waits for.
-    pub fn rejoin(
+    /// Resumes a conversation. Observers first learn what it waits for.
+    pub fn resume_conversation(
         &self,
         executor: &LocalExecutor,
         id: &RunId,
@@ -233,7 +231,7 @@ impl Session {
         let sender = CommandSender::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
             let _pressed = Pressed::listen(pressing)?;
-            drive::talked_with(driver, watch, taken).await
+            drive::converse_until_end(driver, watch, taken).await
         });
         let threads = self.threads.clone();
         ConversationHandle { run, sender, driving, threads }

@@ -1,4 +1,4 @@
-//! What was refused because nobody was there to be asked.
+//! Calls that were denied because the run was unattended.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::{
 };
 
 impl Session {
-    /// Returns why calls of a run were refused that somebody could have been asked for, each
-    /// reason once. A run that did without them has not done all that was asked of it.
-    pub fn unasked(&self, run: &RunId) -> Result<Vec<String>, SessionError> {
+    /// Returns why calls of an unattended run were denied, each reason once. A run without them
+    /// has not done everything.
+    pub fn denied_unattended(&self, run: &RunId) -> Result<Vec<String>, SessionError> {
         if self.block_on(begun(&*self.store, run))?.is_some_and(|begun| begun.permissions.attended)
         {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Driving one run on this machine: its task, Ctrl-C, and somebody who is there to be asked.
+//! Driving one run on this machine: its task, Ctrl-C, and a person who answers questions.
 
 use std::{cell::Cell, time::Duration};
 
@@ -24,11 +24,10 @@ use crate::{
     watch::ResourceWatch,
 };
 
-/// Time between two looks for what may close a question, while a person is asked.
+/// Time between two checks whether a question was closed, while a person is asked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Sends what a person at the keyboard and the system ask for to the task of a run, for as long
-/// as it is there.
+/// Sends Ctrl-C and the system's signals to the task of a run, while it exists.
 pub(super) struct Pressed(AbortHandle);
 
 impl Pressed {
@@ -59,8 +58,8 @@ impl Drop for Pressed {
     }
 }
 
-/// Drives a run until it ends or waits for somebody who is not there. Ctrl-C cancels it
-/// in good order; a second one, or the system's request to end, detaches from it as it is.
+/// Drives a run until it ends or waits for a person who is absent. Ctrl-C cancels it cleanly; a
+/// second one, or SIGTERM, detaches from it.
 pub(super) async fn attended(
     driver: Driver,
     watch: Option<ResourceWatch>,
@@ -76,8 +75,8 @@ pub(super) async fn attended(
     Ok(outcome(task.driver()))
 }
 
-/// Drives a run that somebody talks with until it ends or they leave. Ctrl-C cancels the turn.
-pub(super) async fn talked_with(
+/// Drives a conversation until it ends or the person leaves. Ctrl-C cancels the turn.
+pub(super) async fn converse_until_end(
     driver: Driver,
     watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
@@ -89,16 +88,16 @@ pub(super) async fn talked_with(
     Ok(outcome(task.driver()))
 }
 
-/// Puts the open questions to who is there. Returns whether one was answered.
+/// Asks the open questions. Returns whether one was answered.
 async fn ask(task: &mut RunTask, approver: &mut dyn Approver) -> Result<bool, SessionError> {
     let mut answered = false;
     for question in task.driver().questions() {
         let (reply, disturbed) = put(task.driver(), &question, approver);
-        // Somebody else may have spoken meanwhile, and who speaks first is heard first.
+        // Another process may have sent a message meanwhile, and the first one counts first.
         task.deliver().await?;
         let driver = task.driver_mut();
         let open = driver.questions().iter().any(|it| it.effect == question.effect);
-        // What was taken back and is still open after all is put again.
+        // A question that was withdrawn and is still open is asked again.
         answered |= !open || disturbed;
         match reply {
             ApproverReply::Decided(decision) if open => {
@@ -116,7 +115,7 @@ async fn ask(task: &mut RunTask, approver: &mut dyn Approver) -> Result<bool, Se
     Ok(answered)
 }
 
-/// Puts a question. Returns what was said, and whether something came that may close it.
+/// Asks a question. Returns the reply, and whether something came that may close it.
 fn put(driver: &Driver, question: &Question, approver: &mut dyn Approver) -> (ApproverReply, bool) {
     let threads = Handle::current();
     let (disturbed, looked) = (Cell::new(false), Cell::new(Stopwatch::start()));
@@ -131,14 +130,13 @@ fn put(driver: &Driver, question: &Question, approver: &mut dyn Approver) -> (Ap
     };
     let (due, report) = (driver.due(question.effect), driver.run().report());
     let asking = ApprovalRequest { question, due, report, open: &is_open };
-    // Whoever is asked may take their time; nothing else is under way meanwhile.
+    // The person may take their time; nothing else is in progress meanwhile.
     let reply = tokio::task::block_in_place(|| approver.decide(&asking));
     (reply, disturbed.get())
 }
 
-/// Returns whether a message waits that answers a question, or cancels what it is about. A
-/// journal that cannot be read now has nothing to say; it is read again before the answer
-/// counts.
+/// Returns whether a waiting message answers a question, or cancels its run. An unreadable journal
+/// counts as no; it is read again before the answer counts.
 async fn is_settled(store: &dyn Store, run: &RunId, question: &Question) -> bool {
     store.messages(run).await.unwrap_or_default().iter().any(|message| {
         let cancels = matches!(message.event(), Ok(Event::Cancelled { .. }));
@@ -146,7 +144,7 @@ async fn is_settled(store: &dyn Store, run: &RunId, question: &Question) -> bool
     })
 }
 
-/// Returns the event by which a decision reaches the run.
+/// Returns the event for a decision.
 pub fn approval(run: &dyn AnyRun, question: &Question, decision: &ApprovalDecision) -> Event<Body> {
     let ApprovalDecision { granted, reason, remember } = decision;
     let Question { effect, asks, .. } = question;
@@ -163,7 +161,7 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &ApprovalDecisi
     }
 }
 
-/// Returns how a run stands that nobody drives any more.
+/// Returns the status of a run without an owner.
 pub(crate) fn outcome(driver: &Driver) -> RunSummary {
     let core = driver.run().core();
     RunSummary {

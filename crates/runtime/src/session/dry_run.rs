@@ -1,5 +1,5 @@
-//! The start of a run without the run: everything that could refuse it is asked, and nothing
-//! is asked of anybody else, started or kept.
+//! The start of a run without the run: it checks everything that could refuse the run, and starts
+//! and stores nothing.
 
 use std::{env, fs, path::PathBuf, sync::Arc};
 
@@ -20,12 +20,11 @@ pub struct DryRun {
     pub program: Arc<Program>,
     /// Permission rules.
     pub permissions: Permissions,
-    /// The tools that the agent is told of; nothing where its chart names them itself.
+    /// The tools that the agent is offered; nothing if its chart names them itself.
     pub tools: Option<Vec<Box<str>>>,
 }
 
-/// Goes through the start of a run on a journal of its own, which is gone afterwards. No MCP
-/// server is started.
+/// Goes through the start of a run on a temporary journal. No MCP server is started.
 pub fn dry_run(
     agents: Agents,
     mut config: EngineConfig,

@@ -1,5 +1,5 @@
-//! Ending or pausing runs that nobody drives: one that is cancelled, and the children of one that has
-//! ended. Nothing that was under way is done again.
+//! Ending or pausing runs without an owner: a cancelled run, and the children of an ended one.
+//! Work in progress is not repeated.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::{
 };
 
 /// Ends a run.
-pub(super) async fn end(context: &DriverContext, lease: Lease) -> Result<(), SessionError> {
+pub(crate) async fn end(context: &DriverContext, lease: Lease) -> Result<(), SessionError> {
     let mut driver = taken_up(context, lease).await?;
     Ok(driver.give(Event::Cancelled { scope: Scope::Run }).await?)
 }
 
 /// Pauses a run.
-pub(super) async fn pause(
+pub(crate) async fn pause(
     context: &DriverContext,
     lease: Lease,
     why: &str,
 ) -> Result<(), SessionError> {
     let program = Arc::new(program(&context.agents, &*context.store, lease.run()).await?);
-    Driver::lay_aside(context.clone(), program, lease, why).await?;
+    Driver::open_to_pause(context.clone(), program, lease, why).await?;
     Ok(())
 }
 
-/// Ends the turn of a run that nobody drives, so that it listens.
+/// Ends the turn of a run without an owner, so that it awaits a message.
 pub(super) async fn settle(context: &DriverContext, lease: Lease) -> Result<(), SessionError> {
     let mut driver = taken_up(context, lease).await?;
     if !driver.listens() {
@@ -43,18 +43,18 @@ pub(super) async fn settle(context: &DriverContext, lease: Lease) -> Result<(), 
 
 async fn taken_up(context: &DriverContext, lease: Lease) -> Result<Driver, SessionError> {
     let program = Arc::new(program(&context.agents, &*context.store, lease.run()).await?);
-    Ok(Driver::take_up(context.clone(), program, lease).await?)
+    Ok(Driver::open_to_end(context.clone(), program, lease).await?)
 }
 
 /// Returns a context in which nobody acts or watches.
-pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> DriverContext {
+pub(crate) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> DriverContext {
     let (agents, store) = (Arc::clone(agents), Arc::clone(store));
     DriverContext { agents, store, executor: Arc::new(Idle), observers: Vec::new() }
 }
 
-/// Ends the children of a run that has ended: an attempt that was stopped leaves one
-/// behind, and nobody will ask for its answer. One that cannot be ended is told to the log
-/// alone: how the run itself ended must not be lost over it.
+/// Ends the children of a run that has ended: a stopped attempt leaves a child behind, and its
+/// answer is no longer needed. A failure is only logged: it must not hide how the run itself
+/// ended.
 pub(crate) async fn end_children(agents: &Arc<Agents>, store: &Arc<dyn Store>, id: &RunId) {
     let context = &idle(agents, store);
     let children = context.store.open_children(id).await.unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! Why a session cannot do what it was asked.
+//! Errors of a session.
 
 use pointsman_kernel::{chart::RefusedChart, id::Seq};
 use thiserror::Error;
@@ -10,7 +10,7 @@ use crate::{
     store::{RunId, StoreError},
 };
 
-/// Why a session cannot do what it was asked.
+/// An error of a session.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -28,27 +28,33 @@ pub enum SessionError {
     Chart {
         /// The run.
         run: RunId,
-        /// What is wrong with the chart.
+        /// The reason.
         why: RefusedChart,
     },
-    /// Somebody else drives the run.
+    /// Another process owns the run.
     #[error("run {run} is owned by another process")]
     Held {
         /// The run.
         run: RunId,
     },
-    /// The configuration is no JSON.
+    /// The configuration is not JSON.
     #[error("the configuration cannot be saved: {0}")]
     Config(#[from] serde_json::Error),
     /// The machine cannot run it.
     #[error("the program cannot start its threads: {0}")]
     Threads(#[from] std::io::Error),
-    /// Whoever drove the run broke off, which is a fault in the program.
+    /// The task of the run panicked, which is a bug in the program.
     #[error("internal error (panic) in run {run}; see the log: {why}")]
     Broke {
         /// The run.
         run: RunId,
-        /// What it says of itself.
+        /// Its own message.
+        why: String,
+    },
+    /// The run did not take a message.
+    #[error("the run ignored the message: {why}")]
+    Ignored {
+        /// Why.
         why: String,
     },
     /// A run that ended with its first entry has nothing before its end.
@@ -65,7 +71,7 @@ pub enum SessionError {
         /// The last entry before its end.
         last: Seq,
     },
-    /// There is no such entry.
+    /// The entry does not exist.
     #[error("run {run} has {}, but entry {} was requested", counted(.has, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.

@@ -1,5 +1,5 @@
-//! Replaying a run: every line is stepped again, and what is kept beside the lines is compared
-//! with what they lead to.
+//! Replaying a run: every line is applied again, and the data beside the lines is compared with
+//! the result.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// A run that was replayed and found to be as it was written.
+/// A run that was replayed and matches its journal.
 pub struct ReplayReport {
     /// The run.
     pub recalled: RecalledRun,
@@ -26,8 +26,8 @@ pub struct ReplayReport {
     pub prompts: usize,
 }
 
-/// Replays a run up to an entry, or to its end. Every byte of its lines is checked, the columns
-/// beside them are derived again, and so is every prompt.
+/// Replays a run up to an entry, or to its end. Every byte of its lines is checked, and the
+/// columns beside them and every prompt are derived again.
 pub async fn replay(
     agents: &Agents,
     store: &dyn Store,
@@ -76,7 +76,7 @@ fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {
     found
 }
 
-/// Returns the first column beside a line that is not what the lines lead to.
+/// Returns the first column beside a line that differs from the derived one.
 fn compare(has: &EntryColumns, derived: &Derived) -> Option<StoreDamage> {
     let ended = derived.ended.map(Disposition::name);
     let prompts = u64::try_from(derived.prompts.len()).unwrap_or(u64::MAX);
@@ -84,11 +84,11 @@ fn compare(has: &EntryColumns, derived: &Derived) -> Option<StoreDamage> {
         .or_else(|| maybe("entry.ended", has.ended.as_deref(), ended))
         .or_else(|| maybe("entry.wake", has.wake, derived.wake))
         .or_else(|| column("entry.prompts", has.prompts, prompts))
-        // What has no other trace: the seal itself, or a number that no run has.
+        // Damage without another trace: the checksum itself, or a number that no run has.
         .or_else(|| (!has.intact).then_some(StoreDamage::EntryColumns))
 }
 
-/// Returns the first column of a run's row that is not what the lines lead to.
+/// Returns the first column of a run's row that differs from the derived one.
 fn of_run(has: &RunRow, program: &Program, derived: &Derived) -> Option<StoreDamage> {
     let ended = derived.ended.map(Disposition::name);
     column("run.agent", &*has.agent, program.agent().name)
@@ -119,8 +119,8 @@ fn maybe<T: fmt::Display + PartialEq>(
     Some(StoreDamage::Column { column, has, derived })
 }
 
-/// Returns what differs between the prompts that are kept with an entry and those that this
-/// build renders.
+/// Returns the difference between the stored prompts of an entry and those that this build
+/// renders.
 fn rendered(kept: &[&PromptRow], derived: &[NewPrompt]) -> Option<StoreDamage> {
     if kept.len() != derived.len() {
         return Some(StoreDamage::Prompts);
@@ -139,11 +139,41 @@ fn rendered(kept: &[&PromptRow], derived: &[NewPrompt]) -> Option<StoreDamage> {
 /// at last the tools with the schema.
 fn differs(kept: &PromptRow, parts: &[String]) -> Option<String> {
     let (has, renders) = (kept.parts.len(), parts.len());
-    let same = kept.parts.iter().zip(parts).take_while(|(one, two)| ***one == ***two).count();
+    let same = kept.parts.iter().zip(parts).take_while(|(one, two)| is_same(one, two)).count();
     match same {
         same if same == has && has == renders => None,
         0 => Some("system part".into()),
         same if same.saturating_add(1) == renders => Some("list of tools or the schema".into()),
         same => Some(format!("message {same}")),
+    }
+}
+
+/// Compares two parts of prompts, which are JSON. Whether a build writes the keys of an object sorted
+/// or as they came depends on its other crates, so their order does not count.
+fn is_same(one: &str, two: &str) -> bool {
+    let value = |part| serde_json::from_str::<serde_json::Value>(part).ok();
+    one == two || value(one).is_some_and(|one| Some(one) == value(two))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_another_order_are_the_same_prompt() {
+        let part = r#"{"tools":["read"],"schema":{"type":"object","required":["a","b"]}}"#;
+        assert!(is_same(
+            part,
+            r#"{"schema":{"required":["a","b"],"type":"object"},"tools":["read"]}"#
+        ));
+        for other in [
+            r#"{"schema":{"required":["b","a"],"type":"object"},"tools":["read"]}"#,
+            r#"{"schema":{"required":["a","b"],"type":"object"},"tools":["write"]}"#,
+            r#"{"schema":null,"tools":["read"]}"#,
+            "no JSON",
+        ] {
+            assert!(!is_same(part, other), "{other}");
+        }
+        assert!(is_same("no JSON", "no JSON") && !is_same("no JSON", "nor this"));
     }
 }

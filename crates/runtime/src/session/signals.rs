@@ -1,4 +1,4 @@
-//! What the system and a person at the keyboard ask of the whole program.
+//! Signals of the system and of a person at the keyboard.
 
 use std::{io, time::Duration};
 
@@ -6,12 +6,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Session, SessionError};
 
-/// How often a person asks before nobody is waited for: once cancels the run, and twice
-/// lets go of it.
+/// Ctrl-C cancels the run, the second detaches, and the third exits at once.
 const PRESSED: usize = 3;
 
-/// What whoever drives a run listens to, from before the run is taken up: nothing that a
-/// person presses meanwhile is missed.
+/// The signals for the process that drives a run. It listens before the run is claimed, so that no
+/// key press is missed.
 pub(super) struct Signals {
     /// Ctrl-C.
     pub(super) interrupts: Signal,
@@ -28,8 +27,8 @@ impl Signals {
 }
 
 impl Session {
-    /// Has somebody told when the system asks the program to end. Runs that are driven
-    /// let go of themselves then; whoever waits for a key must do so too.
+    /// Calls a function when the system asks the program to end. Active runs detach then; code
+    /// that waits for a key must return too.
     pub fn when_ending(&self, tell: impl FnOnce() + Send + 'static) -> Result<(), SessionError> {
         let _threads = self.threads.enter();
         // Listened to from here on, so that none is missed.
@@ -42,9 +41,8 @@ impl Session {
         Ok(())
     }
 
-    /// Calls `end` when a person asks a third time for the end, or some time after the
-    /// system has. Whoever writes to a reader that does not read hears nothing and drives
-    /// nothing on: only a thread beside theirs can end that.
+    /// Calls `end` at the third Ctrl-C, or some time after SIGTERM. A thread that is blocked on a
+    /// full pipe sees no signal: only another thread can end the program then.
     pub fn when_pressed(
         &self,
         patience: Duration,

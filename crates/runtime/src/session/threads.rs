@@ -4,11 +4,11 @@ use std::{io, ops::Deref, time::Duration};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// How long work that blocks may go on after the session has ended. The tools tell theirs
-/// to stop; what waits for a broken disk cannot be told.
+/// How long blocking work may continue after the session has ended. Tools stop theirs; a thread
+/// that waits for a broken disk cannot be stopped.
 const LEFT: Duration = Duration::from_secs(2);
 
-/// Threads that are let go of in the end, whatever they wait for.
+/// Threads that are abandoned at the end, whatever they wait for.
 #[derive(Debug)]
 pub(super) struct Threads {
     handle: Handle,

@@ -1,4 +1,4 @@
-//! What was said in a run, for whoever comes back to it.
+//! The messages of a run, for a person who returns to it.
 
 #[cfg(feature = "agents")]
 use pointsman_agents::{
@@ -64,8 +64,8 @@ impl RecalledRun {
 }
 
 impl Session {
-    /// Says something to a run that is not driven here. It waits until somebody drives the
-    /// run and it listens.
+    /// Sends a message to a run that another process may own. It waits until the run has an owner
+    /// and awaits a message.
     pub fn say(&self, id: &RunId, text: &str) -> Result<Delivery, SessionError> {
         self.send(id, &said(text))
     }
@@ -80,7 +80,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns what was said to a run and not yet heard, the oldest first.
+    /// Returns the messages that a run has not received yet, oldest first.
     pub fn unheard(&self, id: &RunId) -> Result<Vec<String>, SessionError> {
         let messages = self.block_on(self.store.messages(id))?;
         Ok(messages.iter().filter_map(text).collect())
@@ -92,7 +92,7 @@ impl Session {
         Ok(messages.iter().filter(|message| given(message) == Some(0)).count())
     }
 
-    /// Takes back that nothing more would be said: somebody goes on with a conversation.
+    /// Withdraws the end of the input: a conversation is being resumed.
     pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
         for message in self.store.messages(id).await? {
             if closed.is_some() && given(&message) == closed {
@@ -102,9 +102,9 @@ impl Session {
         Ok(())
     }
 
-    /// Makes a run that goes on with a conversation that has ended. It shares what was
-    /// before the end and listens: nothing that was under way then is done again. What the
-    /// other run was told and did not hear is said to it.
+    /// Creates a run that continues a conversation that has ended. It shares the past before the
+    /// end and awaits a message; work in progress is not repeated. Messages that the other run
+    /// never received are sent to it.
     pub fn again(&self, id: &RunId) -> Result<RunId, SessionError> {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
@@ -120,7 +120,7 @@ impl Session {
     }
 }
 
-/// Returns what is said in a message in plain words.
+/// Returns the text of a message.
 fn text(message: &MailboxMessage) -> Option<String> {
     words(&message.event().ok()?)
 }

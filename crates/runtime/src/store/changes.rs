@@ -1,4 +1,4 @@
-//! Changes: hints that something was written, for those who wait for it.
+//! Changes: notifications that something was written.
 
 use pointsman_kernel::id::Seq;
 use tokio::sync::broadcast;
@@ -8,8 +8,8 @@ use super::RunId;
 /// Hints that are kept for a slow reader. One that is slower lists again.
 const KEPT: usize = 1_024;
 
-/// A hint that something was written. It says nothing of the content: that is read from the
-/// store. One may come twice, and one may stand for several of its kind.
+/// A notification of a write. It has no content: read that from the store. It may come twice, and
+/// one may stand for several.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
@@ -25,7 +25,9 @@ pub enum Change {
         /// The run.
         run: RunId,
     },
-    /// Hints were lost, or runs were removed: whatever was read may have changed.
+    /// A run of the queue may have become ready.
+    Queued,
+    /// Notifications were lost, or runs were removed: anything may have changed.
     Lagged,
 }
 
@@ -35,12 +37,12 @@ impl Change {
         match self {
             Self::Message { run: to } => to == run,
             Self::Lagged => true,
-            Self::Entry { .. } => false,
+            Self::Entry { .. } | Self::Queued => false,
         }
     }
 }
 
-/// Gives hints to those who wait: for stores.
+/// Announces changes: for stores.
 #[derive(Clone, Debug)]
 pub struct Feed(broadcast::Sender<Change>);
 
@@ -53,16 +55,16 @@ impl Default for Feed {
 impl Feed {
     /// Gives a hint to everybody who waits.
     pub fn send(&self, change: Change) {
-        // Where nobody waits nobody needs it.
+        // Without readers the change is dropped.
         drop(self.0.send(change));
     }
 
-    /// Returns whether somebody waits.
+    /// Returns whether there are readers.
     pub fn has_readers(&self) -> bool {
         self.0.receiver_count() > 0
     }
 
-    /// Returns the hints from now on. What the store needs to find them is kept for as long.
+    /// Returns the notifications from now on. The guard lives as long.
     pub fn subscribe(&self, guard: impl Send + Sync + 'static) -> Changes {
         Changes { hints: self.0.subscribe(), _guard: Box::new(guard) }
     }
@@ -75,8 +77,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Waits for the next hint. Dropping the future loses none. Where the store is gone this
-    /// waits for ever.
+    /// Waits for the next notification. Dropping the future loses none. If the store is gone, this
+    /// waits forever.
     pub async fn next(&mut self) -> Change {
         match self.hints.recv().await {
             Ok(change) => change,

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, where, and what to do about it.
+//! Errors of a store, with their location and a hint.
 
 use std::{error, io, path::PathBuf};
 
@@ -8,8 +8,7 @@ use thiserror::Error;
 use super::{MessageId, RunId};
 use crate::plural::counted;
 
-/// What can go wrong with the store. Reads of what is whole go on working after every
-/// one of these.
+/// Errors of a store. Undamaged data can still be read after each of them.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -50,19 +49,19 @@ pub enum StoreError {
         why: String,
     },
     /// The SQLite library has a known fault.
-    #[error("this build has SQLite {found}, and journals need 3.51.3 or later")]
+    #[error("this build has SQLite {found}, but journals need 3.51.3 or later")]
     OldLibrary {
         /// The version.
         found: &'static str,
     },
-    /// The file is no journal.
+    /// The file is not a journal.
     #[error("{} is not a Pointsman journal", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
     },
     /// A later build wrote the file.
-    #[error("{} has store format {found}, and this build knows formats up to {known}", path.display())]
+    #[error("{} has store format {found}, but this build knows only formats up to {known}", path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
@@ -87,7 +86,7 @@ pub enum StoreError {
         run: Option<RunId>,
         /// The entry, where one is known.
         seq: Option<Seq>,
-        /// What is wrong.
+        /// The damage.
         damage: StoreDamage,
     },
     /// The journal lacks what its watermark says was written.
@@ -117,7 +116,8 @@ pub enum StoreError {
         /// The entry.
         seq: Option<Seq>,
     },
-    /// A write failed, or its answer was lost: it may have been written or not. Reading tells.
+    /// A write failed, or its answer was lost: it may or may not have been written. Read to find
+    /// out.
     #[error("the journal may or may not have been written to{}: {why}", place(run.as_ref(), *seq))]
     Unknown {
         /// The run.
@@ -127,8 +127,8 @@ pub enum StoreError {
         /// What happened.
         why: String,
     },
-    /// An earlier write failed in a way that leaves it open what is on the disk. The store
-    /// takes no more writes until it is opened again, and nothing of this one was written.
+    /// An earlier write failed with an unknown result. The store accepts no more writes until it
+    /// is reopened, and this one was not written.
     #[error("writing to the journal failed; it accepts no more entries{}: {why}", place(run.as_ref(), *seq))]
     Broken {
         /// The run.
@@ -165,8 +165,8 @@ pub enum StoreError {
         /// The entry that was to be written.
         wanted: Seq,
     },
-    /// The line is no entry that can stand there.
-    #[error("entry {} of run {run} cannot be kept: {why}", .seq.0)]
+    /// The line is not a valid entry at this position.
+    #[error("entry {} of run {run} cannot be stored: {why}", .seq.0)]
     Unfit {
         /// The run.
         run: RunId,
@@ -175,7 +175,7 @@ pub enum StoreError {
         /// Why.
         why: String,
     },
-    /// There is no such run.
+    /// The run does not exist.
     #[error("there is no run {run}")]
     NoSuchRun {
         /// The run.
@@ -234,12 +234,12 @@ pub enum StoreError {
         run: Option<RunId>,
         /// The entry.
         seq: Option<Seq>,
-        /// What the database says.
+        /// The database's error.
         source: Box<dyn error::Error + Send + Sync>,
     },
 }
 
-/// What is wrong with a damaged journal.
+/// The damage of a journal.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StoreDamage {
@@ -250,7 +250,7 @@ pub enum StoreDamage {
     #[error("the checksum of its manifest is wrong")]
     Manifest,
     /// Runs are missing, or there are too many.
-    #[error("{} found, but {wants} written", counted(.has, "run"))]
+    #[error("found {}, expected {wants}", counted(.has, "run"))]
     Runs {
         /// How many there are.
         has: i64,
@@ -263,7 +263,7 @@ pub enum StoreDamage {
     /// The entry is not there.
     #[error("the entry is missing")]
     Missing,
-    /// The line does not have the digest that what comes after it holds.
+    /// The line does not match the digest in the next line.
     #[error("the line differs from the one written")]
     Line,
     /// An artifact is missing, or its content does not have its digest.
@@ -277,15 +277,15 @@ pub enum StoreDamage {
     Column {
         /// The table and the column.
         column: &'static str,
-        /// What is kept.
+        /// The stored value.
         has: String,
-        /// What the lines derive.
+        /// The derived value.
         derived: String,
     },
-    /// The columns beside a line do not have their checksum.
+    /// The columns beside a line have a wrong checksum.
     #[error("the checksum of its columns is wrong")]
     EntryColumns,
-    /// A prompt that has its checksum is not the one that this build renders.
+    /// A prompt with a valid checksum differs from the one that this build renders.
     #[error("the {part} of the prompt for effect {index} differs from what this build renders")]
     Rendered {
         /// The effect, counted within the entry.
@@ -317,7 +317,7 @@ fn last_known(last: Option<&(RunId, Seq)>) -> String {
 }
 
 impl StoreError {
-    /// Returns what a person can do about it, in one sentence.
+    /// Returns a hint for people, in one sentence.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Open { .. } | Self::Folder { .. } => {
@@ -354,13 +354,13 @@ impl StoreError {
                 .into(),
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Unknown { .. } => "check the disk, then resume the run".into(),
-            Self::Conflict { .. } | Self::Fenced { .. } => "another process owns this run".into(),
+            Self::Conflict { .. } | Self::Fenced { .. } => "another process owns this run; `pointsman runs` shows its progress".into(),
             Self::NoSuchRun { .. } => "list the runs: `pointsman runs`".into(),
             _ => return None,
         })
     }
 
-    /// Returns the run that is damaged, where this tells of damage and knows it.
+    /// Returns the damaged run, if this error is about damage and the run is known.
     pub const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Damaged { run, .. } => run.as_ref(),

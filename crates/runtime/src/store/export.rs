@@ -32,19 +32,19 @@ pub enum ExportError {
     #[error("this is not an exported run")]
     NotOurs,
     /// A later build wrote it.
-    #[error("the export has format {found}, and this build knows formats up to {FORMAT}")]
+    #[error("the export has format {found}, but this build knows only formats up to {FORMAT}")]
     TooNew {
         /// The format of the export.
         found: u16,
     },
-    /// A line is not what was written.
+    /// A line differs from the one written.
     #[error("line {line} of the export{}: {why}", entry(*seq))]
     Damaged {
         /// The line; the first is 1.
         line: usize,
-        /// The entry that stands there.
+        /// The entry at this line.
         seq: Option<Seq>,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }

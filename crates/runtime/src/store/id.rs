@@ -1,4 +1,4 @@
-//! Names of what is kept: runs and messages.
+//! Ids of runs and messages.
 
 use std::{fmt, str::FromStr};
 
@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct RunId(Box<str>);
 
 impl RunId {
-    /// Makes an id from letters and digits.
+    /// Makes an id from ASCII letters and digits.
     pub(crate) fn from_letters(letters: &[u8]) -> Self {
         Self(letters.iter().copied().map(char::from).collect::<String>().into())
     }
@@ -37,7 +37,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A text that is no run id.
+/// A text that is not a run id.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[error("`{0}` is not a run id: use letters, digits, `-` and `_`, 64 at most")]
 pub struct NoRunId(String);

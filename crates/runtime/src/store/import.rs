@@ -11,7 +11,7 @@ use super::{
     link::Link,
 };
 
-/// A run, as its export tells it.
+/// An exported run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exported {
     /// Its id.
@@ -22,7 +22,7 @@ pub struct Exported {
     pub chart: Box<str>,
     /// The chart's text.
     pub source: Box<str>,
-    /// What it was started for.
+    /// Its goal.
     pub goal: Box<str>,
     /// When, in milliseconds since 1970.
     pub created_ms: u64,
@@ -34,7 +34,7 @@ pub struct Exported {
     pub link: Digest,
 }
 
-/// Reads an export and checks it; names the first line that is not as it was written.
+/// Reads an export and verifies it; names the first line that differs from what was written.
 pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(ExportError::Read)?;
@@ -52,15 +52,15 @@ pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
         return damaged(2, "the export is truncated");
     };
     let link = chain(entries, tail)?;
-    // The trailer can be told beforehand, so it is compared as a whole.
+    // The expected trailer is known, so it is compared as a whole.
     let covered = bytes.get(..bytes.len().saturating_sub(tail.len() + 1)).unwrap_or_default();
     let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
     let trailer = Trailer { entries: count, link, digest: Digest::of(covered) };
     if json(&trailer)? != **tail {
         let why = match serde_json::from_str::<Trailer>(tail) {
             Err(_) => "the export is truncated: it has no trailer",
-            Ok(found) if found.entries != count => "the trailer has another number of entries",
-            Ok(found) if found.link != link => "the trailer belongs to another last entry",
+            Ok(found) if found.entries != count => "the trailer has the wrong number of entries",
+            Ok(found) if found.link != link => "the trailer does not match the last entry",
             Ok(_) => "the checksum is wrong: a line was changed",
         };
         return damaged(total, why);
@@ -147,7 +147,7 @@ fn chain(entries: &[&str], tail: &str) -> Result<Digest, ExportError> {
         }
         let digest = Digest::of(line.as_bytes());
         if link.prev != prev {
-            // If what follows knows this line as it is, the one before was changed.
+            // If the next line matches this one, the previous line was changed.
             let next = entries.get(at + 1).and_then(|next| Link::of(next)).map(|next| next.prev);
             let last = serde_json::from_str::<Trailer>(tail).ok().map(|trailer| trailer.link);
             let intact = next.or(last) == Some(digest) && seq > Seq(1);

@@ -15,7 +15,7 @@ use super::{Append, StoreError};
 pub struct Link {
     /// The number.
     pub seq: Seq,
-    /// The digest; of zeros where there is no line before.
+    /// The digest; zeros without a previous line.
     pub prev: Digest,
 }
 
@@ -59,13 +59,13 @@ impl Deref for EntryLine {
 }
 
 impl Link {
-    /// Reads it off a line, whatever else the line says.
+    /// Reads it from a line, ignoring the rest.
     pub fn of(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
 
-    /// Reads it off an entry that is to be written, and checks that it can stand there. The
-    /// first entry of a run follows no other.
+    /// Reads it from a new entry, and checks that it fits. The first entry of a run follows no
+    /// other.
     pub(super) fn checked(append: &Append, first: bool) -> Result<Self, StoreError> {
         let unfit = |why: &str| {
             let (run, seq) = (append.run.clone(), append.seq);

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 
 use pointsman_kernel::chart::Disposition;
+use serde::Deserialize;
 
-use super::{RunId, RunRow, StoreError};
+use super::{QueuePlace, QueueStatus, RunId, RunRow, StoreError};
 
-/// Which runs are listed: those that everything said here is true of.
+/// Which runs to list: those that match every condition.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
     /// By their names.
@@ -19,12 +20,18 @@ pub struct Filter {
     pub state: Option<Box<str>>,
     /// Whether they have ended, and how.
     pub status: Option<StatusFilter>,
-    /// What their goal contains, in whatever case.
+    /// Text in their goal, ignoring case.
     pub text: Option<Box<str>>,
     /// Made at this time or later, in milliseconds since 1970.
     pub from_ms: Option<u64>,
     /// Made before this time, in milliseconds since 1970.
     pub before_ms: Option<u64>,
+    /// Their key in the queue.
+    pub key: Option<Box<str>>,
+    /// How they stand in the queue.
+    pub queue: Option<QueueStatus>,
+    /// Not ended, and without an entry since this time, in milliseconds since 1970.
+    pub idle_since_ms: Option<u64>,
 }
 
 /// Which runs are listed, by their names.
@@ -33,11 +40,11 @@ pub enum RunScope {
     /// All.
     #[default]
     All,
-    /// Those that are nobody's children.
+    /// Runs without a parent.
     Roots,
     /// The children of a run, and theirs.
     Descendants(RunId),
-    /// Those whose names begin so.
+    /// Those whose ids begin with this.
     Prefix(Box<str>),
 }
 
@@ -61,7 +68,7 @@ pub struct Page {
     pub limit: usize,
 }
 
-/// A place in the list of all runs. It stays where it is, whatever is added or removed.
+/// A position in the list of all runs. It stays valid when runs are added or removed.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Cursor {
     /// When the run was made, in milliseconds since 1970.
@@ -73,10 +80,9 @@ pub struct Cursor {
 /// The runs of a store, or a page of them.
 #[derive(Debug, Default)]
 pub struct RunList {
-    /// Those that are whole, the newest first.
+    /// The undamaged runs, newest first.
     pub runs: Vec<RunRow>,
-    /// What is damaged: the rows of runs, or the list itself. The others are as they were
-    /// written all the same.
+    /// The damage: rows of runs, or the list itself. The other rows are intact.
     pub damaged: Vec<StoreError>,
     /// Where the next page begins, if there may be one.
     pub next: Option<Cursor>,
@@ -118,9 +124,19 @@ impl Filter {
             && self.text.as_deref().is_none_or(says)
             && self.from_ms.is_none_or(|from| made >= from)
             && self.before_ms.is_none_or(|before| made < before)
+            && (self.key.is_none() || is(&self.key, row.queue.as_ref().map_or("", |it| &it.key)))
+            && self.queue.is_none_or(|status| status_of(row) == Some(status))
+            && (self.idle_since_ms.is_none() || row.ended.is_none())
     }
 
-    /// Returns the page of these runs, in whatever order they come.
+    /// Returns whether a run whose last line this is has been idle for long enough: for stores.
+    pub fn is_idle(&self, row: &RunRow, last: &str) -> bool {
+        let Some(since) = self.idle_since_ms else { return true };
+        let at = serde_json::from_str(last).map_or(0, |EntryTime { at }| at);
+        row.created_ms.saturating_add(at) < since
+    }
+
+    /// Returns the page of these runs, given in any order.
     pub(super) fn page(&self, mut runs: Vec<RunRow>, page: &Page) -> RunList {
         let later = |row: &RunRow| page.after.as_ref().is_none_or(|after| row.cursor() < *after);
         runs.retain(|row| self.fits(row) && later(row));
@@ -130,4 +146,15 @@ impl Filter {
         let next = runs.last().filter(|_| more).map(RunRow::cursor);
         RunList { runs, damaged: Vec::new(), next }
     }
+}
+
+fn status_of(row: &RunRow) -> Option<QueueStatus> {
+    row.queue.as_ref().and_then(|QueuePlace { status, .. }| *status)
+}
+
+/// When an entry was written, in milliseconds since the first one.
+#[derive(Deserialize)]
+struct EntryTime {
+    #[serde(default)]
+    at: u64,
 }

@@ -1,30 +1,30 @@
 //! Journals in memory: for tests, and for programs whose runs need not outlive them.
 
+mod shelf;
+
 use std::{
-    collections::BTreeMap,
     fmt, mem,
     ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use async_trait::async_trait;
-use pointsman_kernel::{
-    chart::Disposition,
-    id::{Digest, Seq},
-};
+use pointsman_kernel::id::{Digest, Seq};
 
 use super::{
-    Append, Change, Changes, EntryColumns, Feed, Filter, Health, Lease, MailboxMessage, MessageId,
-    NewRun, Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
+    Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun, Page,
+    PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId, RunList,
     RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
-    queue::{self, QueuedRun},
+    protocol::{AppendCheck, JournalTip},
+    queue::{self, QueuedRun, RunningCounts},
     row::part,
 };
 use crate::clock::now_ms;
+use shelf::{MemoryClaim, Queued, Record, Shelf};
 
 /// A store that keeps journals for as long as it lives itself.
 #[derive(Clone, Default)]
@@ -33,195 +33,6 @@ pub struct MemoryStore {
     feed: Feed,
     /// How long a lease lasts unless it is renewed.
     lasts_ms: Option<u64>,
-}
-
-#[derive(Default)]
-struct Shelf {
-    runs: BTreeMap<RunId, Record>,
-    messages: BTreeMap<MessageId, MailboxMessage>,
-    /// The runs that requests have made.
-    requests: BTreeMap<Box<str>, RunId>,
-    /// How far the clock was set ahead: for tests.
-    ahead_ms: u64,
-    /// The last message's number: none is given twice.
-    message: i64,
-}
-
-/// All that is kept of a run.
-#[derive(Clone)]
-struct Record {
-    row: RunRow,
-    source: String,
-    lines: Vec<String>,
-    columns: Vec<EntryColumns>,
-    prompts: Vec<PromptRow>,
-    snapshot: Option<Snapshot>,
-    blobs: BTreeMap<[u8; 32], Arc<[u8]>>,
-    /// The epoch of its last lease.
-    epoch: u64,
-    /// Whether that lease is in force.
-    claimed: bool,
-    /// When it ends.
-    expires_ms: Option<Arc<AtomicU64>>,
-    /// The epoch of the last entry.
-    wrote: u64,
-    queued: Option<Queued>,
-}
-
-/// A run's place in the queue.
-#[derive(Clone)]
-struct Queued {
-    key: Box<str>,
-    rank: i64,
-    needs: Option<Box<str>>,
-    /// When it is ready; nothing while it waits for a message.
-    at_ms: Option<u64>,
-}
-
-/// The inside of a lease: gives the run up when it is dropped.
-struct Claimed {
-    runs: Weak<Mutex<Shelf>>,
-    run: RunId,
-    epoch: u64,
-}
-
-impl Drop for Claimed {
-    fn drop(&mut self) {
-        let Some(runs) = self.runs.upgrade() else { return };
-        let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(record) = runs.runs.get_mut(&self.run)
-            && record.epoch == self.epoch
-        {
-            record.claimed = false;
-        }
-    }
-}
-
-impl Shelf {
-    fn record(&self, run: &RunId) -> Result<&Record, StoreError> {
-        self.runs.get(run).ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
-    }
-
-    fn record_mut(&mut self, run: &RunId) -> Result<&mut Record, StoreError> {
-        self.runs.get_mut(run).ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
-    }
-
-    fn now_ms(&self) -> u64 {
-        now_ms().saturating_add(self.ahead_ms)
-    }
-
-    /// Returns whether somebody has a run.
-    fn is_claimed(&self, record: &Record) -> bool {
-        let now = self.now_ms();
-        let over = record.expires_ms.as_ref().is_some_and(|at| at.load(Ordering::Acquire) <= now);
-        record.claimed && !over
-    }
-
-    /// Returns whether a lease is the one that is in force.
-    fn is_owner(&self, lease: &Lease) -> bool {
-        let record = self.runs.get(lease.run());
-        record.is_some_and(|it| it.epoch == lease.epoch() && self.is_claimed(it))
-    }
-
-    fn ready(&mut self, run: &RunId) {
-        if let Some(queued) = self.runs.get_mut(run).and_then(|record| record.queued.as_mut()) {
-            queued.at_ms = Some(0);
-        }
-    }
-
-    fn send(&mut self, run: &RunId, body: &str, at_ms: u64) -> MessageId {
-        self.message = self.message.saturating_add(1);
-        let id = MessageId::new(self.message);
-        self.messages.insert(id, MailboxMessage { id, run: run.clone(), body: body.into(), at_ms });
-        id
-    }
-
-    fn remove(&mut self, run: &RunId) {
-        self.runs.remove(run);
-        self.messages.retain(|_, message| message.run != *run);
-        self.requests.retain(|_, made| made != run);
-    }
-
-    /// Returns the names of the children of a run, and theirs.
-    fn children<'a>(&'a self, run: &RunId) -> impl Iterator<Item = &'a Record> {
-        let prefix = format!("{run}-");
-        let child = move |record: &&Record| record.row.id.as_str().starts_with(&prefix);
-        self.runs.values().filter(child)
-    }
-}
-
-impl Record {
-    fn new(run: RunId, new_run: &NewRun) -> Self {
-        let row = RunRow {
-            id: run,
-            agent: new_run.agent.clone(),
-            chart: new_run.chart.clone(),
-            source: Digest::of(new_run.source.as_bytes()),
-            goal: new_run.goal.clone(),
-            created_ms: new_run.created_ms,
-            forked: new_run.forked.clone(),
-            seq: Seq(0),
-            link: Digest::default(),
-            state: "".into(),
-            ended: None,
-            wake: None,
-        };
-        Self {
-            row,
-            source: new_run.source.to_string(),
-            lines: Vec::new(),
-            columns: Vec::new(),
-            prompts: Vec::new(),
-            snapshot: None,
-            blobs: BTreeMap::new(),
-            epoch: 0,
-            claimed: false,
-            expires_ms: None,
-            wrote: 0,
-            queued: new_run.queue.as_ref().map(|queue| Queued {
-                key: queue.key.clone(),
-                rank: queue.rank(new_run.created_ms),
-                needs: queue.needs.clone(),
-                at_ms: Some(queue.not_before_ms),
-            }),
-        }
-    }
-
-    /// Adds an entry that follows the last one.
-    fn add(&mut self, append: Append) {
-        let Append { seq, line, state, ended, wake, snapshot, prompts, .. } = append;
-        let (ended, link) = (ended.map(Disposition::name), line.digest());
-        self.lines.push(line.to_string());
-        self.columns.push(EntryColumns {
-            state: state.clone(),
-            ended: ended.map(Into::into),
-            wake,
-            prompts: prompts.len() as u64,
-            intact: true,
-        });
-        if let Some(body) = snapshot {
-            self.snapshot = Some(Snapshot { seq, link, body });
-        }
-        self.prompts.extend(prompts.into_iter().map(|kept| PromptRow {
-            seq,
-            effect: kept.effect,
-            parts: kept.parts.into_iter().map(Into::into).collect(),
-        }));
-        let RunRow { seq: last, link: tip, state: now, ended: end, wake: next, .. } = &mut self.row;
-        (*last, *tip, *now, *end, *next) = (seq, link, state, ended.map(Into::into), wake);
-    }
-
-    fn page(&self, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
-        let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
-        let (run, has) = (&self.row.id, self.row.seq);
-        let missing = || StoreError::NoSuchEntry { run: run.clone(), has, asked: after };
-        let lines = self.lines.get(skipped..).ok_or_else(missing)?;
-        Ok(lines.iter().take(limit).cloned().collect())
-    }
-
-    fn prompts(&self, until: Seq) -> Vec<PromptRow> {
-        self.prompts.iter().filter(|prompt| prompt.seq <= until).cloned().collect()
-    }
 }
 
 impl MemoryStore {
@@ -266,7 +77,7 @@ impl MemoryStore {
         let epoch = record.epoch.saturating_add(1);
         (record.epoch, record.claimed) = (epoch, true);
         record.expires_ms.clone_from(&expires);
-        let claimed = Claimed { runs: Arc::downgrade(&self.runs), run: run.clone(), epoch };
+        let claimed = MemoryClaim { runs: Arc::downgrade(&self.runs), run: run.clone(), epoch };
         let lease = Lease::new(run.clone(), epoch, claimed);
         Ok(match expires {
             Some(expires) => lease.until(expires),
@@ -314,14 +125,21 @@ impl Store for MemoryStore {
     async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
         let mut runs = self.lock();
         let now = runs.now_ms();
+        let mut running = RunningCounts::default();
+        for record in runs.runs.values().filter(|record| runs.is_claimed(record)) {
+            if let Some(queued) = &record.queued {
+                running.add(&record.row.agent, &queued.key);
+            }
+        }
         let ready = runs.runs.values().filter(|record| !runs.is_claimed(record));
         let ready = ready.filter_map(|record| {
             let queued =
                 record.queued.as_ref().filter(|it| it.at_ms.is_some_and(|at| at <= now))?;
             let (run, key) = (record.row.id.clone(), queued.key.clone());
-            Some(QueuedRun { run, key, rank: queued.rank, needs: queued.needs.clone() })
+            let (agent, needs) = (record.row.agent.clone(), queued.needs.clone());
+            Some(QueuedRun { run, agent, key, rank: queued.rank, needs })
         });
-        let ready = queue::in_turn(ready.collect(), worker);
+        let ready = queue::in_turn(ready.collect(), running, worker);
         ready.iter().take(most).map(|run| self.grant(&mut runs, run)).collect()
     }
 
@@ -345,15 +163,19 @@ impl Store for MemoryStore {
         {
             let mut runs = self.lock();
             let record = runs.record(&run)?;
-            if *lease.run() != run || lease.epoch() != record.epoch {
+            if *lease.run() != run {
                 return Err(StoreError::Fenced { run });
             }
-            if record.row.seq.next() != seq {
-                return Err(StoreError::Conflict { run, at: record.row.seq, wanted: seq });
-            }
-            if record.row.link != link.prev {
-                let why = "it does not follow the run's last entry".into();
-                return Err(StoreError::Unfit { run, seq, why });
+            let RunRow { seq: at, link: tip, .. } = record.row;
+            let tip = JournalTip { epoch: record.epoch, given_up: false, seq: at.0, link: tip };
+            match tip.judge(lease.epoch(), seq.0, &link.prev) {
+                AppendCheck::Follows => {}
+                AppendCheck::Fenced => return Err(StoreError::Fenced { run }),
+                AppendCheck::Conflict => return Err(StoreError::Conflict { run, at, wanted: seq }),
+                AppendCheck::Unfit => {
+                    let why = "it does not follow the run's last entry".into();
+                    return Err(StoreError::Unfit { run, seq, why });
+                }
             }
             if let Some(message) = message
                 && runs.messages.remove(&message).is_none()
@@ -369,7 +191,7 @@ impl Store for MemoryStore {
             let record = runs.record_mut(&run)?;
             if record.row.ended.is_some() {
                 record.queued = None;
-                // Nobody will take what still waits for it.
+                // A run that has ended takes no more messages.
                 runs.messages.retain(|_, message| message.run != run);
             }
         }
@@ -378,6 +200,15 @@ impl Store for MemoryStore {
     }
 
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
+        if let Release::Deferred { wait } = how {
+            let mut runs = self.lock();
+            let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let (owner, until) = (runs.is_owner(&lease), runs.now_ms().saturating_add(wait));
+            let record = runs.runs.get_mut(lease.run()).filter(|_| owner);
+            if let Some(queued) = record.and_then(|record| record.queued.as_mut()) {
+                queued.at_ms = Some(until);
+            }
+        }
         if let Release::Parked { read } = how {
             let mut runs = self.lock();
             let unread =
@@ -393,6 +224,24 @@ impl Store for MemoryStore {
         }
         drop(lease);
         Ok(())
+    }
+
+    async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
+        queue::check_all(runs)?;
+        let mut queued = Vec::with_capacity(runs.len());
+        {
+            let mut kept = self.lock();
+            let now = kept.now_ms();
+            for (run, queue) in runs {
+                let record = kept.runs.get_mut(run).filter(|record| record.row.ended.is_none());
+                if let Some(record) = record {
+                    record.queued = Some(Queued::new(queue, now));
+                    queued.push(run.clone());
+                }
+            }
+        }
+        self.feed.send(Change::Lagged);
+        Ok(queued)
     }
 
     async fn fork(
@@ -466,12 +315,12 @@ impl Store for MemoryStore {
     }
 
     async fn run(&self, run: &RunId) -> Result<RunRow, StoreError> {
-        Ok(self.lock().record(run)?.row.clone())
+        let runs = self.lock();
+        Ok(runs.row(runs.record(run)?))
     }
 
     async fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
-        let runs = self.lock().runs.values().map(|record| record.row.clone()).collect();
-        Ok(filter.page(runs, page))
+        Ok(filter.page(self.lock().idle(filter), page))
     }
 
     async fn check(&self) -> Result<Vec<StoreError>, StoreError> {

@@ -1,4 +1,4 @@
-//! Messages: what another process has to say to a run, kept until the run takes it.
+//! Messages: events that another process sends to a run, stored until the run takes them.
 
 use pointsman_kernel::{body::Body, event::Event};
 
@@ -11,7 +11,7 @@ pub struct MailboxMessage {
     pub id: MessageId,
     /// The run that it is for.
     pub run: RunId,
-    /// What it says.
+    /// Its content.
     pub body: Box<str>,
     /// When it was sent, in milliseconds since 1970.
     pub at_ms: u64,

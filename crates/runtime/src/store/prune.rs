@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use super::{RunId, RunRow};
 
-/// Which runs are to go. Only runs that have ended and that nobody holds ever do.
+/// Which runs to remove: only unclaimed runs that have ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PruneOptions {
     /// Runs made before this time may go, in milliseconds since 1970; without it, runs
     /// of any age.
     pub before_ms: Option<u64>,
-    /// So many of the newest runs that have ended are kept in any case.
+    /// How many of the newest ended runs to keep in any case.
     pub keep: Option<usize>,
-    /// Only tells what would go.
+    /// Only list what would be removed.
     pub dry_run: bool,
 }
 
-/// What was removed, or would be.
+/// Removed runs, or those that would be.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PruneReport {
     /// The runs, the newest first.
     pub runs: Vec<RunRow>,
-    /// Runs that were left because somebody holds them.
+    /// Runs that were kept because they have an owner.
     pub held: Vec<RunId>,
-    /// Runs that were left because they are damaged: what became of them is not known.
+    /// Runs that were kept because they are damaged: whether they have ended is unknown.
     pub damaged: Vec<RunId>,
     /// How many artifacts went with them; none are counted in a dry run.
     pub artifacts: u64,
@@ -52,7 +52,7 @@ impl PruneOptions {
             return Vec::new();
         }
         let old = |row: &RunRow| self.before_ms.is_none_or(|before| row.made_ms() < before);
-        // A run that goes on may ask again what its child came to, and would begin it anew.
+        // An active run may ask again for the result of its child, and would restart it.
         let open: BTreeSet<String> =
             runs.iter().filter(|row| row.ended.is_none()).map(|row| row.id.to_string()).collect();
         let needed = |row: &RunRow| {

@@ -1,11 +1,13 @@
 //! The queue: runs that wait for a free worker.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
+
+use pointsman_kernel::id::Seq;
 
 use super::{Append, MessageId, NewRun, RunId, StoreError};
 
-/// How much earlier a run counts as queued for each level of its priority, in milliseconds. A run
-/// that waits ages, so what is urgent never keeps the others waiting for ever.
+/// How much earlier a run counts as queued for each level of its priority, in milliseconds.
+/// Waiting runs age, so urgent ones never block the others forever.
 const LEVEL_MS: i64 = 60_000;
 
 /// How a run waits for an owner.
@@ -26,13 +28,122 @@ pub struct QueueOptions {
 pub struct Worker {
     /// Its labels.
     pub labels: Vec<Box<str>>,
+    /// How many runs are driven at a time, by all workers together. Workers of one queue should have
+    /// the same limits.
+    pub limits: ClaimLimits,
+}
+
+/// How many runs of one agent, or of one key, are driven at a time.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ClaimLimits {
+    /// Of every agent that is not named.
+    pub each_agent: Option<u32>,
+    /// Of agents by name.
+    pub agents: BTreeMap<Box<str>, u32>,
+    /// Of every key that is not named.
+    pub each_key: Option<u32>,
+    /// Of keys by name.
+    pub keys: BTreeMap<Box<str>, u32>,
+}
+
+impl ClaimLimits {
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn of_agent(&self, agent: &str) -> Option<u32> {
+        self.agents.get(agent).copied().or(self.each_agent)
+    }
+
+    fn of_key(&self, key: &str) -> Option<u32> {
+        self.keys.get(key).copied().or(self.each_key)
+    }
+}
+
+/// The queued runs that are driven now, counted.
+#[derive(Debug, Default)]
+pub(super) struct RunningCounts {
+    agents: BTreeMap<Box<str>, u32>,
+    keys: BTreeMap<Box<str>, u32>,
+}
+
+impl RunningCounts {
+    /// Counts one more.
+    pub(super) fn add(&mut self, agent: &str, key: &str) {
+        for (counts, name) in [(&mut self.agents, agent), (&mut self.keys, key)] {
+            let count = counts.entry(name.into()).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Counts one more, if the limits permit it.
+    fn takes(&mut self, run: &QueuedRun, limits: &ClaimLimits) -> bool {
+        let has = |counts: &BTreeMap<Box<str>, u32>, name: &str| {
+            counts.get(name).copied().unwrap_or_default()
+        };
+        let full = |limit: Option<u32>, has: u32| limit.is_some_and(|most| has >= most);
+        let takes = !full(limits.of_agent(&run.agent), has(&self.agents, &run.agent))
+            && !full(limits.of_key(&run.key), has(&self.keys, &run.key));
+        if takes {
+            self.add(&run.agent, &run.key);
+        }
+        takes
+    }
+}
+
+/// How a queued run stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum QueueStatus {
+    /// It waits for a free worker.
+    Ready,
+    /// It waits for a message or for its time.
+    Waiting,
+    /// A process has it.
+    Leased,
+    /// It was claimed too often without progress, and is quarantined until it is requeued.
+    Quarantined,
+}
+
+impl QueueStatus {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ready, Self::Waiting, Self::Leased, Self::Quarantined];
+
+    /// Returns its name, as people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Leased => "leased",
+            Self::Quarantined => "quarantined",
+        }
+    }
+}
+
+/// The place of a run in the queue.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct QueuePlace {
+    /// Whose it is.
+    pub key: Box<str>,
+    /// The label that a worker must have.
+    pub needs: Option<Box<str>>,
+    /// How it stands; nothing once it has ended.
+    pub status: Option<QueueStatus>,
+    /// Why the last worker could not drive it, if so.
+    pub fault: Option<Box<str>>,
 }
 
 /// How an owner leaves a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Release {
-    /// It has something to do, and anybody may go on with it.
+    /// It has something to do, and any worker may claim it.
     Ready,
+    /// It cannot be driven here now. It is ready again after this time, and the claim does not count
+    /// as one without progress.
+    Deferred {
+        /// How long it is kept out of the queue.
+        wait: Duration,
+    },
     /// It waits for its wake-up time, and for messages that its owner has not read.
     Parked {
         /// The last message that its owner has read.
@@ -44,6 +155,7 @@ pub enum Release {
 #[derive(Clone, Debug)]
 pub(super) struct QueuedRun {
     pub(super) run: RunId,
+    pub(super) agent: Box<str>,
     pub(super) key: Box<str>,
     pub(super) rank: i64,
     pub(super) needs: Option<Box<str>>,
@@ -62,23 +174,39 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
     if new_run.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
-    let why = "a child run belongs to its parent and cannot be queued".into();
-    Err(StoreError::Unfit { run: first.run.clone(), seq: first.seq, why })
+    Err(child(&first.run, first.seq))
 }
 
-/// Puts runs in the order in which a worker takes them: the first of each key, then the second.
-pub(super) fn in_turn(mut waiting: Vec<QueuedRun>, worker: &Worker) -> Vec<RunId> {
+/// Refuses to queue children, before any other is queued: for stores.
+pub fn check_all(runs: &[(RunId, QueueOptions)]) -> Result<(), StoreError> {
+    let found = runs.iter().find(|(run, _)| run.is_child());
+    found.map_or(Ok(()), |(run, _)| Err(child(run, Seq(0))))
+}
+
+fn child(run: &RunId, seq: Seq) -> StoreError {
+    let why = "a child run belongs to its parent and cannot be queued".into();
+    StoreError::Unfit { run: run.clone(), seq, why }
+}
+
+/// Orders runs as a worker takes them: the first of each key, then the second. Runs beyond a limit
+/// are left out, given the runs that are already driven.
+pub(super) fn in_turn(
+    mut waiting: Vec<QueuedRun>,
+    mut running: RunningCounts,
+    worker: &Worker,
+) -> Vec<RunId> {
     let able = |needs: &str| worker.labels.iter().any(|label| **label == *needs);
     waiting.retain(|it| it.needs.as_deref().is_none_or(able));
     waiting.sort_by(|one, two| (one.rank, &one.run).cmp(&(two.rank, &two.run)));
     let mut seen: BTreeMap<Box<str>, usize> = BTreeMap::new();
-    let mut turns: Vec<(usize, RunId)> = Vec::with_capacity(waiting.len());
-    for QueuedRun { run, key, .. } in waiting {
-        let turn = seen.entry(key).or_default();
+    let mut turns: Vec<(usize, QueuedRun)> = Vec::with_capacity(waiting.len());
+    for run in waiting {
+        let turn = seen.entry(run.key.clone()).or_default();
         *turn += 1;
         turns.push((*turn, run));
     }
-    // Those of one turn stay in the order of their ranks.
+    // Within a turn they are ordered by rank.
     turns.sort_by_key(|(turn, _)| *turn);
-    turns.into_iter().map(|(_, run)| run).collect()
+    turns.retain(|(_, run)| running.takes(run, &worker.limits));
+    turns.into_iter().map(|(_, queued)| queued.run).collect()
 }

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 
-use super::{Cursor, RunId, StoreError};
+use super::{Cursor, QueuePlace, RunId, StoreError};
 use crate::clock::made_ms;
 
 /// A run as the list shows it.
@@ -18,10 +18,10 @@ pub struct RunRow {
     pub chart: Box<str>,
     /// The digest of the chart's text.
     pub source: Digest,
-    /// What it was started for.
+    /// Its goal.
     pub goal: Box<str>,
-    /// When its clock began, in milliseconds since 1970: a fork's with what it has taken
-    /// over, so before it was made.
+    /// When its clock began, in milliseconds since 1970: for a fork including the shared time, so
+    /// before it was created.
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
@@ -35,6 +35,11 @@ pub struct RunRow {
     pub ended: Option<Box<str>>,
     /// When it wants to be woken, in milliseconds since its first entry.
     pub wake: Option<u64>,
+    /// The process that has it now. Told by [`run`](super::Store::run) and
+    /// [`list`](super::Store::list), as is its place in the queue.
+    pub owner: Option<Box<str>>,
+    /// Its place in the queue, if it was queued.
+    pub queue: Option<QueuePlace>,
 }
 
 impl RunRow {
@@ -49,7 +54,7 @@ impl RunRow {
     }
 }
 
-/// Returns when a run was made. A fork's clock began before that; its name may tell.
+/// Returns when a run was created. A fork's clock began before that; its id may tell.
 pub(super) fn made(id: &RunId, forked: bool, created_ms: u64) -> u64 {
     let told = forked.then(|| made_ms(id)).flatten();
     told.map_or(created_ms, |made| made.max(created_ms))
@@ -72,7 +77,7 @@ pub(super) fn part(bytes: &[u8], range: &Range<u64>) -> Vec<u8> {
     bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec()
 }
 
-/// A snapshot, as it was kept.
+/// A stored snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Snapshot {
     /// The entry after which it was taken.
@@ -83,31 +88,31 @@ pub struct Snapshot {
     pub body: Box<str>,
 }
 
-/// A prompt, as it was kept.
+/// A stored prompt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PromptRow {
     /// The entry that it was kept with.
     pub seq: Seq,
     /// The effect that asked the model.
     pub effect: EffectId,
-    /// Its messages as JSON, the system's first. Prompts share what they have in common.
+    /// Its messages as JSON, the system's first. Prompts share equal messages.
     pub parts: Vec<Arc<str>>,
 }
 
-/// A run with all that is kept of it, as it was at one moment.
+/// A run with all its stored data, at one moment.
 #[derive(Debug)]
 pub struct RunRecord {
     /// Its row.
     pub row: RunRow,
     /// Its lines, whose chain was checked.
     pub lines: Vec<String>,
-    /// What is kept beside each line.
+    /// The data beside each line.
     pub columns: Vec<EntryColumns>,
-    /// Its prompts up to the entry that was asked for, or what is wrong with them.
+    /// Its prompts up to the requested entry, or their damage.
     pub prompts: Result<Vec<PromptRow>, StoreError>,
 }
 
-/// What is kept beside an entry's line.
+/// The data stored beside an entry's line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EntryColumns {
     /// The state that the run was in after the entry.

@@ -1,8 +1,8 @@
 //! Journals in one SQLite file: one writer, one flush for many runs.
 //!
-//! Every row is sealed and every line is chained: a byte that changed on the disk is found when
-//! it is read, and the error names the run and the entry. What is derived can be compared with
-//! the lines again: see [`Store::record`].
+//! Every row has a checksum and every line is chained: a byte that changed on the disk is found
+//! when it is read, and the error names the run and the entry. Derived data can be compared with
+//! the lines: see [`Store::record`].
 
 mod anchor;
 mod artifact;
@@ -52,6 +52,7 @@ use lock::RunLock;
 pub use options::InjectedFault;
 pub use options::SqliteOptions;
 use poll::Polled;
+use queue::Parking;
 pub use reader::SqliteReader;
 use ready::Ready;
 use term::{ActiveTerm, Term};
@@ -59,8 +60,8 @@ use writer::{Forking, WriteJob, WriteQueue, WriteReply, WriteRequest, Writer};
 
 /// A store of journals in one SQLite file.
 ///
-/// A lease is a lock on a file of the run and, from the first entry on, a row: it lasts as long
-/// as its owner's process, however long that stands still, and costs no flush.
+/// A lease is a lock on a file of the run and, from the first entry on, a row: it lasts as long as
+/// its owner's process, even a suspended one, and costs no flush.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
@@ -76,7 +77,7 @@ pub struct SqliteStore {
 }
 
 /// The inside of a lease.
-struct Claimed {
+struct SqliteClaim {
     active_term: ActiveTerm,
     _lock: RunLock,
 }
@@ -87,8 +88,8 @@ impl SqliteStore {
         Self::open_with(path, &SqliteOptions::default())
     }
 
-    /// Opens the file, or makes it, with settings. One that cannot be written to, on a full disk
-    /// or where everything is read-only, can be read if it was closed in good order.
+    /// Opens or creates the file, with settings. A file that cannot be written, on a full disk or
+    /// a read-only file system, can be read if it was closed cleanly.
     pub fn open_with(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         if rusqlite::version_number() < 3_051_003 {
             return Err(StoreError::OldLibrary { found: rusqlite::version() });
@@ -97,7 +98,7 @@ impl SqliteStore {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let schema::Opened { connection, watermark, anchor, ordered } =
+        let schema::OpenedDatabase { connection, watermark, anchor, ordered } =
             match schema::open(path, options) {
                 Ok(opened) => opened,
                 Err(error) => return Self::only_read(path, options, error),
@@ -168,7 +169,7 @@ impl Store for SqliteStore {
         let ready = Ready::new(first, active_term.term(), Some(new_run))?;
         self.ask(WriteRequest::Append(Box::new(ready))).await?;
         active_term.wrote();
-        Ok(Lease::new(run, 1, Claimed { active_term, _lock: lock }))
+        Ok(Lease::new(run, 1, SqliteClaim { active_term, _lock: lock }))
     }
 
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
@@ -176,12 +177,12 @@ impl Store for SqliteStore {
         let asked = run.clone();
         let last = self.read(move |reader| reader.epoch(&asked)).await?;
         let term = Term::after(last);
-        let claimed = Claimed { active_term: ActiveTerm::new(term), _lock: lock };
+        let claimed = SqliteClaim { active_term: ActiveTerm::new(term), _lock: lock };
         Ok(Some(Lease::new(run.clone(), term.number(), claimed)))
     }
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
-        let claimed: &Claimed = lease
+        let claimed: &SqliteClaim = lease
             .guard()
             .filter(|_| *lease.run() == append.run)
             .ok_or_else(|| StoreError::Fenced { run: append.run.clone() })?;
@@ -197,7 +198,7 @@ impl Store for SqliteStore {
 
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
         let terms = leases.iter().map(|lease| {
-            let term = lease.guard().map(|claimed: &Claimed| claimed.active_term.term());
+            let term = lease.guard().map(|claimed: &SqliteClaim| claimed.active_term.term());
             (lease.run().clone(), term)
         });
         let terms: Vec<_> = terms.collect();
@@ -205,11 +206,21 @@ impl Store for SqliteStore {
     }
 
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
-        if let Release::Parked { read } = how {
-            self.park(&lease, read).await?;
+        match how {
+            Release::Ready => {}
+            Release::Parked { read } => self.park(&lease, Parking::Rests { read }).await?,
+            Release::Deferred { wait } => self.defer(&lease, wait).await?,
         }
         drop(lease);
         Ok(())
+    }
+
+    async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
+        super::queue::check_all(runs)?;
+        match self.ask(WriteRequest::Enqueue(runs.into(), now_ms())).await? {
+            WriteReply::Queued(runs) => Ok(runs),
+            _ => Err(gone()),
+        }
     }
 
     async fn fork(
@@ -219,7 +230,7 @@ impl Store for SqliteStore {
         child: RunId,
         created_ms: u64,
     ) -> Result<(), StoreError> {
-        // Entries never change, so what is checked here still holds when it is copied.
+        // Entries never change, so this check still holds when they are copied.
         let parent = parent.clone();
         let read = move |reader: &SqliteReader| {
             reader.read(|connection| Forking::new(connection, &parent, at, child, created_ms))
@@ -346,7 +357,7 @@ fn gone() -> StoreError {
 }
 
 impl Drop for SqliteStore {
-    /// Lets the writer finish what it was given.
+    /// Lets the writer finish its jobs.
     fn drop(&mut self) {
         // The writer closes last, because only it can write the log back. Callers may have dropped
         // the futures of reads that are still in progress.

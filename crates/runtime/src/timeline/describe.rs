@@ -17,7 +17,7 @@ const SHOWN: usize = 120;
 /// Characters of what went wrong, was reported or was done after tools.
 const FAILED: usize = 1000;
 
-/// What is said of an answer that only serves the agent.
+/// The description of an answer that is internal to the agent.
 pub const SUMMARISED: &str = "summarised the conversation";
 
 /// What came back for an order.
@@ -27,7 +27,7 @@ pub(super) struct AnswerText {
     pub(super) what: String,
 }
 
-/// Says what is started.
+/// Describes a started effect.
 pub(super) fn start(
     run: &dyn AnyRun,
     agent: &AgentDecl,
@@ -42,13 +42,13 @@ pub(super) fn start(
         Order::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
         Order::Child(child) => format!("runs {}", child.chart),
         Order::Own { task, .. } => {
-            run.describe_task(task).unwrap_or_else(|| format!("does {}", name(task)))
+            run.describe_task(task).unwrap_or_else(|| format!("runs the task `{}`", name(task)))
         }
-        _ => "does something".into(),
+        _ => "starts an effect".into(),
     }
 }
 
-/// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
+/// Describes an answer. An `aside` is internal to the agent and not a reply to a person.
 pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> AnswerText {
     let fault = matches!(answer, Answer::Fault(_));
     let output = output(answer, aside);
@@ -65,7 +65,7 @@ pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> An
     let reported = summary.as_ref().map(|it| it.text.as_str());
     let done = aside.then_some(SUMMARISED);
     let what = output.or(reported).or(done).unwrap_or("");
-    // Why something failed is worth its room: the remedy may stand at its end.
+    // The reason of a failure is not cut: the remedy may be at its end.
     let mut lines = what.lines();
     let first = lines.next().unwrap_or("");
     let notice = lines.next().filter(|line| line.starts_with(NOTICE));
@@ -93,7 +93,7 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Returns what somebody said in an event in plain words.
+/// Returns the text of an event.
 pub fn words(event: &Event<Body>) -> Option<String> {
     #[derive(Deserialize)]
     struct Words {
@@ -122,7 +122,7 @@ mod tests {
     use crate::effect::Completion;
 
     #[test]
-    fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
+    fn cuts_are_marked_and_errors_are_complete() {
         let long = format!("{} the remedy", "x".repeat(400));
         let run =
             pointsman_agents::all().verify(chat::CHART).expect("the chart is accepted").start();

@@ -1,4 +1,4 @@
-//! What a step comes to, as items: the one place that turns events and effects into them.
+//! A step as items: the only place that turns events and effects into them.
 
 use pointsman_kernel::{
     agent::{Answer, Order},
@@ -21,7 +21,7 @@ use crate::driver::{is_aside, listens, question, questions, waits_for};
 /// Characters of a call in a few words.
 const SHOWN: usize = 120;
 
-/// What must be known of a run before a step.
+/// The state of a run before a step.
 #[derive(Debug)]
 pub(crate) struct Before {
     entered: At,
@@ -64,7 +64,7 @@ pub(crate) fn project(step: &Step<'_>) -> (StepExplanation, Vec<TimelineItem>) {
     let core = step.run.core();
     let why = explain(step.program, core, step.event.name(), step.stepped);
     let mut kinds = step.event();
-    // Why an attempt failed that had an answer; a fault is told as one.
+    // Why an attempt with an answer failed; a fault is described as one.
     let fault = match step.event {
         Event::Answered { answer: Answer::Fault(fault), .. } => Some(&fault.message),
         _ => None,
@@ -106,7 +106,7 @@ pub(crate) fn project(step: &Step<'_>) -> (StepExplanation, Vec<TimelineItem>) {
 
 impl Step<'_> {
     /// Returns the item of the event. A call that turned out to be impossible before a person was
-    /// asked for it has not been told of as started, so it is now.
+    /// asked was never reported as started, so it is reported here.
     fn event(&self) -> Vec<TimelineKind> {
         let mut kinds = Vec::new();
         let event = match self.event {

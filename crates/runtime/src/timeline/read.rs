@@ -4,6 +4,8 @@ use std::{fmt, sync::Arc};
 
 use pointsman_kernel::{
     agents::{Agents, Program},
+    effect::Hop,
+    erased::{AnyRun, AppliedStep},
     id::Seq,
     journal::Entry,
     view::{StepExplanation, explain},
@@ -35,11 +37,25 @@ impl Projector {
         Self { program, run, loaded }
     }
 
+    /// Goes on with a run that was folded before.
+    pub(crate) const fn after(program: Arc<Program>, run: RunId, loaded: Loaded) -> Self {
+        Self { program, run, loaded }
+    }
+
     /// Folds one line, and returns why the step went the way it did, and its items.
     pub fn fold(&mut self, line: &str) -> Result<(StepExplanation, Vec<TimelineItem>), DriveError> {
+        self.fold_with(line, |_, _, _| ()).map(|(why, items, ())| (why, items))
+    }
+
+    /// The same, with what is made of the run after the step and of all that the step put out.
+    pub(crate) fn fold_with<T>(
+        &mut self,
+        line: &str,
+        more: impl FnOnce(&Program, &dyn AnyRun, &AppliedStep) -> T,
+    ) -> Result<(StepExplanation, Vec<TimelineItem>, T), DriveError> {
         let before = Before::of(&*self.loaded.run);
         let stepped = self.loaded.fold(&self.program, &self.run, line)?;
-        let told = if let Some(event) = entry::event(line) {
+        let (why, items) = if let Some(event) = entry::event(line) {
             project(&Step {
                 program: &self.program,
                 before: &before,
@@ -54,8 +70,16 @@ impl Projector {
             let core = self.loaded.run.core();
             (explain(&self.program, core, "", &stepped), raw(line).into_iter().collect())
         };
+        let more = more(&self.program, &*self.loaded.run, &stepped);
         self.loaded.keep(stepped.effects);
-        Ok(told)
+        Ok((why, items, more))
+    }
+
+    /// Folds one line without making items of it, and returns the transitions that were taken.
+    pub(crate) fn skip(&mut self, line: &str) -> Result<Vec<Hop>, DriveError> {
+        let stepped = self.loaded.fold(&self.program, &self.run, line)?;
+        self.loaded.keep(stepped.effects);
+        Ok(stepped.hops)
     }
 
     /// Folds lines, and returns their items.
@@ -125,7 +149,7 @@ impl Timeline {
         Ok(Self { store, run: run.clone(), reads })
     }
 
-    /// Returns the items of the next entries, so many at the most; none where there are no more
+    /// Returns the items of the next entries, at most `entries` of them; none if there are no more
     /// so far.
     pub async fn next(&mut self, entries: usize) -> Result<Vec<TimelineItem>, EngineError> {
         let lines = self.store.page(&self.run, self.seq(), entries).await?;
@@ -143,6 +167,14 @@ impl Timeline {
         match &self.reads {
             Reads::Whole(projector) => projector.seq(),
             Reads::Raw(after) => *after,
+        }
+    }
+
+    /// Returns the run's chart, bound to its agent; nothing where the agent is not known here.
+    pub fn program(&self) -> Option<&Program> {
+        match &self.reads {
+            Reads::Whole(projector) => Some(projector.program()),
+            Reads::Raw(_) => None,
         }
     }
 
@@ -172,14 +204,13 @@ async fn reached(
     if missing > 0 {
         let lines = store.lines(run, projector.seq()).await?;
         for line in lines.iter().take(usize::try_from(missing).unwrap_or(usize::MAX)) {
-            let stepped = projector.loaded.fold(&projector.program, run, line)?;
-            projector.loaded.keep(stepped.effects);
+            projector.skip(line)?;
         }
     }
     Ok(projector)
 }
 
-/// Returns what can be told of a line without its agent.
+/// Describes a line without its agent.
 fn raw(line: &str) -> Option<TimelineItem> {
     let entry = Entry::read(line).ok()?;
     let event = entry::event(line)?.name().into();

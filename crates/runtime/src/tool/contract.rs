@@ -40,14 +40,14 @@ const fn shipped() -> Vec<Arc<dyn Tool>> {
     Vec::new()
 }
 
-/// A tool. Each has a file of its own, and nothing else knows it by its name.
+/// A tool. Each has its own file, and no other file knows its name.
 pub trait Tool: Send + Sync {
     /// Returns its name, as models call it.
     fn name(&self) -> &str;
 
-    /// Returns what it declares of itself to the governor. The declarations of shipped tools stand
-    /// in `agents`, where agents are tested against them, and are not repeated; of any other name
-    /// nothing is known, which is taken to be the most dangerous.
+    /// Returns its declaration for the governor. The declarations of shipped tools are in
+    /// `agents`, where agents are tested against them, and are not repeated; for any other name
+    /// the governor assumes the worst.
     fn decl(&self) -> ToolDecl {
         #[cfg(feature = "agents")]
         if let Some(known) =
@@ -156,8 +156,8 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
-    /// Returns whether it only looks at the workspace. Of the tools that ship, these run unasked
-    /// where no rule says otherwise, and a repository's own settings may allow them.
+    /// Returns whether it is read-only. Of the shipped tools, these run without asking by default,
+    /// and a repository's own settings may allow them.
     pub const fn only_looks(self) -> bool {
         matches!(self, Self::Read | Self::Search)
     }
@@ -179,7 +179,7 @@ pub struct FileChange {
 pub struct Arguments(pub Map<String, Value>);
 
 impl Arguments {
-    /// Reads them; nothing if they are no object.
+    /// Reads them; nothing if they are not an object.
     pub fn of(call: &ToolCall) -> Option<Self> {
         serde_json::from_str(call.arguments.get()).ok().map(Self)
     }
@@ -247,7 +247,7 @@ impl Toolbox {
     }
 }
 
-/// Returns the rule by which every call of a tool runs.
+/// Returns the rule that allows every call of a tool.
 pub(super) fn every(tool: &str) -> Grant {
     Grant { tool: tool.into(), arguments: Vec::new(), level: Level::Allow, until: None }
 }

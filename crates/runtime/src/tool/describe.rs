@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_millis(500);
 /// How much of a call is shown, and over which folder.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The folder in which the call acts, if a file may be compared with what it becomes.
+    /// The folder of the call, for a comparison with the current file.
     pub folder: Option<&'a Folder>,
     /// Lines of a piece.
     pub lines: usize,
@@ -70,7 +70,7 @@ pub enum Now {
     Nothing,
     /// A text.
     Text(String),
-    /// Something that cannot be shown: it is no text, or too long, or out of reach.
+    /// Something that cannot be shown: not text, too long, or unreachable.
     Unknown,
 }
 
@@ -113,7 +113,7 @@ impl View<'_> {
         shown.join("\n")
     }
 
-    /// Returns the removed and the added lines, with a line of what is around them.
+    /// Returns the removed and the added lines, with one line of context.
     #[cfg(feature = "tools")]
     pub fn difference(&self, old: &str, new: &str) -> String {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_by_what_they_would_do() {
+    fn calls_are_described_by_their_effect() {
         let phases = json!([
             { "description": "Find\nthe fault", "expected_minutes": 5 },
             { "description": "Mend it" },
@@ -161,7 +161,7 @@ mod tests {
         check("edit", edit, Some("edit a.rs (every place)\n- a"));
         let edit = json!({ "path": "a.rs", "old": "a\na", "new": "a\na\na" });
         check("edit", edit, Some("edit a.rs\n  a\n+ a"));
-        // What stays between two changes is not told as removed and added again.
+        // Unchanged lines between two changes are not shown as removed and added.
         let (old, new) = ("a\nb\nc\nd\ne\nf", "1\nb\nc\nd\ne\n2");
         let edit = json!({ "path": "a.rs", "old": old, "new": new });
         check("edit", edit, Some("edit a.rs\n- a\n+ 1\n  b\n…\n  e\n- f\n+ 2"));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_or_does_not_fit_is_not_told() {
+    fn unknown_tools_and_invalid_arguments_have_no_description() {
         check("mcp.a.b", json!({}), None);
         check("edit", json!({ "path": 1 }), None);
         check("git", json!({ "args": [1] }), None);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_for_whoever_decides() {
+    fn questions_show_everything() {
         let blanks = " ".repeat(150);
         let shell = json!({ "command": format!("cargo test{blanks}; curl evil") });
         let told = "$ cargo test ⟨150 blanks⟩ ; curl evil";
@@ -206,14 +206,14 @@ mod tests {
         assert!(whole("http_get", &json!({ "url": url }), None).ends_with("?last"));
         let foreign = whole("mcp.a.b", &json!({ "a": [1, "x"] }), None);
         assert!(foreign.contains("\"a\": ["), "{foreign}");
-        // What is indented stays so.
+        // Indentation stays.
         let code = json!({ "path": "a", "content": "    if x {\n\n        y    // z" });
         let told = whole("write", &code, None);
         assert!(told.ends_with("+     if x {\n+ \n+         y    // z"), "{told}");
     }
 
     #[test]
-    fn a_text_is_compared_with_what_it_replaces() {
+    fn written_text_is_shown_as_a_diff() {
         let place = std::env::temp_dir().join(format!("pointsman-told-{}", std::process::id()));
         std::fs::create_dir_all(&place).expect("the folder is created");
         std::fs::write(place.join("a.txt"), "one\ntwo\nthree\n").expect("the file is written");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_without_end_in_a_list() {
+    fn descriptions_of_calls_are_bounded() {
         let long = format!("{}\n", "x".repeat(1000)).repeat(1000);
         let calls = [
             ("edit", json!({ "path": "a", "old": long, "new": long.replace('x', "y") })),

@@ -17,9 +17,9 @@ use super::{
     folder::Folder,
     grant::over_file,
     limits::ToolLimits,
-    read::reads_unasked,
+    read::may_read,
     schema::{self, flag, known_digest, spec, words},
-    text::Text,
+    text::TextFile,
 };
 use crate::effect::Completion;
 use ends::Plain;
@@ -62,7 +62,7 @@ impl Tool for EditTool {
 
     fn refuses(&self, tools: &WorkspaceTools, arguments: &Value) -> Option<String> {
         let arguments = Edit::deserialize(arguments).ok()?;
-        // Of a file that the run may not read, even whether a text is in it would be told.
+        // For a file that the run may not read, even whether it contains a text is secret.
         let planned = may_show(tools, &arguments)
             .then(|| planned(tools.folder(), tools.limits(), &arguments, true))?;
         planned.err().map(|said| said.output)
@@ -95,13 +95,10 @@ impl Tool for EditTool {
     }
 }
 
-/// Returns whether an answer may hold lines of the file. A path that nobody can make out is
-/// refused elsewhere.
+/// Returns whether an answer may contain lines of the file. An invalid path is rejected elsewhere.
 fn may_show(tools: &WorkspaceTools, arguments: &Edit) -> bool {
     let path = tools.folder().inside(&arguments.path);
-    path.is_ok_and(|path| {
-        path.to_str().is_some_and(|path| reads_unasked(tools.permissions(), path))
-    })
+    path.is_ok_and(|path| path.to_str().is_some_and(|path| may_read(tools.permissions(), path)))
 }
 
 /// The arguments of `edit`.
@@ -202,13 +199,13 @@ fn planned(
     Ok(Planned { before, edited, line, places: places.len() })
 }
 
-/// Says whether a file is as an `edit` would leave it; nothing if that cannot be told.
+/// Says whether a file is as an `edit` would leave it; nothing if that is unknown.
 fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<ToolOutput> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     let (bytes, text) = text(folder, limits, path).ok()?;
     let text = Plain::of(&text.text).text;
-    // What `new` itself holds of `old` is no sign that anything is left to do.
+    // Occurrences of `old` within `new` do not mean that the edit is incomplete.
     let left = text.replace(&*new, "").matches(&*old).count();
     if left == 0 && (new.is_empty() || text.contains(&*new)) {
         let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
@@ -225,9 +222,13 @@ fn was_edited(folder: &Folder, limits: &ToolLimits, arguments: &Edit) -> Option<
     })
 }
 
-fn text(folder: &Folder, limits: &ToolLimits, path: &str) -> Result<(Vec<u8>, Text), ToolOutput> {
+fn text(
+    folder: &Folder,
+    limits: &ToolLimits,
+    path: &str,
+) -> Result<(Vec<u8>, TextFile), ToolOutput> {
     let bytes = contents(folder, limits, path)?;
-    match Text::decode(bytes.clone()) {
+    match TextFile::decode(bytes.clone()) {
         Some(text) => Ok((bytes, text)),
         None => Err(ToolOutput::no(format!("`{path}` is a binary file"))),
     }
@@ -244,7 +245,7 @@ fn several(path: &str, text: &str, places: &[usize], count: usize) -> String {
     )
 }
 
-/// Returns the number of the line in which a place stands.
+/// Returns the line number of a position.
 fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(1, |before| before.matches('\n').count().saturating_add(1))
 }

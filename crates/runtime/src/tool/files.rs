@@ -4,11 +4,11 @@ use pointsman_kernel::{id::Digest, tool::CONTENT};
 
 use super::{ToolOutput, folder::Folder, limits::ToolLimits};
 
-/// Bytes in which a NUL makes a file a binary one.
+/// Bytes in which a NUL makes a file binary.
 pub(super) const SNIFFED: usize = 8 << 10;
-/// Letters of a digest that are shown: enough to tell a file's contents apart.
+/// Digits of a digest to show: enough to distinguish a file's contents.
 const DIGEST: usize = 16;
-/// What a file held where nobody has looked.
+/// Stands for unknown content.
 const UNKNOWN: &str = "unknown";
 
 /// Returns what tells a file's contents apart, short enough for a model to repeat.
@@ -16,17 +16,17 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     Digest::of(bytes).to_string().chars().take(DIGEST).collect()
 }
 
-/// Returns the line that says what a file held and holds, for whoever compares.
+/// Returns the line with the digests of a file before and after, for later comparison.
 pub(super) fn holds(before: Option<&str>, after: &str) -> String {
     format!("{CONTENT}{} -> {after}]", before.unwrap_or("none"))
 }
 
-/// The same where nobody knows what it held, unless the call itself says so.
+/// The same if the content before is unknown, unless the call itself names it.
 pub(super) fn holds_since(seen: Option<&str>, after: &str) -> String {
     holds(Some(seen.unwrap_or(UNKNOWN)), after)
 }
 
-/// Says that a file is not as whoever gave this digest has seen it.
+/// Says that a file has changed since its digest was taken.
 pub(super) fn changed_since(
     path: &str,
     seen: Option<&str>,

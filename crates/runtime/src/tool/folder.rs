@@ -1,9 +1,8 @@
 //! The workspace: a folder that no path leads out of.
 //!
-//! Every file is opened from the folder's own descriptor, and the system is told to
-//! stay beneath it, so a link that appears between a check and its use leads nowhere
-//! either. What is named by a call has one name, so that rules over paths hold: no
-//! absolute path, and none through a link.
+//! Every file is opened from the folder's own descriptor, and the system resolves the path beneath
+//! it, so a link that appears between a check and its use has no effect either. A file has one
+//! valid name, so that path rules apply: no absolute path, and none through a link.
 
 mod error;
 
@@ -49,15 +48,15 @@ impl Folder {
         &self.root
     }
 
-    /// Returns what it is opened by.
+    /// Returns its descriptor.
     #[cfg(feature = "tools")]
     pub(super) fn descriptor(&self) -> &OwnedFd {
         &self.descriptor
     }
 
-    /// Returns a path from the root, free of everything that could lead elsewhere. An
-    /// absolute path is refused, with the plain one named if it is inside: rules speak of
-    /// paths from the root.
+    /// Returns a path from the root without anything that could lead elsewhere. An absolute path
+    /// is rejected, and the error names the relative one if it is inside: rules match paths from
+    /// the root.
     pub fn inside(&self, path: &str) -> Result<PathBuf, FolderError> {
         let refuse = |why| Err(FolderError::Path { path: shown(path), why });
         if path.contains('\0') {
@@ -85,8 +84,8 @@ impl Folder {
         Ok(clean)
     }
 
-    /// Returns the path that a call names, if it leads through no link: what it leads to
-    /// has another name, of which a rule may speak.
+    /// Returns the path that a call names, if it leads through no link: its target has another
+    /// name, which a rule may match.
     pub fn named(&self, path: &str) -> Result<PathBuf, FolderError> {
         let path = self.inside(path)?;
         let real = self.real(&path)?;
@@ -98,7 +97,7 @@ impl Folder {
 
     /// Opens a file to read from; pipes, devices and folders are refused.
     pub fn file(&self, path: &Path) -> Result<File, FolderError> {
-        // Without waiting: opening a pipe would otherwise last until somebody writes.
+        // Without blocking: opening a pipe would otherwise wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(self.reach(path, flags)?);
         let metadata = file.metadata().map_err(|source| failed(path, source))?;
@@ -156,8 +155,8 @@ impl Folder {
         statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Replaces a file's content, or makes the file and the folders above it. Nobody
-    /// ever sees half of it, and its mode stays.
+    /// Replaces a file's content, or creates the file and its parent folders. The change is
+    /// atomic, and the mode stays.
     pub fn replace(
         &self,
         path: &Path,
@@ -262,10 +261,10 @@ fn beneath(folder: &OwnedFd, path: &Path, flags: OFlags) -> rustix::io::Result<O
     Err(Errno::AGAIN)
 }
 
-/// Writes a new file under a name that nobody else uses, and flushes it.
+/// Writes a new file under a unique name, and flushes it.
 fn fill(folder: &OwnedFd, name: &str, content: &[u8], mode: Option<Mode>) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // A file that keeps its mode is nobody else's until it has it.
+    // The file is private until it has its final mode.
     let first = Mode::from_raw_mode(if mode.is_some() { 0o600 } else { 0o666 });
     let mut file = File::from(openat(folder, name, flags, first)?);
     file.write_all(content)?;
@@ -275,7 +274,7 @@ fn fill(folder: &OwnedFd, name: &str, content: &[u8], mode: Option<Mode>) -> io:
     file.sync_all()
 }
 
-/// Says that a link is in the way, or that what is there is no folder.
+/// Says that a link is in the way, or that the entry is not a folder.
 fn link(folder: &OwnedFd, path: &Path, name: &std::ffi::OsStr) -> FolderError {
     match readlinkat(folder, name, Vec::new()) {
         Ok(target) => {

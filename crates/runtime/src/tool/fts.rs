@@ -4,7 +4,7 @@ mod chunk;
 mod rank;
 mod word;
 
-pub use word::Wanted;
+pub use word::QueryWords;
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +23,10 @@ use super::{
     folder::{Folder, FolderError},
     ignored::walk,
     limits::ToolLimits,
-    text::Text,
+    text::TextFile,
 };
 use crate::private;
-use chunk::{Chunk, chunks};
+use chunk::{TextChunk, chunks};
 use rank::{Weights, words};
 
 /// Files that are named where they were too large to be taken in.
@@ -37,7 +37,7 @@ const PASSAGES: usize = 8;
 const LOOKED_AT: i64 = 200;
 /// The path that names no file.
 const IN_MEMORY: &str = ":memory:";
-/// The format of the index. Another one is made anew.
+/// The format of the index. An index of another format is rebuilt.
 const FORMAT: i64 = 5;
 
 /// Why the index cannot be used.
@@ -52,7 +52,7 @@ pub enum IndexError {
         /// Why.
         source: io::Error,
     },
-    /// Nobody waits for it any more.
+    /// The caller no longer waits for it.
     #[error("the search stopped before it read every file; the next search continues from there")]
     Stopped,
     /// The index itself fails.
@@ -125,8 +125,8 @@ impl Index {
         self.follow(&folder, ToolLimits::default().file_bytes, &|| true).map(drop)
     }
 
-    /// Takes in what has changed, as long as somebody waits for it. Returns the text files
-    /// that are larger than the limit: nothing of them is known.
+    /// Indexes changed files, as long as the caller waits. Returns the text files above the size
+    /// limit, which are not indexed.
     pub(super) fn follow(
         &mut self,
         folder: &Folder,
@@ -200,14 +200,17 @@ impl Index {
             "SELECT path, line, heading, text FROM chunk WHERE chunk MATCH ?1
              ORDER BY rank, path LIMIT ?2",
         )?;
-        // Where some are left out, nobody knows how many have to be looked at for the rest.
+        // If some are hidden, it is unknown how many to read for the rest.
         let most = if wanted.is_some() { -1 } else { LOOKED_AT };
         let rows = statement.query_map(params![quoted.join(" OR "), most], |row| {
             let line: i64 = row.get(1)?;
             let line = usize::try_from(line).unwrap_or(1);
-            Ok((row.get::<_, String>(0)?, Chunk { line, heading: row.get(2)?, text: row.get(3)? }))
+            Ok((
+                row.get::<_, String>(0)?,
+                TextChunk { line, heading: row.get(2)?, text: row.get(3)? },
+            ))
         })?;
-        let mut found: Vec<(f64, String, Chunk)> = Vec::new();
+        let mut found: Vec<(f64, String, TextChunk)> = Vec::new();
         for row in rows {
             let (path, chunk) = row?;
             if wanted.is_some_and(|wanted| !wanted(&path)) {
@@ -252,13 +255,13 @@ fn stamp(metadata: &fs::Metadata) -> String {
     format!("{}-{}", modified.map_or(0, |at| at.as_nanos()), metadata.len())
 }
 
-/// Returns a file's text, as `read` would; what is no text has nothing to be found. Nothing
-/// is known of a file that could not be read.
+/// Returns a file's text, as `read` would; a binary file has none. Nothing is returned for a file
+/// that could not be read.
 fn content(read: Result<Vec<u8>, FolderError>) -> Option<String> {
-    read.ok().map(|bytes| Text::decode(bytes).map(|it| it.text).unwrap_or_default())
+    read.ok().map(|bytes| TextFile::decode(bytes).map(|it| it.text).unwrap_or_default())
 }
 
-/// Returns whether a file begins like a text: pictures and archives are missed by nobody.
+/// Returns whether a file begins like text: pictures and archives need not be reported.
 fn is_text(folder: &Folder, path: &str) -> bool {
     let Ok(file) = folder.file(Path::new(path)) else { return false };
     let mut start = Vec::new();
@@ -278,8 +281,8 @@ pub(super) fn too_large(files: &[String], limit: u64) -> Option<String> {
     Some(format!("[{are} larger than {limit} bytes and not searched: {names}{more}]"))
 }
 
-/// Makes the index's file and folder, closed to others. An index is made by nobody else, so
-/// one that others can read is closed too.
+/// Creates the index's file and folder, readable only by their owner. The permissions of an
+/// existing index are corrected.
 fn close(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         private::folder(folder)?;
@@ -293,8 +296,8 @@ fn close(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Forgets a file and its pieces. Somebody else may have taken it in meanwhile, so what
-/// is forgotten is what the index says now.
+/// Removes a file and its pieces. Another process may have indexed it meanwhile, so the current
+/// index decides what to remove.
 fn forget(changes: &Transaction<'_>, path: &str) -> rusqlite::Result<()> {
     let mut file =
         changes.prepare_cached("DELETE FROM file WHERE path = ?1 RETURNING first, next")?;
@@ -312,7 +315,7 @@ fn insert(changes: &Transaction<'_>, path: &str, text: &str) -> rusqlite::Result
     let mut insert = changes
         .prepare_cached("INSERT INTO chunk (text, heading, path, line) VALUES (?1, ?2, ?3, ?4)")?;
     let mut pieces = None;
-    for Chunk { line, heading, text } in chunks(path, text) {
+    for TextChunk { line, heading, text } in chunks(path, text) {
         insert.execute(params![text, heading, path, i64::try_from(line).unwrap_or(i64::MAX)])?;
         let number = changes.last_insert_rowid();
         let (first, _) = pieces.unwrap_or((number, number));
@@ -327,7 +330,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns how many steps it takes to forget one file among so many.
+    /// Returns how many steps it takes to forget one file among this many.
     fn steps(files: usize) -> i32 {
         let mut index = Index::open(Path::new(":memory:")).expect("the index opens");
         let changes = index.connection.transaction().expect("it begins");

@@ -1,8 +1,8 @@
 //! `git`: the verbs that look at history and add to it, in the sandbox.
 //!
-//! What could lose work, run a program or reach the network is left out. Git's settings
-//! can name programs too: hooks, filters, pagers. Those of the system and of the person
-//! are not read, and the rest are turned off. Git itself runs in the sandbox.
+//! Operations that could lose work, run a program or reach the network are missing. Git's settings
+//! can name programs too: hooks, filters, pagers. Those of the system and of the person are not
+//! read, and the rest are disabled. Git itself runs in the sandbox.
 
 mod author;
 mod drivers;
@@ -22,16 +22,16 @@ use super::{
     limits::ToolLimits,
     sandbox::{self, Confined},
     schema::spec,
-    shared::Shared,
+    shared::SharedTools,
     shell::refused,
 };
 use crate::effect::ProgressSink;
 pub use author::Author;
 use drivers::Drivers;
 pub(crate) use drivers::unfiltered;
-use verb::{Asked, VERBS, allowed, names_git};
+use verb::{GitRequest, VERBS, allowed, names_git};
 
-/// Settings that hold for every call, whatever the repository says.
+/// Settings for every call, which override the repository's.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -136,7 +136,7 @@ impl Git {
         Self { args: arguments.iter().map(|it| (*it).to_owned()).collect() }
     }
 
-    fn asked(&self, root: &Path) -> Result<Asked<'_>, ToolOutput> {
+    fn asked(&self, root: &Path) -> Result<GitRequest<'_>, ToolOutput> {
         let asked = allowed(&self.args).map_err(ToolOutput::no)?;
         match asked.places.iter().find(|path| is_gits(root, path)) {
             Some(path) => Err(ToolOutput::no(format!(
@@ -147,7 +147,11 @@ impl Git {
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(&self, on: &Shared, drivers: &Drivers) -> Result<Confined, ToolOutput> {
+    pub(super) fn confined(
+        &self,
+        on: &SharedTools,
+        drivers: &Drivers,
+    ) -> Result<Confined, ToolOutput> {
         let asked = self.asked(on.folder.root())?;
         let verb = asked.verb;
         let off = drivers.settings(asked.stages);
@@ -160,7 +164,7 @@ impl Git {
             program.extend(["-m", TRAILER]);
         }
         program.extend(files.iter().map(String::as_str));
-        let git = if verb.looks { sandbox::Git::Looks } else { sandbox::Git::Writes };
+        let git = if verb.looks { sandbox::GitAccess::Looks } else { sandbox::GitAccess::Writes };
         let mut confined = ready(on, git, &off, &program)?;
         for (name, value) in author::variables(&on.settings, drivers) {
             confined.command.env(name, value);
@@ -171,8 +175,8 @@ impl Git {
 
 /// Returns git with our settings and some more, ready to run.
 fn ready(
-    on: &Shared,
-    git: sandbox::Git,
+    on: &SharedTools,
+    git: sandbox::GitAccess,
     off: &[String],
     arguments: &[&str],
 ) -> Result<Confined, ToolOutput> {
@@ -211,7 +215,7 @@ impl WorkspaceTools {
         };
         let ready = || {
             let (git, drivers) = (git.clone(), drivers.clone());
-            move |on: &Shared| git.confined(on, &drivers)
+            move |on: &SharedTools| git.confined(on, &drivers)
         };
         if git.args.first().is_some_and(|verb| verb == "init") {
             let (said, notes) = self.watched(self.command(limit, shown, ready())).await;
@@ -238,8 +242,7 @@ impl WorkspaceTools {
         drop(self.own_run(move |on| git.confined(on, &drivers), limit, bytes).await);
     }
 
-    /// Makes sure that no repository that is not trusted is in the way, and reads which
-    /// programs are to be turned off.
+    /// Makes sure that no untrusted repository is in the way, and reads which programs to disable.
     pub(super) async fn may_run(&self, git: &Git) -> Result<Drivers, ToolOutput> {
         let git = git.clone();
         let refused = self.look(move |on| {
@@ -255,7 +258,9 @@ impl WorkspaceTools {
     /// Reads which programs the repository's settings name. This runs none of them.
     async fn drivers(&self) -> Result<Drivers, ToolOutput> {
         let (limit, bytes) = READING;
-        let list = |on: &Shared| ready(on, sandbox::Git::Looks, &[], &["config", "--list", "-z"]);
+        let list = |on: &SharedTools| {
+            ready(on, sandbox::GitAccess::Looks, &[], &["config", "--list", "-z"])
+        };
         let ran = self.own_run(list, limit, bytes).await?;
         let listed = super::own::worked(ran, limit).map_err(|why| {
             ToolOutput::no(format!("the repository's settings cannot be read: {why}"))

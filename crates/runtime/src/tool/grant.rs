@@ -1,16 +1,15 @@
 //! What "always" can mean for a call: the rules that a person may choose from, the most
 //! exact one first.
 //!
-//! A `*` in a rule stands for anything, so a rule is offered only where that is what a
-//! person would expect of it.
+//! A `*` in a rule matches anything, so a rule is offered only if a person would expect that.
 
 use pointsman_kernel::{agent::ToolCall, governor::Grant};
 
 use super::{Arguments, Toolbox, contract::every};
 
 impl Toolbox {
-    /// Returns the rules by which calls like this one could run unasked from now on. There
-    /// may be none: then it can only be allowed once.
+    /// Returns the rules that would let calls like this one run without asking. If there are none,
+    /// it can only be allowed once.
     pub fn grants(&self, call: &ToolCall) -> Vec<Grant> {
         self.always(call).unwrap_or_default()
     }
@@ -20,8 +19,8 @@ impl Toolbox {
         self.always(call).is_none()
     }
 
-    /// Returns the rule by which every call of a tool runs, which nobody gets without asking for
-    /// it in words. There is none where a yes is for one call alone.
+    /// Returns the rule that allows every call of a tool, which applies only if a person asks for
+    /// it explicitly. There is none if each call needs its own approval.
     pub fn whole(&self, call: &ToolCall) -> Option<Grant> {
         self.always(call).map(|_| every(&call.tool))
     }
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ties_commands_together_is_offered_as_it_is_or_not_at_all() {
+    fn combined_commands_are_offered_exactly_or_not_at_all() {
         for command in [
             "cargo test; rm -r src",
             "cargo test && git push",

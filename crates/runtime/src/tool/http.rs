@@ -30,7 +30,7 @@ use super::{
 };
 use crate::effect::ProgressSink;
 
-/// Bytes after which those who watch are told how far a page has come.
+/// Bytes between two progress reports of a page.
 const TOLD_EVERY: usize = 64 << 10;
 
 const NAME: &str = "http_get";
@@ -275,8 +275,8 @@ fn is_text(kind: &str) -> bool {
         || kind == "image/svg+xml"
 }
 
-/// Resolves names, and refuses a name of which one address is private: which of them a
-/// connection would take cannot be known.
+/// Resolves names, and rejects a name with a private address: which one a connection would use is
+/// unknown.
 struct Checked {
     private: bool,
 }
@@ -325,7 +325,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, .., y, z] = segments;
     let inner = Ipv4Addr::from(u32::from(y) << 16 | u32::from(z));
     match segments {
-        // An IPv4 address in other clothes is what it is underneath.
+        // An embedded IPv4 address counts as that address.
         [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(inner),
         [0x2002, high, low, ..] => {
             is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)))
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_from_the_rest() {
+    fn text_and_binary_files_are_distinguished() {
         for kind in ["text/html; charset=utf-8", "application/json", "application/ld+json"] {
             assert!(is_text(kind), "{kind}");
         }

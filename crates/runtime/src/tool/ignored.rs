@@ -1,8 +1,8 @@
 //! Which files a walk leaves out, by the lists that a workspace holds of them.
 //!
-//! `.gitignore`, `.ignore` and `.git/info/exclude` come from whoever wrote the workspace,
-//! and from the commands that ran in it. Only a plain file of a sensible size is read as
-//! such a list: a pipe would be waited for without end, and a device read without end.
+//! `.gitignore`, `.ignore` and `.git/info/exclude` come from the workspace's authors and from
+//! commands that ran in it. Only a regular file of a sensible size is read as such a list: a pipe
+//! or a device could block forever.
 
 use std::{
     collections::HashMap,
@@ -59,8 +59,8 @@ struct Listed {
 }
 
 impl Lists {
-    /// Returns whether a path is ignored. The nearest list that speaks of it decides;
-    /// `.ignore` comes before git's, and git's count up to the root of its repository.
+    /// Returns whether a path is ignored. The nearest list that matches it decides; `.ignore`
+    /// comes before git's lists, and git's count up to the root of its repository.
     fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
         let ruled = |list: &Gitignore| match list.matched(path, is_folder) {
             Match::None => None,
@@ -82,7 +82,7 @@ impl Lists {
     }
 
     fn of(&self, folder: &Path) -> Arc<Listed> {
-        // Whoever panicked here has left the lists as they were.
+        // A panic here leaves the lists intact.
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listed) = read.get(folder) {
             return Arc::clone(listed);
@@ -103,7 +103,7 @@ fn list(folder: &Path, name: &str) -> Gitignore {
     let Some(text) = text(&folder.join(name)) else { return Gitignore::empty() };
     let mut builder = GitignoreBuilder::new(folder);
     for line in text.trim_start_matches('\u{feff}').lines() {
-        // A line that is no pattern counts for nothing; the others do.
+        // An invalid line is ignored; the others count.
         builder.add_line(None, line).ok();
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())

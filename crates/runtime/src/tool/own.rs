@@ -9,7 +9,7 @@ use super::{
     git::{Git, unfiltered},
     process::{self, ProcessEnd, ProcessResult},
     sandbox::Confined,
-    shared::Shared,
+    shared::SharedTools,
     shell::{Shell, ended},
     stream::TruncatedStream,
 };
@@ -72,7 +72,7 @@ impl WorkspaceTools {
     ) -> (Result<(), String>, Vec<String>) {
         let shell = Shell::line(command);
         let (name, value) = (name.to_owned(), value.to_owned());
-        let ready = move |on: &Shared| {
+        let ready = move |on: &SharedTools| {
             let mut confined = shell.confined(on)?;
             confined.command.env(name, value);
             Ok(confined)
@@ -99,12 +99,12 @@ impl WorkspaceTools {
 
     pub(super) async fn own_run(
         &self,
-        ready: impl FnOnce(&Shared) -> Result<Confined, ToolOutput> + Send + 'static,
+        ready: impl FnOnce(&SharedTools) -> Result<Confined, ToolOutput> + Send + 'static,
         limit: Duration,
         bytes: usize,
     ) -> Result<ProcessResult, ToolOutput> {
         let confined = self.ready(ready).await?;
-        let ran = process::run(confined, limit, bytes, &ProgressSink::nobody()).await;
+        let ran = process::run(confined, limit, bytes, &ProgressSink::none()).await;
         ran.map_err(|error| ToolOutput::no(format!("it cannot be started: {error}")))
     }
 }

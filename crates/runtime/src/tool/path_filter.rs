@@ -1,5 +1,5 @@
-//! What the tools that look at many files do not show: files that a rule keeps a run from
-//! reading unasked.
+//! Files that tools which read many files must not show: a rule keeps the run from reading them
+//! without asking.
 
 use std::{
     fs::{self, Metadata},
@@ -37,7 +37,7 @@ impl PathFilter {
         let mut tools = Vec::new();
         if strict.rules.iter().any(over_paths) {
             let mut rules = strict.clone();
-            // What is asked for runs because somebody said yes to it.
+            // A call that needs approval runs only after a person's approval.
             let asked = permissions.deciding(call, Some(own), At(0));
             if let Some(asked) = asked.filter(|rule| rule.level == Level::Ask) {
                 rules.rules.retain(|rule| rule != asked);
@@ -63,7 +63,7 @@ impl PathFilter {
         hidden
     }
 
-    /// The same of a file, which may have other names that a rule matches.
+    /// The same for a file, which may have other names that a rule matches.
     pub(super) fn hides_file(&self, folder: &Folder, path: &Path) -> bool {
         let named = self.is_over_some() && names(folder, path) > 1;
         self.hidden.fetch_or(named, Ordering::Relaxed);
@@ -83,9 +83,9 @@ fn names(folder: &Folder, path: &Path) -> u64 {
     found.ok().filter(Metadata::is_file).map_or(1, |file| file.nlink())
 }
 
-/// Returns why a call may not touch the file that it names: the file has other names too, and
-/// only a rule over paths lets the call through or keeps it from other files. A person's yes
-/// to the call counts, and so does a rule that names this very file.
+/// Returns why a call may not touch the file that it names: the file has other names too, and only
+/// a path rule allows the call or hides other files. A person's approval of the call counts, and
+/// so does a rule that names this very file.
 pub(super) fn another_name(
     call: &ToolCall,
     own: &ToolDecl,

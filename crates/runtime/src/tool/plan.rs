@@ -85,8 +85,8 @@ impl Tool for PlanTool {
     }
 }
 
-/// Returns what models are told of `phase_complete`. No tool has this name: the agent takes
-/// the call itself, and no host ever sees one.
+/// Returns the description of `phase_complete` for models. No tool has this name: the agent
+/// handles the call itself, and no host ever sees one.
 pub(crate) fn phase_complete() -> ToolSpec {
     spec(
         PHASE_COMPLETE,

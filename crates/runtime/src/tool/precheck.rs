@@ -1,8 +1,8 @@
 //! Whether a call could run at all, looked at before a person is asked for it.
 //!
-//! Nothing is changed and nothing is sent. A reason goes to the model, unlike a question: so
-//! files are looked at only where the run may read them unasked. Of any other file even
-//! whether a text is in it would be told.
+//! Nothing is changed or sent. The reason goes to the model, unlike a question, so files are read
+//! only if the run may read them without asking. For any other file, even whether it contains a
+//! text is secret.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl WorkspaceTools {
             let outside = tools.cannot_reach(&tool.decl(), &arguments);
             outside.or_else(|| tool.refuses(&tools, &arguments))
         });
-        // What takes too long to find out is left to the person who is asked.
+        // A check that takes too long is left to the person.
         tokio::time::timeout(self.limits().look(), looking).await.ok()?.ok()?
     }
 

@@ -1,4 +1,4 @@
-//! A confined process from its start to its end, whoever gives up first.
+//! A confined process from its start to its end, whichever side ends first.
 
 #[cfg(target_os = "linux")]
 pub(super) mod left;
@@ -27,7 +27,7 @@ use tokio::{
 
 use super::{
     sandbox::{
-        Confined, Scratch,
+        Confined, ScratchFolder,
         wire::{self, GO, OVER, READY, REFUSED},
     },
     stream::{Pieces, TruncatedStream},
@@ -35,8 +35,8 @@ use super::{
 use crate::effect::ProgressSink;
 use watch::ProcessWatch;
 
-/// How long a helper may take to stop all that a command has started: it gives up by itself
-/// after two seconds.
+/// How long a helper may take to stop everything that a command has started: it gives up after two
+/// seconds.
 const STOPS: Duration = Duration::from_secs(10);
 /// How long output is waited for that something which cannot be stopped might still write.
 const DRAINS: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ const SAYS: u64 = 8 << 10;
 /// How a process ended.
 #[derive(Debug)]
 pub(super) enum ProcessEnd {
-    /// By itself.
+    /// On its own.
     Exited(ExitStatus),
     /// It took too long and was stopped.
     TimeUp,
@@ -54,7 +54,7 @@ pub(super) enum ProcessEnd {
     Limit(String),
 }
 
-/// What became of a process.
+/// The result of a process.
 pub(super) struct ProcessResult {
     pub(super) end: ProcessEnd,
     /// Processes that could not be stopped, if there are any.
@@ -64,7 +64,7 @@ pub(super) struct ProcessResult {
 }
 
 impl ProcessResult {
-    /// Returns what became of a process that wrote nothing.
+    /// Returns the result of a process without output.
     #[cfg(test)]
     pub(super) fn of(end: ProcessEnd, left: &str) -> Self {
         Self {
@@ -159,7 +159,7 @@ struct Ended {
 struct Group {
     child: Child,
     leader: Option<Pid>,
-    scratch: Option<Scratch>,
+    scratch: Option<ScratchFolder>,
     line: UnixStream,
     /// Whether the command may have been executed.
     went: bool,
@@ -185,13 +185,13 @@ impl Group {
         // It holds the other end of the line.
         drop(command);
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let folders = [Some(root.as_path()), scratch.as_ref().map(Scratch::path)];
+        let folders = [Some(root.as_path()), scratch.as_ref().map(ScratchFolder::path)];
         let folders: Vec<_> = folders.into_iter().flatten().collect();
         let watch = leader.map(|leader| ProcessWatch::new(leader, &limits, &folders));
         Ok(Self { child, leader, scratch, line, went: false, watch })
     }
 
-    /// Lets the command go, and waits for its end.
+    /// Starts the command, and waits for its end.
     async fn course(&mut self, limit: Duration) -> io::Result<Ended> {
         let course = async {
             if let Some(refused) = self.begin().await? {
@@ -221,10 +221,10 @@ impl Group {
         Ok(ended)
     }
 
-    /// Waits until the helper is ready, and lets it go. Returns why it refuses, if it does.
+    /// Waits until the helper is ready, and starts it. Returns why it refuses, if it does.
     async fn begin(&mut self) -> io::Result<Option<String>> {
         let mut first = [0];
-        // Where the line ends, nobody is there to say why.
+        // If the pipe is closed, there is no reason to read.
         let read = self.line.read(&mut first).await.unwrap_or(0);
         match (read, first) {
             (1, [READY]) => {
@@ -255,7 +255,7 @@ impl Group {
             return String::new();
         };
         let scratch = scratch.path().to_owned();
-        // The helper reads the end of the line, stops its family and says what is left.
+        // The helper reads the end of the pipe, stops its process family and reports what is left.
         self.line.shutdown().await.ok();
         let said = timeout(STOPS, async {
             let mut first = [0];
@@ -265,7 +265,7 @@ impl Group {
         let said = said.await.ok().flatten();
         timeout(STOPS, self.child.wait()).await.ok();
         said.unwrap_or_else(|| {
-            // Somebody has stopped the helper.
+            // The helper was killed.
             left::stop_marked(&scratch);
             String::new()
         })

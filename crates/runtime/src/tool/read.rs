@@ -15,7 +15,7 @@ use super::{
     folder::Folder,
     limits::ToolLimits,
     schema::{number, spec, words},
-    text::Text,
+    text::TextFile,
 };
 use crate::plural::counted;
 
@@ -55,7 +55,7 @@ impl Tool for ReadTool {
 
 /// Returns whether a run may read a file without a person's yes. Whether a permission with an
 /// end still holds is not known here, so it does not count.
-pub(super) fn reads_unasked(permissions: &Permissions, path: &str) -> bool {
+pub(super) fn may_read(permissions: &Permissions, path: &str) -> bool {
     let Ok(arguments) = to_raw_value(&json!({ "path": path })) else { return false };
     let call = ToolCall { id: String::new(), tool: NAME.into(), arguments };
     let runs = |level: Level| level < Level::Ask;
@@ -73,15 +73,15 @@ struct ReadLines {
     to: Option<usize>,
 }
 
-/// Returns a file's lines with their numbers; where they are too many, the ones that
-/// fit, and where to go on.
+/// Returns a file's lines with their numbers; if they are too many, as many as the limit allows,
+/// and where to continue.
 fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> ToolOutput {
     let bytes = match contents(folder, limits, &arguments.path) {
         Ok(bytes) => bytes,
         Err(said) => return said,
     };
     let (size, digest) = (bytes.len(), digest(&bytes));
-    let Some(decoded) = Text::decode(bytes) else {
+    let Some(decoded) = TextFile::decode(bytes) else {
         return ToolOutput::no(format!("`{}` is a binary file of {size} bytes", arguments.path));
     };
     let foot = foot(&decoded, &digest);
@@ -123,7 +123,7 @@ fn read(folder: &Folder, limits: &ToolLimits, arguments: &ReadLines) -> ToolOutp
 
 /// Returns the note below a file's lines: how they are stored, if not as usual, and
 /// what tells them apart from others.
-fn foot(text: &Text, digest: &str) -> String {
+fn foot(text: &TextFile, digest: &str) -> String {
     let stored = match text.encoding() {
         "UTF-8" => String::new(),
         other => format!("[not UTF-8: read and kept as {other}]\n"),
@@ -131,7 +131,7 @@ fn foot(text: &Text, digest: &str) -> String {
     format!("{stored}{CONTENT}{digest}]\n")
 }
 
-/// Says where to go on; a line that is too long by itself is shown cut.
+/// Says where to continue; a line above the limit is cut.
 fn unfinished(
     mut output: String,
     row: &str,

@@ -1,5 +1,5 @@
-//! Which repositories of the workspace are trusted: those that were there when a run began, as
-//! long as no command changes their settings.
+//! Which repositories of the workspace are trusted: those that existed when the run began, as long
+//! as no command changes their settings.
 //!
 //! A person's own git runs what a repository's settings name, and commands can make
 //! repositories. So after each command the workspace is looked through, and what has appeared
@@ -20,7 +20,7 @@ use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::{folder::Folder, limits::ToolLimits};
-use survey::{Budget, Survey, again, bare, key, survey};
+use survey::{Survey, SurveyBudget, again, bare, key, survey};
 
 /// What a person can do about a repository.
 const REMEDY: &str = "check it before you use git there, and delete it if you do not want it";
@@ -44,17 +44,17 @@ pub(super) struct Repositories(Mutex<State>);
 struct State {
     /// Whether the workspace was looked through yet.
     begun: bool,
-    /// The settings of those that are trusted.
+    /// The settings of trusted repositories.
     trusted: BTreeMap<String, Digest>,
     /// Why the others are not.
     untrusted: BTreeMap<String, String>,
-    /// Those that have appeared, trusted or not.
+    /// The new repositories, trusted or not.
     appeared: BTreeSet<String>,
     /// Running commands.
     running: usize,
     /// Whether a command has run since the last look.
     stale: bool,
-    /// What nobody was told yet.
+    /// Notices that were not reported yet.
     untold: Vec<String>,
     /// Whether looks were cut.
     cut: Cut,
@@ -65,7 +65,7 @@ struct State {
 struct Cut {
     /// The first one was.
     first: bool,
-    /// Somebody was told that one was.
+    /// Whether it was reported.
     told: bool,
 }
 
@@ -75,8 +75,8 @@ impl Repositories {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks through the workspace, once, and trusts what is there. Returns that for the
-    /// record of a run that begins now.
+    /// Searches the workspace once, and trusts the repositories found. Returns them for the record
+    /// of a new run.
     pub(super) fn record(&self, folder: &Folder, limits: &ToolLimits) -> RepositoryRecord {
         let mut state = self.state();
         state.begin(folder, limits);
@@ -117,7 +117,7 @@ impl Repositories {
         let mut state = self.state();
         state.begin(folder, limits);
         if state.running == 0 && state.stale {
-            // Nobody has looked after a command that was stopped in the middle.
+            // There was no search after an interrupted command.
             let notes = state.look(folder, limits);
             state.untold.extend(notes);
         } else if state.running == 0 {
@@ -139,7 +139,7 @@ impl Repositories {
         state.running = state.running.saturating_sub(1);
     }
 
-    /// Looks for what commands have left behind, and says what is new.
+    /// Searches for repositories that commands have created or changed, and reports new ones.
     pub(super) fn look(&self, folder: &Folder, limits: &ToolLimits) -> Vec<String> {
         let mut state = self.state();
         let mut notes = std::mem::take(&mut state.untold);
@@ -169,8 +169,8 @@ impl Repositories {
         None
     }
 
-    /// Says why git must not run. `covers` tells whether the call puts something into the
-    /// index that lies in a folder, or has it in.
+    /// Says why git must not run. `covers` tells whether the call would add something inside a
+    /// folder to the index.
     pub(super) fn refusal(
         &self,
         folder: &Folder,
@@ -179,7 +179,7 @@ impl Repositories {
     ) -> Option<String> {
         let mut state = self.state();
         state.begin(folder, limits);
-        state.forgive(folder, limits);
+        state.refresh(folder, limits);
         for own in [".git", "."] {
             if let Some(why) = state.untrusted.get(own) {
                 return Some(format!(
@@ -209,7 +209,7 @@ impl State {
     }
 
     fn look(&mut self, folder: &Folder, limits: &ToolLimits) -> Vec<String> {
-        self.forgive(folder, limits);
+        self.refresh(folder, limits);
         let Survey { repositories, cut } = survey(folder, budget(limits));
         let mut notes = Vec::new();
         if cut.is_none() {
@@ -258,8 +258,8 @@ impl State {
         Some(note)
     }
 
-    /// Forgets what is gone by now, and trusts what has become harmless.
-    fn forgive(&mut self, folder: &Folder, limits: &ToolLimits) {
+    /// Forgets repositories that are gone, and trusts those that have become harmless.
+    fn refresh(&mut self, folder: &Folder, limits: &ToolLimits) {
         let paths: Vec<String> = self.untrusted.keys().cloned().collect();
         for path in paths {
             match again(folder, &path, budget(limits)) {
@@ -277,8 +277,8 @@ impl State {
     }
 }
 
-fn budget(limits: &ToolLimits) -> Budget {
-    Budget::new(limits.repository_entries, Duration::from_millis(limits.repository_ms))
+fn budget(limits: &ToolLimits) -> SurveyBudget {
+    SurveyBudget::new(limits.repository_entries, Duration::from_millis(limits.repository_ms))
 }
 
 /// Returns the folder that a repository is about: the one with `.git` in it, or itself.

@@ -44,13 +44,13 @@ use super::folder::Folder;
 use bubblewrap::Bubblewrap;
 pub use limits::CommandLimits;
 use place::SandboxView;
-pub(super) use scratch::Scratch;
+pub(super) use scratch::ScratchFolder;
 
 /// The argument with which the program runs itself as [`helper_main`].
 pub const HELPER: &str = "__sandbox";
 
-/// The program that runs, as its own helper: the file that was started, whatever has been put
-/// under its name since.
+/// The running program as its own helper: the file that was started, even if another one has its
+/// name now.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// What the helper is run for, as its next argument.
@@ -62,10 +62,10 @@ const TRIAL: &str = "trial";
 
 /// Where the helper is in bubblewrap.
 const HERE: &str = "/dev/pointsman";
-/// Stands for the helper's own descriptor, and for its own path.
+/// Represents the helper's own descriptor, and its own path.
 const OWN: &str = "own";
 const OWN_PATH: &str = "own-path";
-/// Stands for a descriptor of the calls that are refused.
+/// Represents a descriptor of the blocked calls.
 const CALLS: &str = "calls";
 
 /// What a sandbox lets through, and which one is used.
@@ -90,7 +90,7 @@ pub struct SandboxPolicy {
     /// A folder for the caches of toolchains, of this workspace alone. With it, the toolchains
     /// of the person's home directory are shown to commands.
     pub toolchains: Option<PathBuf>,
-    /// Variables that are set, whatever the environment says.
+    /// Variables that override the environment.
     #[serde(skip)]
     pub variables: Vec<(String, OsString)>,
     /// How much of the machine a command may take.
@@ -132,7 +132,7 @@ pub enum SandboxError {
     },
     /// The workspace is too much.
     #[error(
-        "no command runs in {}, because it contains the home directory, which the sandbox could not hide: start in a subfolder", root.display()
+        "commands cannot run in {}: it contains the home directory, which the sandbox could not hide. Start in a subfolder", root.display()
     )]
     Home {
         /// The workspace.
@@ -140,8 +140,7 @@ pub enum SandboxError {
     },
     /// One of git's own files is something else, which would be shown to commands.
     #[error(
-        "no command runs in {}, because `{name}` there is {found}: put the real one there, or \
-         remove it", root.display()
+        "commands cannot run in {}: `{name}` there is {found}. Put the real one there, or remove it", root.display()
     )]
     Git {
         /// The workspace.
@@ -151,9 +150,9 @@ pub enum SandboxError {
         /// What was found there.
         found: &'static str,
     },
-    /// A path could not be opened as it was found.
+    /// A path changed while it was opened.
     #[error(
-        "no command runs here, because {} keeps changing while it is opened: stop the command that changes it, and try again", path.display()
+        "commands cannot run here: {} keeps changing while it is opened. Stop the command that changes it, and try again", path.display()
     )]
     Lost {
         /// The path.
@@ -163,7 +162,7 @@ pub enum SandboxError {
     },
     /// The helper itself could be written by commands.
     #[error(
-        "no command runs here, because {} is where commands can write, and this bubblewrap is too old to use it safely: install a newer one, or move the program",
+        "commands cannot run here: they could change {}, and this bubblewrap is too old to use it safely. Install a newer one, or move the program",
         helper.display()
     )]
     Helper {
@@ -172,7 +171,7 @@ pub enum SandboxError {
     },
     /// A path of the policy leads elsewhere.
     #[error(
-        "no command runs here, because {} leaves {} through a link that a command could have made: use a real folder, or remove the path from `[sandbox]`",
+        "commands cannot run here: {} leaves {} through a link that a command could have created. Use a real folder, or remove the path from `[sandbox]`",
         path.display(), ground.display()
     )]
     Link {
@@ -183,7 +182,7 @@ pub enum SandboxError {
     },
     /// A path of the policy cannot be kept from being written.
     #[error(
-        "no command runs here, because {} is read-only but inside {}, which is writable; landlock cannot do both. Install bubblewrap, or remove the path from `[sandbox]`",
+        "commands cannot run here: {} is read-only but inside {}, which is writable, and landlock cannot do both. Install bubblewrap, or remove the path from `[sandbox]`",
         path.display(), ground.display()
     )]
     Guarded {
@@ -199,7 +198,7 @@ pub enum SandboxError {
 
 /// What a command may do to git's own files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Git {
+pub(super) enum GitAccess {
     /// Read them.
     Looks,
     /// Write them too, except for what could run programs later.
@@ -217,7 +216,7 @@ pub(super) enum Sandbox {
 /// A command that is ready to run, and what must outlive it.
 pub(super) struct Confined {
     pub(super) command: Command,
-    pub(super) scratch: Option<Scratch>,
+    pub(super) scratch: Option<ScratchFolder>,
     /// What the helper is given beside its arguments.
     pub(super) held: Vec<OwnedFd>,
     pub(super) limits: CommandLimits,
@@ -267,7 +266,7 @@ impl Sandbox {
         &self,
         policy: &SandboxPolicy,
         (workspace, folder): (&Folder, &Path),
-        git: Git,
+        git: GitAccess,
         program: &[&OsStr],
     ) -> Result<Confined, SandboxError> {
         let place = SandboxView::of(policy, workspace, git)?;
@@ -287,7 +286,7 @@ impl Sandbox {
                 if let Some((path, ground)) = place.guarded.clone() {
                     return Err(SandboxError::Guarded { path, ground });
                 }
-                let scratch = Scratch::new().map_err(SandboxError::Scratch)?;
+                let scratch = ScratchFolder::new().map_err(SandboxError::Scratch)?;
                 let (arguments, held) = landlock::arguments(&place, scratch.path(), &limits);
                 let mut command = Command::new(helper);
                 command.args(arguments).current_dir(&folder);
@@ -298,7 +297,7 @@ impl Sandbox {
                 return Err(SandboxError::None { bubblewrap, landlock });
             }
         };
-        let temporary = scratch.as_ref().map_or_else(|| Path::new("/tmp"), Scratch::path);
+        let temporary = scratch.as_ref().map_or_else(|| Path::new("/tmp"), ScratchFolder::path);
         command.args(program).env_clear().envs(passed(&policy.env));
         command.envs(policy.variables.iter().map(|(name, value)| (name, value)));
         command.env("HOME", temporary).env("TMPDIR", temporary);
@@ -334,7 +333,7 @@ pub fn helper_main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match helper::helped(arguments) {
         Ok(code) => code,
         Err(why) => {
-            // Where nobody listens, the exit code says it.
+            // Without a reader, the exit code is enough.
             drop(writeln!(io::stderr(), "the sandbox did not start: {why}"));
             ExitCode::from(125)
         }

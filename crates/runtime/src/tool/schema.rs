@@ -155,7 +155,7 @@ fn takes(parameters: &Value) -> String {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         format!("`{name}` ({kind}, {})", if must(name) { "required" } else { "optional" })
     };
-    // By name, whatever order the members of an object are kept in.
+    // By name, because the order of an object's members may vary.
     let mut takes: Vec<String> = properties.iter().map(one).collect();
     takes.sort_unstable();
     takes.join(", ")

@@ -90,7 +90,7 @@ fn search(
         Err(error) => return ToolOutput::no(error),
     };
     let root = folder.root().join(&start);
-    // A file is searched by itself; anything else must be a folder inside.
+    // A file is searched alone; anything else must be a folder inside.
     let is_file = folder.file(&start).is_ok();
     if !is_file && let Err(error) = folder.folder(&start) {
         return ToolOutput::no(error);
@@ -186,7 +186,7 @@ impl Found {
     }
 }
 
-/// Returns the part of a line that is shown: all of it, or what is around the match.
+/// Returns the part of a line to show: all of it, or the surroundings of the match.
 fn shown(matcher: &RegexMatcher, line: &str) -> String {
     let line = line.trim_end();
     if line.chars().count() <= WIDTH {

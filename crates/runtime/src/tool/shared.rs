@@ -17,7 +17,7 @@ use super::{
 
 /// One workspace with everything over it.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedTools {
     pub(super) settings: ToolSettings,
     pub(super) folder: Folder,
     #[cfg(feature = "tools")]
@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) http: OnceLock<Result<http::Http, String>>,
 }
 
-impl Shared {
+impl SharedTools {
     pub(super) const fn limits(&self) -> &ToolLimits {
         &self.settings.limits
     }
@@ -52,7 +52,7 @@ impl Shared {
     }
 }
 
-/// Tells the thread that does the work to give up, once nobody waits for it.
+/// Stops the working thread once the caller no longer waits.
 #[cfg(feature = "tools")]
 pub(super) struct Stop(pub(super) Arc<AtomicBool>);
 

@@ -15,9 +15,9 @@ use super::{
     grant::{exactly, rules},
     limits::ToolLimits,
     process::{self, ProcessEnd, ProcessResult},
-    sandbox::{Confined, Git, SandboxError},
+    sandbox::{Confined, GitAccess, SandboxError},
     schema::{spec, text, words},
-    shared::Shared,
+    shared::SharedTools,
     toolchains,
 };
 use crate::effect::ProgressSink;
@@ -106,12 +106,14 @@ impl Shell {
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(&self, on: &Shared) -> Result<Confined, ToolOutput> {
+    pub(super) fn confined(&self, on: &SharedTools) -> Result<Confined, ToolOutput> {
         let folder = &on.folder;
         let cwd = folder.named(&self.cwd).map_err(ToolOutput::no)?;
         folder.folder(&cwd).map_err(ToolOutput::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
-        on.sandbox().command(on.policy(), (folder, &cwd), Git::Looks, &program).map_err(refused)
+        on.sandbox()
+            .command(on.policy(), (folder, &cwd), GitAccess::Looks, &program)
+            .map_err(refused)
     }
 }
 
@@ -123,7 +125,7 @@ pub(super) fn refused(error: SandboxError) -> ToolOutput {
     }
 }
 
-/// Runs a confined command and says what it came to.
+/// Runs a confined command and describes its result.
 pub(super) async fn run(
     confined: Confined,
     limit: Duration,

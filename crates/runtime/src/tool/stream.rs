@@ -1,4 +1,4 @@
-//! What is too long is cut: a stream keeps its head and its tail, and is shown piece by piece.
+//! Long output is cut: a stream keeps its head and its tail, and is shown piece by piece.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub(super) struct TruncatedStream {
 }
 
 impl TruncatedStream {
-    /// Keeps so many bytes.
+    /// Keeps this many bytes.
     pub(super) const fn new(limit: usize) -> Self {
         Self { limit, head: Vec::new(), tail: VecDeque::new(), cut: 0 }
     }
@@ -49,7 +49,7 @@ impl TruncatedStream {
         }
         let before = head.len().saturating_add(tail.len());
         if self.cut == 0 {
-            // One piece so far: it is divided anew.
+            // One piece so far: it is split again.
             head.append(&mut tail);
             tail = head.split_off(head.len().saturating_sub(limit / 2));
         }
@@ -70,11 +70,10 @@ impl TruncatedStream {
 /// Bytes of a stream that are shown while it comes.
 const SHOWN: usize = 256 << 10;
 
-/// A stream as it is shown while it comes: piece by piece, in whole letters, and not
-/// without end.
+/// A stream to show while it arrives: piece by piece, in whole characters, up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// The beginning of a letter whose rest has not come yet.
+    /// The start of an incomplete character.
     begun: Vec<u8>,
     shown: usize,
 }
@@ -89,7 +88,7 @@ impl Pieces {
         let mut piece = std::mem::take(&mut self.begun);
         let whole = piece.len();
         let tail = piece.get(whole.saturating_sub(4)..).unwrap_or_default();
-        // Only the last letter can be cut in two; what is no letter is shown as such.
+        // Only the last character can be incomplete; invalid bytes are shown as such.
         let begun = tail.utf8_chunks().last().map_or(0, |chunk| {
             let rest = chunk.invalid();
             let first = rest.first().copied().unwrap_or(0);

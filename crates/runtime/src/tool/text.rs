@@ -1,7 +1,7 @@
-//! Text files as they are stored: which bytes stand for which letters.
+//! Text files and their encodings.
 //!
-//! Whatever is read can be written back byte for byte, so a change of one line leaves
-//! all the others alone.
+//! Everything that is read can be written back byte for byte, so changing one line leaves all
+//! others unchanged.
 
 use super::files::is_binary;
 
@@ -10,7 +10,7 @@ const UTF8_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 const LITTLE_MARK: &[u8] = &[0xff, 0xfe];
 const BIG_MARK: &[u8] = &[0xfe, 0xff];
 
-/// How a file's letters are stored.
+/// How a file's characters are stored.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Encoding {
     Utf8,
@@ -19,14 +19,14 @@ enum Encoding {
     Latin1,
 }
 
-/// A file's text, without the mark that may stand before it.
+/// A file's text, without its byte order mark.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct TextFile {
     pub(super) text: String,
     encoding: Encoding,
 }
 
-impl Text {
+impl TextFile {
     /// Reads bytes as text; nothing if they are none.
     pub(super) fn decode(bytes: Vec<u8>) -> Option<Self> {
         if let Some(rest) = bytes.strip_prefix(LITTLE_MARK) {
@@ -56,8 +56,7 @@ impl Text {
         }
     }
 
-    /// Returns another text as bytes that are stored in the same way, or the first
-    /// letter that cannot be.
+    /// Returns another text in the same encoding, or the first character that it lacks.
     pub(super) fn encode(&self, text: &str) -> Result<Vec<u8>, char> {
         match self.encoding {
             Encoding::Utf8 => Ok(text.into()),
@@ -79,12 +78,13 @@ impl Text {
             if big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) }
         };
         let units: Vec<u16> = units.iter().map(unit).collect();
-        // A NUL is no letter: that is UTF-32, or no text at all.
+        // A NUL means UTF-32, or binary data.
         let text = String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))?;
         rest.is_empty().then_some(Self { text, encoding: Encoding::Utf16 { big } })
     }
 
-    /// Every byte is a letter in Latin-1; what text never holds tells it from the rest.
+    /// Every byte is a character in Latin-1; control characters that text never has reveal binary
+    /// data.
     fn narrow(bytes: &[u8]) -> Option<Self> {
         let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=26 | 28..=31 | 127);
         let text = bytes.iter().copied().map(char::from).collect();
@@ -107,14 +107,14 @@ mod tests {
             (b"caf\xe9 \x93x\x94\n".to_vec(), "café \u{93}x\u{94}\n", "Latin-1"),
             (Vec::new(), "", "UTF-8"),
         ] {
-            let read = Text::decode(bytes.clone()).expect("the bytes are text");
+            let read = TextFile::decode(bytes.clone()).expect("the bytes are text");
             assert_eq!((read.text.as_str(), read.encoding()), (text, encoding));
             assert_eq!(read.encode(&read.text), Ok(bytes));
         }
     }
 
     #[test]
-    fn what_is_no_text_is_told() {
+    fn binary_file_is_reported() {
         for bytes in [
             b"a\0b".as_slice(),
             b"\x89PNG\x0d\x0a\x1a\x0a",
@@ -122,9 +122,9 @@ mod tests {
             b"\xff\xfe\0\xd8",
             b"\xff\xfe\0\0a\0\0\0",
         ] {
-            assert!(Text::decode(bytes.to_vec()).is_none(), "{bytes:?}");
+            assert!(TextFile::decode(bytes.to_vec()).is_none(), "{bytes:?}");
         }
-        let latin = Text::decode(b"caf\xe9".to_vec()).expect("the bytes are text");
+        let latin = TextFile::decode(b"caf\xe9".to_vec()).expect("the bytes are text");
         assert_eq!(latin.encode("café → tea"), Err('→'));
     }
 }

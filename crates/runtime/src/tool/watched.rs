@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{NOTICE, ToolOutput, WorkspaceTools, repositories::RepositoryRecord, shared::Shared};
+use super::{
+    NOTICE, ToolOutput, WorkspaceTools, repositories::RepositoryRecord, shared::SharedTools,
+};
 
 /// A running command; it counts as over once this is dropped.
-struct Running(Arc<Shared>);
+struct Running(Arc<SharedTools>);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -27,7 +29,7 @@ impl WorkspaceTools {
     /// Looks at the workspace, on a thread for what blocks.
     pub(super) async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Shared) -> T + Send + 'static,
+        look: impl FnOnce(&SharedTools) -> T + Send + 'static,
     ) -> Option<T> {
         let on = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || look(&on)).await.ok()
@@ -49,7 +51,7 @@ impl ToolOutput {
     /// Puts notices behind the first line, which says how a command ended.
     pub(super) fn with(mut self, notes: &[String]) -> Self {
         for note in notes {
-            tracing::warn!(note, "a command left something behind");
+            tracing::warn!(note, "notice after a command");
         }
         if notes.is_empty() {
             return self;

@@ -1,5 +1,5 @@
-//! How the tools that ship do their work: on a thread that may block, or by a command in the
-//! sandbox, and never for ever.
+//! How shipped tools run: on a thread that may block, or by a command in the sandbox, and always
+//! with a limit.
 
 use std::{
     fmt::Display,
@@ -18,12 +18,12 @@ use super::{
     ToolContext, ToolFuture, WorkspaceTools,
     folder::FolderError,
     path_filter, sandbox,
-    shared::{Shared, Stop},
+    shared::{SharedTools, Stop},
     shell, stream,
 };
 use crate::effect::{Completion, ProgressSink};
 
-/// Bytes of the lines below a file's own: where to go on, and its digest.
+/// Bytes of the lines below a file's own: where to continue, and its digest.
 const SLACK: usize = 200;
 
 /// What a tool says.
@@ -64,7 +64,7 @@ impl WorkspaceTools {
         &self,
         limit: Duration,
         shown: &ProgressSink,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
+        ready: impl FnOnce(&SharedTools) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
     ) -> ToolOutput {
         match self.ready(ready).await {
             Ok(confined) => {
@@ -75,11 +75,11 @@ impl WorkspaceTools {
         }
     }
 
-    /// Makes a command ready. The sandbox may have to be tried first, and the workspace
-    /// is looked at: both wait, and neither for ever.
+    /// Prepares a command. The sandbox may have to be tested first, and the workspace is searched:
+    /// both have a limit.
     pub(super) async fn ready(
         &self,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
+        ready: impl FnOnce(&SharedTools) -> Result<sandbox::Confined, ToolOutput> + Send + 'static,
     ) -> Result<sandbox::Confined, ToolOutput> {
         let (on, limits) = (Arc::clone(&self.0), &self.0.settings.limits);
         let limit = limits.look().saturating_add(Duration::from_millis(limits.sandbox_ms));
@@ -139,7 +139,7 @@ impl<'a> ToolContext<'a> {
             let limits = self.tools.limits();
             match tokio::time::timeout(limits.look(), working).await {
                 Ok(Ok(mut said)) => {
-                    // `read` cuts by lines, and says where to go on below them.
+                    // `read` cuts by lines, and says below them where to continue.
                     let slack = limits.output_bytes.saturating_add(SLACK);
                     if said.output.len() > slack {
                         said.output = stream::cut(&said.output, limits.output_bytes);

@@ -1,4 +1,4 @@
-//! Somebody who is asked: what they learn while they think, and what they may say.
+//! A person who is asked: what they learn while they think, and what they may answer.
 
 use std::{
     thread,
@@ -21,8 +21,8 @@ use crate::session::{TestSession, has_note, send};
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Thinks until somebody else has spoken, as the messages say that are sent meanwhile; then
-/// says yes to what is asked again.
+/// Thinks until another process has answered, by the messages that are sent meanwhile; then says
+/// yes to the next question.
 struct Thinks<'a> {
     session: &'a Session,
     messages: Vec<fn(&ApprovalRequest<'_>) -> Event<Body>>,
@@ -65,7 +65,7 @@ fn cancel(_: &ApprovalRequest<'_>) -> Event<Body> {
 }
 
 #[test]
-fn whoever_is_asked_learns_that_somebody_else_has_answered() {
+fn approver_learns_of_an_answer_elsewhere() {
     let desk = TestSession::new("attend-elsewhere");
     let mut thinks = Thinks { session: &desk.session, messages: vec![yes, yes], asked: 0 };
     let outcome = desk.run(&mut thinks);
@@ -102,7 +102,7 @@ impl Approver for Cancels {
 }
 
 #[test]
-fn whoever_is_asked_can_have_the_run_cancelled() {
+fn approver_can_cancel_the_run() {
     let desk = TestSession::new("attend-cancels");
     let outcome = desk.run(&mut Cancels);
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));

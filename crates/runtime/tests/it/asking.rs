@@ -123,7 +123,7 @@ fn a_person_who_is_there_says_yes_or_no() {
 }
 
 #[test]
-fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
+fn open_question_is_answered_by_a_message() {
     let desk = TestSession::new("asking-letter");
     let source = question("1h");
     let outcome = run(&desk, start(&source, "it", asks(true)), &mut Unattended);
@@ -149,7 +149,7 @@ fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
 }
 
 #[test]
-fn a_run_that_nobody_attends_is_told_no_at_once() {
+fn unattended_question_is_denied_at_once() {
     let desk = TestSession::new("asking-unattended");
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
@@ -174,7 +174,7 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
 }
 
 #[test]
-fn a_question_is_too_late_after_its_time_and_so_is_one_about_a_call() {
+fn answers_after_the_deadline_are_rejected() {
     let desk = TestSession::new("asking-late");
     let call = program().replace("timeout = \"60s\"", "timeout = \"60s\"\nask_timeout = \"50ms\"");
     for (source, ended) in [(question("50ms"), Disposition::Failed), (call, Disposition::Denied)] {
@@ -201,7 +201,7 @@ fn a_program_runs_as_it_is_written_if_it_may() {
     assert_eq!(outcome.result, Some(format!("[{hostile}][]")));
     assert!(!desk.work().join("ran").exists(), "a shell has read the words");
 
-    // A rule speaks of the line as a person would write it.
+    // A rule matches the line as a person would write it.
     let plain = program().replace(r#"'printf "[%s]" "$@"; exit 3', "sh""#, r#""exit 3""#);
     for (rule, ended) in [
         (grant("shell", &[("command", "sh -c 'exit 3' it *")]), Disposition::Succeeded),

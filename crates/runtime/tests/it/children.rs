@@ -91,7 +91,7 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
 }
 
 #[test]
-fn a_child_that_somebody_else_drives_is_left_alone() {
+fn child_of_another_owner_is_not_touched() {
     let desk = TestSession::new("session-child-held");
     let program = crate::program(PARENT);
     // The child's name is known beforehand but for its parent's: another process makes it and
@@ -171,7 +171,7 @@ fn the_children_of_a_run_end_with_it() {
 }
 
 #[test]
-fn a_child_goes_on_with_the_chart_that_it_began_with() {
+fn child_resumes_with_its_original_chart() {
     let desk = TestSession::new("session-child-chart");
     std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
         .expect("the file is written");
@@ -186,7 +186,7 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
         })
         .collect();
     let journal = desk.session.journal().to_owned();
-    // Whoever began the child was another build, and was gone before its first answer.
+    // Another build started the child, and ended before its first answer.
     let began = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
@@ -252,7 +252,7 @@ impl EffectExecutor for Mute {
 }
 
 #[test]
-fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
+fn children_end_with_an_ownerless_run() {
     let desk = TestSession::new("session-child-cancelled");
     let outcome = desk.run(&mut Unattended);
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");

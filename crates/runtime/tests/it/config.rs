@@ -95,7 +95,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
+fn repository_only_tightens_limits_of_commands() {
     let all = "[sandbox.limits]\nopen_files = 9\nfile = \"1MiB\"\ncpu = \"5s\"\n\
         data = \"2MiB\"\nprocesses = 7\nmemory = \"3MiB\"\ntemporary = \"4MiB\"\n\
         disk_free = \"5MiB\"\n";
@@ -148,7 +148,7 @@ fn a_mistake_has_its_place_and_a_way_out() {
         ("[hooks]\nafter_tools = [{ rum = \"x\" }]", 2, "no key `rum`", "`run`"),
         ("[chat]\ninstructions = \"no\"", 2, "cannot be `\"no\"`", "true"),
         ("model = 3", 1, "must be a table", "[model]"),
-        ("[model", 1, "not TOML", "toml.io"),
+        ("[model", 1, "invalid TOML", "toml.io"),
     ] {
         let found = problems(text, ConfigOrigin::User);
         let fits = |it: &&(usize, String, String)| {
@@ -218,7 +218,7 @@ fn a_repository_only_makes_permissions_stricter() {
 }
 
 #[test]
-fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
+fn default_rules_do_not_override_denials() {
     let send = Grant {
         arguments: vec![("class".into(), "send".into())],
         ..rule("form.submit", Level::Allow)
@@ -242,7 +242,7 @@ fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
     let refused = [&["Refuse form.submit"][..], &usual].concat();
     assert_eq!(order("{ deny = \"form.submit\" }", ""), refused);
     assert_eq!(order("", "{ deny = \"form.submit\" }"), refused);
-    // Whoever forbids everything else has forbidden this, and keeps the rest of their rules.
+    // A user who denies everything else has denied this, and keeps their other rules.
     let all = "{ allow = \"shell\" }, { deny = \"*\" }";
     let wanted = [&refused[..], &["Allow shell", "Refuse *"]].concat();
     assert_eq!(order(all, ""), wanted);
@@ -328,7 +328,7 @@ fn durations_need_a_unit() {
 }
 
 #[test]
-fn an_engine_is_set_up_with_what_is_settled() {
+fn engine_uses_the_resolved_settings() {
     let own = "[sandbox]\nnetwork = true\nenv = [\"CARGO_HOME\"]\nlandlock = false\n\
         read_only = [\"/opt\"]\nprivate_addresses = true\ntoolchains = false\n";
     let user = Config::parse(&format!("{WHOLE}{own}"), ConfigOrigin::User)
@@ -393,7 +393,7 @@ fn both_files_are_settled_one_over_the_other() {
     let none = read();
     assert_eq!((none.config, none.user, none.repository), (Config::default(), None, None));
     fs::write(&user, "[watch]\ncpu = 50\n").expect("the file is written");
-    // A user's own file above the folder is no repository's.
+    // A user's own file above the folder does not count as a repository's.
     let own = read();
     assert_eq!((own.config.watch.cpu, own.repository), (Some(50), None));
     fs::write(&repository, "[watch]\ncpu = 90\nmemory = 10\n").expect("the file is written");

@@ -83,14 +83,14 @@ impl Room {
         (begun.unwrap_or_else(|error| panic!("it begins: {error}")), heard)
     }
 
-    fn rejoin(&self, id: &RunId) -> (ConversationHandle, Heard) {
+    fn resume_conversation(&self, id: &RunId) -> (ConversationHandle, Heard) {
         let (observer, heard) = Heard::new();
-        let joined = self.session.rejoin(&self.executor(), id, vec![observer]);
+        let joined = self.session.resume_conversation(&self.executor(), id, vec![observer]);
         (joined.unwrap_or_else(|error| panic!("it goes on: {error}")), heard)
     }
 }
 
-/// What was told, in order.
+/// The notices, in order.
 struct Heard(mpsc::Receiver<Notice>);
 
 impl Heard {
@@ -108,7 +108,7 @@ impl Heard {
         (Arc::new(observer), Self(receiver))
     }
 
-    /// Waits for a notice and returns what is made of it.
+    /// Waits for a notice and returns the result of a function on it.
     fn until<T>(&self, wanted: impl Fn(&Notice) -> Option<T>) -> T {
         loop {
             let notice = self.0.recv_timeout(SOON).expect("it comes soon");
@@ -188,7 +188,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     heard.until(is_start);
     commands.say("second");
     commands.leave();
-    // What is said while it is being let go of is kept too, unless it has gone by then.
+    // A message during detaching is kept too, unless the run is gone by then.
     let mut third = commands.say("third");
     let outcome = ended(talk);
     if became(&mut third) == Persistence::Lost {
@@ -203,8 +203,8 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
         2
     );
 
-    // Whoever comes back stops the first turn, and the second word is heard.
-    let (talk, heard) = room.rejoin(&run);
+    // A resuming process cancels the first turn, and the run receives the second message.
+    let (talk, heard) = room.resume_conversation(&run);
     let commands = talk.commands();
     heard.until(is_start);
     commands.cancel_turn();
@@ -216,7 +216,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
 }
 
 #[test]
-fn what_is_told_to_be_kept_is_on_disk_and_nobody_hears_what_comes_too_late() {
+fn stored_message_is_on_disk_and_a_late_one_is_lost() {
     let room = Room::new("kept", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     let (talk, heard) = room.begin();
     let (run, commands) = (talk.run().clone(), talk.commands());
@@ -243,7 +243,7 @@ fn became(receipt: &mut Receipt) -> Persistence {
 }
 
 #[test]
-fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
+fn run_that_asks_is_detached_without_an_approver() {
     let script = "[[turn]]\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
     let room = Room::new("unattended", script);
@@ -252,12 +252,12 @@ fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
     commands.unattended();
     commands.say("write it");
     assert_eq!(ended(talk).status, RunStatus::Asking);
-    // It asked before; whoever comes back and answers nothing need not wait for it.
-    let (talk, _heard) = room.rejoin(&run);
+    // It asked before; a process that resumes without an approver need not wait for it.
+    let (talk, _heard) = room.resume_conversation(&run);
     talk.commands().unattended();
     assert_eq!(ended(talk).status, RunStatus::Asking);
-    // While somebody answers, it waits; and it says when the question is closed.
-    let (talk, heard) = room.rejoin(&run);
+    // With a person present it waits; and it reports when the question is closed.
+    let (talk, heard) = room.resume_conversation(&run);
     let commands = talk.commands();
     let question = room.session.recall(&run, None).expect("the run is recalled").loaded.questions();
     let effect = question.first().expect("it asks").effect;
@@ -286,14 +286,14 @@ fn a_question_is_answered_by_who_talks() {
         assert_eq!(heard.listens(), None);
         assert_eq!(room.work().join(file).exists(), granted);
     }
-    // Whoever drops everything has left; the run is as it was.
+    // Dropping everything detaches; the run is unchanged.
     drop(commands);
     assert_eq!(ended(talk).status, RunStatus::Waiting);
 }
 
 /// A run that was killed right after its first entry must still know what it is for.
 #[test]
-fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
+fn first_messages_are_stored_with_the_first_entry() {
     let room = Room::new("told", "[[turn]]\ntext = 'well'\n");
     let (sender, waiting) = mpsc::channel();
     let (journal, sender) = (room.folder.journal(), std::sync::Mutex::new(sender));
@@ -313,12 +313,12 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
         room.session.run(&room.executor(), start, vec![Arc::new(observer)], &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
-    // The word, and that there are no more.
+    // The message, and the end of the input.
     assert_eq!(waiting.recv_timeout(SOON), Ok(2));
 }
 
 #[test]
-fn progress_is_told_every_ten_calls() {
+fn progress_is_reported_every_ten_calls() {
     use std::fmt::Write as _;
     let mut script = String::from("[[turn]]\ntext = 'writes'\n");
     for n in 0..10 {
@@ -370,7 +370,7 @@ fn text_of_an_attempt_that_failed_is_taken_back() {
 }
 
 #[test]
-fn whoever_joins_is_told_what_a_run_waits_for() {
+fn joining_shows_what_a_run_waits_for() {
     let script = "[[turn]]\nwhen = 'write it'\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
     let room = Room::new("joined", script);
@@ -380,14 +380,14 @@ fn whoever_joins_is_told_what_a_run_waits_for() {
     commands.leave();
     ended(talk);
 
-    let (talk, heard) = room.rejoin(&run);
+    let (talk, heard) = room.resume_conversation(&run);
     assert_eq!(heard.listens(), None, "it waits for a word");
     talk.commands().say("write it");
     let effect = heard.until(asked);
     talk.commands().leave();
     ended(talk);
 
-    let (talk, heard) = room.rejoin(&run);
+    let (talk, heard) = room.resume_conversation(&run);
     assert_eq!(heard.until(asked), effect, "it waits for an answer");
     let reason = "because".to_owned();
     talk.commands().decide(effect, ApprovalDecision { granted: true, reason, remember: None });

@@ -1,4 +1,4 @@
-//! The driver: written, then done; killed at any task, it goes on where it was.
+//! The driver: journal before effect; killed at any task, it resumes there.
 
 mod figures;
 mod replays;
@@ -160,10 +160,10 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
     assert_eq!((&*row.state, row.ended.as_deref()), ("done", Some("succeeded")));
 }
 
-/// Whatever task was under way when the program was killed, the run goes on and comes
-/// to the same end; what may be repeated was, and the journal says so.
+/// Whatever task was in progress when the program was killed, the run resumes and reaches the same
+/// end; repeatable work was repeated, and the journal says so.
 #[tokio::test]
-async fn a_run_that_was_killed_goes_on_where_it_was() {
+async fn killed_run_resumes_at_its_last_entry() {
     for hangs_at in 1..=4 {
         let folder = TempFolder::new(&format!("killed-{hangs_at}"));
         let id = new_run_id();
@@ -205,9 +205,9 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
     }
 }
 
-/// A conversation rests after its reply; nobody waits for what is done already.
+/// A conversation waits after its reply; the caller does not wait for finished work.
 #[tokio::test]
-async fn a_run_that_waits_for_a_person_is_let_go() {
+async fn waiting_run_is_detached() {
     let folder = TempFolder::new("parked");
     let store = Arc::new(folder.store());
     let source = pointsman_agents::chat::CHART;
@@ -245,7 +245,7 @@ async fn a_journal_that_was_changed_is_not_read() {
 }
 
 #[tokio::test]
-async fn what_is_not_permitted_never_reaches_the_world() {
+async fn denied_calls_never_start() {
     let folder = TempFolder::new("denied");
     let store = Arc::new(folder.store());
     let world = World::new(0);

@@ -1,5 +1,4 @@
-//! The library's examples, run as anybody would run them, with a model that answers from
-//! a script.
+//! The library's examples, run as a user would, with a scripted model.
 
 use std::{
     env, fs,

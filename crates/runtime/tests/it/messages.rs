@@ -28,7 +28,7 @@ use crate::{
 };
 
 #[test]
-fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
+fn unanswered_call_waits_for_an_approval_by_message() {
     let desk = TestSession::new("session-letter");
     let outcome = desk.run(&mut Unattended);
     assert_eq!(outcome.status, RunStatus::Asking);
@@ -91,7 +91,7 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
 }
 
 #[test]
-fn whoever_posts_learns_why_nothing_came_of_it() {
+fn sender_learns_why_a_message_had_no_effect() {
     let [_, child] = while_the_child_waits("letter-ignored", |journal, run, child| {
         until(&SqliteStore::open(journal).expect("the journal opens"), child, "answered");
         let cache = journal.with_extension("cache");
@@ -115,7 +115,7 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
             delivery(run, &answer(7, &Value::Null)),
             ignored("no step asked for effect 7.0")
         );
-        // What is so already need not be done.
+        // A state that already holds needs no change.
         assert_eq!(delivery(run, &json!("resumed")), Delivery::Taken);
         assert_eq!(session.pause(run, "tea").expect("the pause is sent"), Delivery::Taken);
         assert_eq!(session.pause(run, "more tea").expect("the pause is sent"), Delivery::Taken);
@@ -125,7 +125,7 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
 }
 
 #[test]
-fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
+fn answer_sent_in_time_counts_even_if_taken_late() {
     let tried = (0..5).any(|_| {
         let desk = TestSession::new("session-in-time");
         let Some((run, question)) = asked_shortly(&desk) else { return false };
@@ -166,7 +166,7 @@ fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
 }
 
 #[test]
-fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
+fn later_messages_do_not_hide_the_end_of_a_run() {
     let desk = TestSession::new("session-cancel-twice");
     let outcome = desk.run(&mut Unattended);
     for _ in 0..2 {
@@ -177,7 +177,7 @@ fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Cancelled));
 }
 
-/// Is told of a cancel by somebody else while the question is open, and then says yes.
+/// Learns of another process's cancel while the question is open, and then says yes.
 struct Late<'a> {
     session: &'a Session,
     run: Arc<Mutex<Option<RunId>>>,
@@ -201,7 +201,7 @@ impl Approver for Late<'_> {
 }
 
 #[test]
-fn who_speaks_first_is_heard_first() {
+fn first_message_counts_first() {
     let desk = TestSession::new("session-late");
     let run = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&run);

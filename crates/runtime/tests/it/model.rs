@@ -61,7 +61,7 @@ fn question(text: &str) -> ModelRequest {
 /// Asks, and returns the answer.
 async fn ask(settings: ModelSettings) -> Completion {
     let model = Model::new(settings).expect("the model settings are valid");
-    model.ask(question("hello"), ProgressSink::nobody()).await
+    model.ask(question("hello"), ProgressSink::none()).await
 }
 
 fn reply(done: &Completion) -> Reply {

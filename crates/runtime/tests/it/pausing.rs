@@ -1,5 +1,5 @@
-//! Pauses: a person's, the watch's, and those that a child shares with its parent; and
-//! messages to a child.
+//! Pauses: a person's, the watch's, and those that a child shares with its parent; and messages to
+//! a child.
 
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     session::{Says, TestSession, send},
 };
 
-/// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
+/// A watch that always sees a shortage, pauses, and soon resumes anyway.
 fn nervous() -> ResourceLimits {
     ResourceLimits {
         processor: None,
@@ -46,14 +46,14 @@ fn the_watch_does_not_undo_a_persons_pause() {
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!((outcome.status, &*outcome.state), (RunStatus::Waiting, "reading"));
     assert!(outcome.paused);
-    // Whoever goes on with it lets it go on: the watch with its own judgement, or nobody.
+    // Resuming lifts the pause: the watch judges again, if there is one.
     let resumed = desk.session.resume(&executor, &outcome.run, Vec::new(), &mut Unattended);
     let resumed = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
     assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
 }
 
 #[test]
-fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
+fn ownerless_run_is_paused_at_once_and_resumed() {
     let desk = TestSession::new("pause-idle");
     let outcome = desk.run(&mut Unattended);
     assert_eq!((outcome.status, outcome.paused), (RunStatus::Asking, false));
@@ -61,7 +61,7 @@ fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
     assert_eq!(paused, Delivery::Taken);
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     assert!(recalled.loaded.run.core().paused);
-    // One that nobody has heard is taken back, too.
+    // A pause that was not received yet is withdrawn, too.
     send(desk.session.journal(), &outcome.run, &json!({ "paused": { "why": "more tea" } }));
     let resumed = desk.resume(&outcome.run, &mut Says(true, 0));
     assert_eq!(resumed.status, RunStatus::Ended(Disposition::Succeeded));
@@ -69,12 +69,12 @@ fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
 }
 
 #[test]
-fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
+fn pausing_leaves_work_in_progress_to_resume() {
     let desk = TestSession::new("pause-interrupted");
     let start = StartOptions { permissions: Permissions::allow_all(), ..TestSession::start(true) };
     let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let whole = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    // With its first entry a call was started, and nobody has answered it.
+    // A call was started with its first entry and not answered.
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     desk.session.pause(&run, "tea").unwrap_or_else(|e| panic!("{e}"));
     let lines = desk
@@ -159,7 +159,7 @@ fn a_child_is_paused_with_its_parent() {
 }
 
 #[test]
-fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
+fn parent_does_not_lift_a_persons_pause() {
     let [parent, child] = while_the_child_waits("pause-both", |journal, run, child| {
         let store = SqliteStore::open(journal).expect("the journal opens");
         until(&store, child, "answered");

@@ -90,7 +90,7 @@ fn the_answer_about_commits_is_kept_with_the_rest() {
 }
 
 #[test]
-fn comments_and_order_stay_and_what_denies_comes_first() {
+fn comments_and_order_stay_and_denials_come_first() {
     let (_folder, file) = file("kept");
     fs::create_dir_all(file.parent().expect("the path has a parent folder"))
         .expect("the folder is created");
@@ -128,12 +128,12 @@ fn with(file: &Path, rules: &[Grant]) {
 }
 
 #[test]
-fn what_denies_later_is_still_denied() {
+fn later_denials_still_apply() {
     let at = |level, command: &str| Grant { level, ..shell(command) };
     let (_folder, file) = file("later");
     let publish = at(Level::Refuse, "cargo *publish*");
     for (rules, place) in [
-        // Behind a deny that speaks of some of the same calls.
+        // After a deny that matches some of the same calls.
         (vec![at(Level::Ask, "git *"), publish.clone(), rule("shell", Level::Ask)], 2),
         (vec![shell("make *"), publish.clone()], 2),
         // A deny of other calls, and one that is never looked at, do not count.
@@ -149,7 +149,7 @@ fn what_denies_later_is_still_denied() {
 }
 
 #[test]
-fn a_rule_that_nothing_comes_of_is_moved_or_told() {
+fn rule_without_effect_is_moved_or_reported() {
     let (_folder, file) = file("shadow");
     let test = shell("cargo test *");
     let ask = |command: &str| Grant { level: Level::Ask, ..shell(command) };
@@ -158,7 +158,7 @@ fn a_rule_that_nothing_comes_of_is_moved_or_told() {
     assert_eq!(rules(&file), [test.clone(), ask("cargo *")]);
     remember(&file, &test, None).expect("it is there");
     assert_eq!(rules(&file).len(), 2);
-    // Where nothing can come of it, nothing is written, and who wanted it is told.
+    // If it would have no effect, nothing is written, and the caller learns why.
     with(&file, &[shell("make *"), rule("shel*", Level::Refuse), test.clone()]);
     let before = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     let error = remember(&file, &test, None).expect_err("nothing would come of it").to_string();
@@ -205,7 +205,7 @@ fn a_rule_holds_as_long_as_it_says() {
     let left = permissions.rules.first().and_then(|rule| rule.until).expect("it ends");
     assert!((3_590_000..=3_601_000).contains(&left.0), "{left:?}");
     let ends = config().rules[0].until_ms;
-    // A longer time takes its place, a shorter one does not, and for good is for good.
+    // A longer time replaces it, a shorter one does not, and permanent stays permanent.
     remember(&file, &shell("make *"), Some(Duration::from_mins(1))).expect("the rule is written");
     assert_eq!(config().rules[0].until_ms, ends);
     remember(&file, &shell("make *"), None).expect("the rule is written");

@@ -1,4 +1,6 @@
-//! The scheduler: the runs of a queue, many at a time; those that wait are on the disk alone.
+//! The scheduler: the runs of a queue, many at a time; waiting runs are only on disk.
+
+mod leaving;
 
 use std::{
     sync::{
@@ -21,6 +23,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
+    metrics::{MetricsText, RunMetrics},
     scheduler::{DriverContexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
     store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
@@ -228,7 +231,40 @@ async fn thousand_queued_runs_wait_on_disk_and_all_end() {
     rested(&scheduler).await;
 }
 
-/// Counts what is started, and how much of it again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_count_what_the_scheduler_drives() {
+    let folder = TempFolder::new("scheduler-metrics");
+    let store = Arc::new(folder.store());
+    let mut context = context(&store, Arc::new(World));
+    let program = program(CHART);
+    let metrics = Arc::new(RunMetrics::new(&context.agents));
+    context.observers.push(metrics.observer(program.agent().name));
+    let ids: Vec<RunId> = (0..3).map(|_| new_run_id()).collect();
+    for id in &ids {
+        submit(&context, &program, CHART, id).await;
+        send(&store, id, &input("hello")).await;
+        send(&store, id, &closed()).await;
+    }
+    let (_scheduler, mut leaving) = open(&context, 2).await;
+    for _ in &ids {
+        assert_eq!(finished(&mut leaving).await.1.ok(), Some(Disposition::Succeeded));
+    }
+    let mut text = MetricsText::default();
+    metrics.write(&mut text);
+    let text = text.finish();
+    let agent = program.agent().name;
+    for line in [
+        format!("pointsman_runs_ended_total{{agent=\"{agent}\",status=\"succeeded\"}} 3"),
+        format!("pointsman_attempts_total{{agent=\"{agent}\",by=\"model\",first=\"yes\"}} 3"),
+        format!("pointsman_queue_wait_seconds_count{{agent=\"{agent}\"}} 3"),
+        format!("pointsman_budget_left_ratio_count{{agent=\"{agent}\"}} 3"),
+        format!("pointsman_takeovers_total{{agent=\"{agent}\"}} 0"),
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line} is not in\n{text}");
+    }
+}
+
+/// Counts starts, and repeated ones.
 #[derive(Default)]
 struct Counting(AtomicUsize, AtomicUsize);
 
@@ -381,7 +417,7 @@ impl DriverContexts for Failing {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn run_that_cannot_be_driven_is_tried_again_and_holds_up_no_other() {
+async fn failing_run_is_retried_without_blocking_others() {
     let folder = TempFolder::new("scheduler-failing");
     let store = Arc::new(folder.store());
     let context = context(&store, Arc::new(World));

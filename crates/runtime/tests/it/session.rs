@@ -184,7 +184,7 @@ pub(crate) fn has_note(work: &Path) -> bool {
 }
 
 #[test]
-fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
+fn call_runs_only_after_approval() {
     let desk = TestSession::new("session-yes");
     let mut yes = Says(true, 0);
     let outcome = desk.run(&mut yes);
@@ -225,7 +225,7 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
 }
 
 #[test]
-fn nobody_else_may_drive_a_run_that_is_held() {
+fn owned_run_cannot_be_claimed() {
     let desk = TestSession::new("session-held");
     let outcome = desk.run(&mut Unattended);
     let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
@@ -237,7 +237,7 @@ fn nobody_else_may_drive_a_run_that_is_held() {
 }
 
 #[test]
-fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
+fn refused_chart_is_reported_with_the_reason() {
     let desk = TestSession::new("session-refused");
     // As if a build had begun it that knew a job which this one does not.
     let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
@@ -252,7 +252,7 @@ fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
 }
 
 #[test]
-fn those_who_watch_see_every_transition_question_and_end() {
+fn observers_see_every_transition_question_and_end() {
     let desk = TestSession::new("session-watch");
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
@@ -339,7 +339,7 @@ fn a_run_waits_for_another_writer_and_says_so() {
                 writer.execute_batch("BEGIN IMMEDIATE").expect("the SQL runs");
                 *other = (1, Some(writer));
             }
-            // It lets go only when somebody is told, and then the run goes on.
+            // It releases the lock only after a notice, and then the run continues.
             Notice::Live(LiveNotice::Delayed(_)) => other.1 = None,
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The journal store: order, conflicts, many runs at once, what is refused.
+//! The journal store: order, conflicts, many runs at once, rejections.
 
 mod artifacts;
 mod checksums;
@@ -11,6 +11,7 @@ mod lists;
 mod lost;
 mod messages;
 mod prunes;
+mod queues;
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ fn names(store: &SqliteStore) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_written_is_read_and_survives_a_new_start() {
+async fn entries_survive_reopening() {
     let folder = TempFolder::new("survives");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
@@ -122,7 +123,7 @@ async fn there_are_no_gaps_and_no_second_writer() {
     let again = Script::new("one").next("again");
     let error = store.create(again.into(), new_run(9)).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::RunExists { .. }), "{error}");
-    // A second process that goes on with the same run loses the race, and is told.
+    // A second process that resumes the same run loses the race, with an error.
     let second = folder.store();
     let next = script.next("next");
     second.write(next.clone()).await.expect("it is first");
@@ -135,7 +136,7 @@ async fn there_are_no_gaps_and_no_second_writer() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_entry_is_refused() {
+async fn invalid_journal_line_is_rejected() {
     let folder = TempFolder::new("unfit");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
@@ -143,7 +144,7 @@ async fn a_line_that_is_no_entry_is_refused() {
     for line in ["", "{}", "not JSON", &Script::new("one").next("entry 1").line] {
         let wrong = Append { line: line.to_owned().into(), ..good.clone() };
         let error = store.write(wrong).await.expect_err("the store refuses the entry");
-        assert!(error.to_string().contains("entry 2 of run one cannot be kept"), "{error}");
+        assert!(error.to_string().contains("entry 2 of run one cannot be stored"), "{error}");
     }
     store.write(good).await.expect("the good one is written");
 }
@@ -158,7 +159,7 @@ async fn many_runs_share_flushes_and_lose_nothing() {
             tokio::spawn(async move {
                 let mut script = Script::begin(&format!("run-{at}"), &*store, at).await;
                 script.until(&*store, 20).await;
-                // A refusal in the middle of a batch concerns nobody else.
+                // A rejection in the middle of a batch does not affect the others.
                 let wrong = Script::new(script.run.as_str()).next("wrong");
                 store.write(wrong).await.expect_err("the store refuses the entry");
                 script.until(&*store, 40).await;

@@ -1,5 +1,4 @@
-//! An agent that does not ship, with an executor of its own: everything that the runtime knows
-//! of it, it was told by the agent.
+//! An agent that does not ship, with its own executor: the runtime knows only its declaration.
 
 mod engine;
 
@@ -274,12 +273,16 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     let said: Vec<(&str, &str)> = answers.collect();
     assert_eq!(
         said,
-        [("counts the sheep", "7 of them"), ("does ask", ""), ("asks: Shear 7 sheep?", "")]
+        [
+            ("counts the sheep", "7 of them"),
+            ("runs the task `ask`", ""),
+            ("asks: Shear 7 sheep?", "")
+        ]
     );
 }
 
 #[test]
-fn a_task_that_nobody_carries_out_fails_at_once() {
+fn task_without_executor_fails_at_once() {
     let desk = TestSession::with("stranger-alone", agents());
     let outcome = run(&desk, &executor(&desk, Executors::default()));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Failed));

@@ -24,7 +24,7 @@ fn json(items: &[TimelineItem]) -> Vec<Value> {
     items.iter().map(|item| serde_json::to_value(item).expect("the value serialises")).collect()
 }
 
-/// Returns an observer, and the items that it is told.
+/// Returns an observer, and its items.
 fn watching() -> (Arc<dyn Observer>, Arc<Mutex<Vec<TimelineItem>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keeps = Arc::clone(&told);
@@ -79,7 +79,7 @@ fn check(desk: &TestSession, run: &RunId, told: &Mutex<Vec<TimelineItem>>) {
 }
 
 #[test]
-fn what_is_told_live_is_what_the_journal_tells() {
+fn live_items_equal_the_journals_items() {
     let desk = TestSession::new("timeline-live");
     let (observer, told) = watching();
     let start = TestSession::start(true);
@@ -96,7 +96,7 @@ fn what_is_told_live_is_what_the_journal_tells() {
 }
 
 #[test]
-fn a_research_run_is_told_alike_with_its_models_and_tools() {
+fn research_timeline_is_the_same_live_and_later() {
     let desk = TestSession::new("timeline-research");
     fs::write(desk.work().join("a.md"), "# Signals\n\nA signal box sets the points.\n")
         .expect("the file is written");
@@ -160,6 +160,10 @@ fn every_kept_journal_has_a_timeline_from_any_entry_on() {
                 &exported.lines[usize::try_from(seq).expect("the number fits in a usize") - 1];
             let written = event(line).expect("it was folded");
             assert_eq!(events, [written.name()], "{name}: entry {seq}");
+        }
+        for item in &items {
+            let written = serde_json::to_value(item).expect("the value serialises");
+            assert_eq!(written["kind"], item.kind.name(), "{name}");
         }
         let last = items.last().map_or(0, |item| item.seq.0);
         assert_eq!(last, exported.lines.len() as u64, "{name}");

@@ -66,7 +66,7 @@ impl TestSession {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments), &permit(), &ProgressSink::nobody()).await)
+        result(self.tools.call(&call(tool, arguments), &permit(), &ProgressSink::none()).await)
     }
 
     /// Calls a tool that must do what it is asked.

@@ -7,14 +7,15 @@ use std::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
     Append, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun, Page,
-    PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList, RunRecord, RunRow,
-    Snapshot, Store, StoreError, Worker,
+    PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId, RunList,
+    RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
 };
 
 /// What a store does wrong.
@@ -144,7 +145,7 @@ impl Store for Planted {
 
     async fn release(&self, lease: Lease, mut how: Release) -> Result<(), StoreError> {
         let run = lease.run().clone();
-        if self.fault == PlantedFault::LostWake && how != Release::Ready {
+        if self.fault == PlantedFault::LostWake && matches!(how, Release::Parked { .. }) {
             tokio::task::yield_now().await;
             let read = self.inner.messages(&run).await?.last().map(|message| message.id);
             how = Release::Parked { read };
@@ -161,6 +162,22 @@ impl Store for Planted {
             }
         }
         Ok(())
+    }
+
+    async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
+        self.inner.enqueue(runs).await
+    }
+
+    async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        self.inner.close_gate(name, wait).await
+    }
+
+    async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
+        self.inner.gates().await
+    }
+
+    async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
+        self.inner.fault(run, why).await
     }
 
     async fn fork(

@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
     clock::now_ms,
-    store::{Lease, NewRun, QueueOptions, Release, Store, StoreError, Worker},
+    store::{
+        ClaimLimits, Filter, Lease, NewRun, Page, QueueOptions, QueueStatus, Release, Store,
+        StoreError, Worker,
+    },
 };
 
 use super::{
@@ -16,6 +19,9 @@ use crate::script::{Script, id, new_run, write};
 
 /// Longer than any lease lasts that expires.
 const LONG: Duration = Duration::from_hours(1);
+
+/// Longer than the clock of any bench is set ahead.
+const A_YEAR_MS: u64 = 365 * 86_400_000;
 
 /// Creates a run that is queued at a time.
 async fn queued(
@@ -35,7 +41,7 @@ async fn queued(
 /// A worker that alone can do what a rule's own runs need, so that rules leave each other alone.
 fn worker(label: &str) -> (Worker, QueueOptions) {
     let queue = QueueOptions { needs: Some(label.into()), ..QueueOptions::default() };
-    (Worker { labels: vec![label.into()] }, queue)
+    (Worker { labels: vec![label.into()], ..Worker::default() }, queue)
 }
 
 fn names(leases: &[Lease]) -> Vec<&str> {
@@ -135,7 +141,7 @@ pub(super) async fn woken(bench: &dyn Bench) -> Checked {
         lease =
             ready.into_iter().next().ok_or_else(|| format!("a wake-up is lost in race {race}"))?;
     }
-    // What was read does not wake it again, though nobody took it.
+    // A message that was read does not wake it again, though it was not taken.
     ours.release(lease, Release::Parked { read }).await.map_err(failed)?;
     let none = theirs.claim_ready(1, &one).await.map_err(failed)?;
     expect(none.is_empty(), || "a letter that was read wakes the run".into())?;
@@ -180,6 +186,125 @@ pub(super) async fn lost(bench: &dyn Bench) -> Checked {
     drop(ready);
     let ready = theirs.claim_ready(1, &one).await.map_err(failed)?;
     expect(names(&ready) == ["lost"], || "a lost owner has parked the run".into())
+}
+
+async fn listed(store: &dyn Store, filter: Filter) -> Result<Vec<String>, String> {
+    let list = store.list(&filter, &Page::first(usize::MAX)).await.map_err(failed)?;
+    let names = list.runs.iter().map(|row| row.id.to_string());
+    Ok(names.filter(|name| name.starts_with("placed_")).collect())
+}
+
+pub(super) async fn placed(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (_, queue) = worker("placed");
+    let mine = QueueOptions { key: "placed".into(), ..queue.clone() };
+    let now = now_ms();
+    let later = QueueOptions { not_before_ms: now + A_YEAR_MS, ..mine.clone() };
+    let other = QueueOptions { key: "placed, too".into(), ..queue };
+    let (_, held) = queued(&*ours, "placed_a", now, mine.clone()).await.map_err(failed)?;
+    drop(queued(&*ours, "placed_b", 5, mine).await.map_err(failed)?);
+    drop(queued(&*ours, "placed_c", now, later).await.map_err(failed)?);
+    drop(queued(&*ours, "placed_d", 5, other).await.map_err(failed)?);
+    Script::begin("placed_e", &*ours, 5).await;
+    ours.settle().await;
+    let key = |key: &str| Filter { key: Some(key.into()), ..Filter::default() };
+    let with = |queue| Filter { queue: Some(queue), ..key("placed") };
+    let idle = |since| Filter { idle_since_ms: Some(since), ..Filter::default() };
+    for (filter, wants) in [
+        (key("placed"), &["placed_c", "placed_a", "placed_b"][..]),
+        (key("placed, too"), &["placed_d"][..]),
+        (key("nobody's"), &[][..]),
+        (with(QueueStatus::Leased), &["placed_a"][..]),
+        (with(QueueStatus::Ready), &["placed_b"][..]),
+        (with(QueueStatus::Waiting), &["placed_c"][..]),
+        (with(QueueStatus::Quarantined), &[][..]),
+        (idle(now), &["placed_e", "placed_d", "placed_b"][..]),
+        (idle(now + 86_400_000), &["placed_c", "placed_a", "placed_e", "placed_d", "placed_b"][..]),
+    ] {
+        let names = listed(&*theirs, filter.clone()).await?;
+        expect(names == wants, || format!("{filter:?} lists {names:?}"))?;
+    }
+    let row = theirs.run(held.run()).await.map_err(failed)?;
+    let place = row.queue.as_ref().map(|it| (&*it.key, it.needs.as_deref(), it.status));
+    let wants = Some(("placed", Some("placed"), Some(QueueStatus::Leased)));
+    expect(row.owner.is_some() && place == wants, || format!("the row is {row:?}"))?;
+    let row = theirs.run(&id("placed_e")).await.map_err(failed)?;
+    expect(row.owner.is_none() && row.queue.is_none(), || format!("the row is {row:?}"))
+}
+
+pub(super) async fn requeued(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (one, queue) = worker("requeued");
+    let script = Script::begin("requeued_a", &*ours, 5).await;
+    let (_, parked) = queued(&*ours, "requeued_b", 5, queue.clone()).await.map_err(failed)?;
+    ours.release(parked, Release::Parked { read: None }).await.map_err(failed)?;
+    let mut over = Script::begin("requeued_c", &*ours, 5).await;
+    over.end(&*ours).await;
+    let none = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || format!("what waits is claimed: {none:?}"))?;
+    let named = |name: &str| (id(name), queue.clone());
+    match ours.enqueue(&[named("requeued_a"), named("requeued_a-1-0")]).await {
+        Err(StoreError::Unfit { .. }) => {}
+        other => return Err(format!("a child is queued: {other:?}")),
+    }
+    let all = ["requeued_a", "requeued_b", "requeued_c", "requeued_none"].map(named);
+    let mut put = ours.enqueue(&all).await.map_err(failed)?;
+    put.sort();
+    expect(put == [id("requeued_a"), id("requeued_b")], || format!("queued are {put:?}"))?;
+    let mut ready = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    expect(ready.len() == 2, || format!("claimed are {ready:?}"))?;
+    // One that is deferred is ready again at its time, and not before.
+    ready.sort_by(|one, two| one.run().cmp(two.run()));
+    for lease in ready.drain(..1) {
+        let how = Release::Deferred { wait: Duration::from_mins(2) };
+        theirs.release(lease, how).await.map_err(failed)?;
+    }
+    let none = ours.claim_ready(9, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || format!("what was deferred is claimed: {none:?}"))?;
+    for lease in ready {
+        theirs.release(lease, Release::Parked { read: None }).await.map_err(failed)?;
+    }
+    bench.advance(Duration::from_secs(121)).await;
+    let due = ours.claim_ready(9, &one).await.map_err(failed)?;
+    expect(names(&due) == [script.run.as_str()], || format!("at its time comes {due:?}"))
+}
+
+pub(super) async fn limited(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (one, queue) = worker("limited");
+    let with = |key: &str| QueueOptions { key: key.into(), ..queue.clone() };
+    for number in 0..12_u64 {
+        let key = ["limited a", "limited b"][usize::from(number % 2 == 1)];
+        let name = format!("limited_{number:02}");
+        drop(queued(&*ours, &name, 5 + number, with(key)).await.map_err(failed)?);
+    }
+    let by = |limits| Worker { limits, ..one.clone() };
+    let keys = by(ClaimLimits {
+        each_key: Some(3),
+        keys: [("limited a".into(), 1)].into(),
+        ..ClaimLimits::default()
+    });
+    let first = ours.claim_ready(2, &keys).await.map_err(failed)?;
+    let has = names(&first);
+    expect(has == ["limited_00", "limited_01"], || format!("first come {has:?}"))?;
+    // Both at the same time, with what was claimed before.
+    let (mine, other) = tokio::join!(ours.claim_ready(9, &keys), theirs.claim_ready(9, &keys));
+    let mut rest = mine.map_err(failed)?;
+    rest.extend(other.map_err(failed)?);
+    // Who found the claims locked tries again.
+    rest.extend(theirs.claim_ready(9, &keys).await.map_err(failed)?);
+    let has = names(&rest);
+    expect(has == ["limited_03", "limited_05"], || format!("then come {has:?}"))?;
+    drop(rest);
+    // The agent of all of them is the same.
+    let agents = ClaimLimits { agents: [("research".into(), 4)].into(), ..ClaimLimits::default() };
+    let some = theirs.claim_ready(9, &by(agents.clone())).await.map_err(failed)?;
+    expect(some.len() == 2, || format!("of an agent are claimed {some:?}"))?;
+    let none = ours.claim_ready(9, &by(agents)).await.map_err(failed)?;
+    expect(none.is_empty(), || format!("beyond the limit are claimed {none:?}"))?;
+    drop((first, some));
+    let all = ours.claim_ready(20, &one).await.map_err(failed)?;
+    expect(all.len() == 12, || format!("without limits are claimed {all:?}"))
 }
 
 pub(super) async fn renewed(bench: &dyn Bench) -> Checked {

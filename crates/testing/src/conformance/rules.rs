@@ -19,7 +19,7 @@ use crate::script::{Script, id, new_run, write};
 /// How often a race is run.
 pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 18] = [
+pub(super) const ALL: [Rule; 21] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -36,6 +36,9 @@ pub(super) const ALL: [Rule; 18] = [
     ("what is ready is claimed in turn", |bench| Box::pin(queue::in_turn(bench))),
     ("a wake-up that comes with a release is not lost", |bench| Box::pin(queue::woken(bench))),
     ("a run whose owner is lost is ready", |bench| Box::pin(queue::lost(bench))),
+    ("a list tells owners and places in the queue", |bench| Box::pin(queue::placed(bench))),
+    ("a run can be queued later, and deferred", |bench| Box::pin(queue::requeued(bench))),
+    ("a limit counts the runs of all owners", |bench| Box::pin(queue::limited(bench))),
     ("a lease that is renewed stays in force", |bench| Box::pin(queue::renewed(bench))),
     ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),
 ];
@@ -537,7 +540,7 @@ async fn removed(bench: &dyn Bench) -> Checked {
         let gone = gone.map(|gone| gone.runs).unwrap_or_default();
         expect(gone == [id(name)], || format!("of {name} went {gone:?}"))?;
     }
-    // A name that was used before begins anew.
+    // A name that was used before starts over.
     let (mut again, lease) = Script::create("removed-a", &*ours, 2).await.map_err(failed)?;
     ours.append(&lease, again.next("it goes on").into()).await.map_err(failed)
 }

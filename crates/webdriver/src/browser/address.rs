@@ -5,12 +5,12 @@ use std::{io, path::Path};
 use reqwest::Url;
 use thiserror::Error;
 
-/// Why what was named is no page.
+/// Why a name is not a page.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AddressError {
     /// No browser of ours opens such addresses.
-    #[error("`{page}` cannot be opened: its scheme is neither http, https nor file")]
+    #[error("`{page}` cannot be opened: only http, https and file are supported")]
     Scheme {
         /// What was named.
         page: String,
@@ -26,7 +26,7 @@ pub enum AddressError {
     File {
         /// What was named.
         page: String,
-        /// Why it is no file.
+        /// Why it is not a file.
         source: io::Error,
     },
 }

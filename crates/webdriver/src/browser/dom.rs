@@ -41,7 +41,7 @@ fn script(more: &[&str]) -> String {
 const STEP: &str = " >>> ";
 /// The name under which a script hands an element back.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// How often a touch is begun anew: for frames within frames, and after dialogs.
+/// How often a touch is restarted: for nested frames, and after dialogs.
 const TOUCHES: usize = 12;
 
 /// The frame that scripts run in.
@@ -60,7 +60,7 @@ pub(super) struct Handle {
     id: String,
 }
 
-/// What is known of a field that was reached.
+/// The state of a reached field.
 #[derive(Debug, Deserialize)]
 pub(super) struct FieldState {
     pub(super) element: Handle,
@@ -75,18 +75,18 @@ pub(super) struct FieldState {
     pub(super) target: Option<Handle>,
     pub(super) complaints: Vec<String>,
     pub(super) document: f64,
-    /// What it is, looked at by itself, where that was asked for.
+    /// Its own snapshot, if requested.
     #[serde(default)]
     pub(super) alone: Option<FieldSnapshot>,
     /// What must not change before it is typed into.
     #[serde(default)]
     pub(super) like: String,
-    /// What is not as it was agreed to, of a control.
+    /// The difference between a control and the approved one.
     #[serde(default)]
     pub(super) changed: String,
 }
 
-/// A field that was looked at by itself.
+/// The snapshot of a single field.
 #[derive(Debug, Deserialize)]
 pub(super) struct FieldSnapshot {
     pub(super) seen: Control,
@@ -108,14 +108,14 @@ pub(super) struct FieldContent {
 /// Reads what a script has returned.
 fn read<T: DeserializeOwned>(said: Value) -> Result<T, BrowserError> {
     let misread = |error: serde_json::Error| BrowserError::Refused {
-        why: format!("the page interferes with what is read from it: {error}"),
+        why: format!("the page interferes with reading it: {error}"),
     };
     serde_json::from_value(said).map_err(misread)
 }
 
 impl Browser {
-    /// Calls one of the hand's functions with a selector and one more argument, in the
-    /// frame that holds the element. Whatever it does can be done again.
+    /// Calls one of the script's functions with a selector and one more argument, in the frame of
+    /// the element. The function must be repeatable.
     pub(super) async fn hand<T: DeserializeOwned>(
         &self,
         function: &str,
@@ -161,7 +161,7 @@ impl Browser {
             }
             return read(said);
         }
-        Err(unusable(selector, "it opens a dialog at every touch"))
+        Err(unusable(selector, "it opens a dialog whenever it is touched"))
     }
 
     /// Calls one of the hand's functions that concerns the page as a whole.
@@ -186,7 +186,7 @@ impl Browser {
                 return read(said);
             }
         }
-        Err(BrowserError::Refused { why: "the page opens one dialog after the other".into() })
+        Err(BrowserError::Refused { why: "the page opens one dialog after another".into() })
     }
 
     /// Lets fields and controls be touched on this site alone, as scheme, host and port;
@@ -291,7 +291,7 @@ impl Browser {
         self.raw("a click", click).await
     }
 
-    /// Clicks what an element's own script hears, where no pointer can reach it.
+    /// Clicks by script an element that no pointer can reach.
     pub(super) async fn click_unseen(&self, handle: &Handle) -> Result<(), BrowserError> {
         let args = vec![json!({ ELEMENT: handle.id })];
         let click = "arguments[0].click()";

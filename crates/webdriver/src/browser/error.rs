@@ -46,8 +46,8 @@ pub enum BrowserError {
         /// What it said last.
         why: String,
     },
-    /// There is no browser any more.
-    #[error("the browser is gone: {why}")]
+    /// The browser has exited or cannot be reached.
+    #[error("lost the browser: {why}")]
     Gone {
         /// How it showed.
         why: String,
@@ -91,18 +91,18 @@ pub enum BrowserError {
     /// What was found was replaced before it could be touched.
     #[error("the page replaces its fields while they are filled")]
     Replaced,
-    /// A field is not the one that was read.
+    /// The field differs from the one that was read.
     #[error("`{selector}` has changed since it was read: {what}")]
     Changed {
         /// Which.
         selector: String,
-        /// What is different.
+        /// The difference.
         what: String,
     },
-    /// A control is not the one that was agreed to: nothing was pressed.
+    /// The control differs from the approved one: nothing was pressed.
     #[error("{NOT_PRESSED}{what}")]
     NotAgreed {
-        /// What is different.
+        /// The difference.
         what: String,
     },
     /// The page took the focus away while a field was typed into.
@@ -132,7 +132,7 @@ pub enum BrowserError {
         /// Which.
         selector: String,
     },
-    /// A box of the page's own stands in the way, and it is not ours to answer.
+    /// The page's own dialog is in the way, and only a person may answer it.
     #[error("the page shows a dialog that says {words:?}: {why}")]
     Box {
         /// What it says.
@@ -157,7 +157,7 @@ pub enum BrowserError {
     /// A control was pressed, and what came of it could not be seen.
     #[error("it was pressed, with an unknown result: {0}")]
     Unsure(Box<Self>),
-    /// Somebody wanted it to end.
+    /// The caller wanted it to end.
     #[error("interrupted")]
     Interrupted,
     /// The driver said no.

@@ -31,8 +31,7 @@ pub fn programs(settings: &BrowserSettings) -> [Executable; 2] {
     ]
 }
 
-/// Looks for what is to be started: nothing where a driver runs already, and no browser
-/// where one does.
+/// Looks for the programs to start: none if a driver is already running, and no browser if one is.
 pub fn is_there(settings: &BrowserSettings) -> Result<(), BrowserError> {
     match settings.attach {
         Some(Attach::Driver { .. }) => Ok(()),

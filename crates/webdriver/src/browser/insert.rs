@@ -31,8 +31,7 @@ impl Browser {
         loop {
             match self.insert_anew(field, value).await {
                 Err(error) if error.is_out_of_reach() => {
-                    // A box of the page's own may stand before it, or it may be off only for
-                    // a moment.
+                    // The page's own dialog may cover it, or it may be disabled only for a moment.
                     if self.set_aside(&field.selector, true).await? {
                         continue;
                     }
@@ -47,7 +46,7 @@ impl Browser {
     }
 
     async fn insert_anew(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        // A page may render its fields anew under our hands.
+        // A page may render its fields again meanwhile.
         for _ in 1..TRIES {
             match self.insert_once(field, value).await {
                 Err(BrowserError::Replaced) => {}
@@ -110,7 +109,7 @@ impl Browser {
         Ok(reached)
     }
 
-    /// Refuses a field that is not the one that was read.
+    /// Rejects a field that differs from the one that was read.
     pub(super) async fn is_still(&self, field: &Field) -> Result<(), BrowserError> {
         self.reach(field, &field.selector, json!({})).await.map(drop)
     }

@@ -10,11 +10,11 @@ pub(super) const UP_ARROW: &str = "\u{E013}";
 pub(super) const RIGHT_ARROW: &str = "\u{E014}";
 pub(super) const DOWN_ARROW: &str = "\u{E015}";
 
-/// Closes whatever is open.
+/// Closes anything open.
 pub(super) const ESCAPE: &str = "\u{E00C}";
 
-/// Returns a text without what is no text: control characters, and the characters by which
-/// the protocol means keys. A text must never press Enter or Tab by itself.
+/// Returns a text without control characters and the protocol's key characters. A text must never
+/// press Enter or Tab.
 pub(super) fn plain(text: &str, lines: bool) -> String {
     let mut plain = String::with_capacity(text.len());
     for each in text.replace("\r\n", "\n").chars() {

@@ -18,13 +18,12 @@ use super::{
 /// How often boxes are closed for one field.
 const MOST: u8 = 3;
 
-/// What is known of a page, so that a box can be told from it.
+/// The known elements of a page, to detect a new dialog.
 #[derive(Debug, Default)]
 pub(super) struct KnownBoxes {
     /// What could be pressed when the page was last looked at.
     last: BTreeSet<String>,
-    /// What could be pressed when it stood still, before anything was touched; nothing where
-    /// nobody has waited for that.
+    /// The controls of the settled page before it was touched; nothing if it has not settled yet.
     known: Option<BTreeSet<String>>,
     /// How many parts of it said that nothing else can be used, and were let be.
     modals: usize,
@@ -48,14 +47,14 @@ impl Browser {
         self.asides().last = pressable(sighting);
     }
 
-    /// Takes the page as it was last looked at: what comes later was not there before.
+    /// Records the page as last read: later elements are new.
     pub(super) fn at_rest(&self) {
         let mut boxes = self.asides();
         let known = Some(std::mem::take(&mut boxes.last));
         *boxes = KnownBoxes { known, ..KnownBoxes::default() };
     }
 
-    /// Looks at the page, without a box that stands before its form.
+    /// Reads the page, after closing a dialog in front of its form.
     pub async fn survey(&self) -> Result<StablePage, BrowserError> {
         while self.set_aside("", false).await? {}
         self.now().await
@@ -67,9 +66,9 @@ impl Browser {
         count > before
     }
 
-    /// Closes a box that has come up since the page stood still, and returns whether there
-    /// was one. One that leaves the rest of the page usable is let be, unless the field
-    /// that is touched is not.
+    /// Closes a dialog that appeared since the page settled, and returns whether there was one. A
+    /// dialog that leaves the rest of the page usable stays open, unless the touched field is not
+    /// usable.
     pub(super) async fn set_aside(
         &self,
         selector: &str,
@@ -80,7 +79,7 @@ impl Browser {
         let found = aside(&sighting, &known).filter(|it| unusable || it.blocks);
         let Some(found) = found else { return Ok(false) };
         let words = self.told(&found.selector).await?;
-        // What says nothing is no box that asks something.
+        // An element without text is not a dialog that asks something.
         if words.is_empty() {
             return Ok(false);
         }

@@ -1,4 +1,4 @@
-//! The page at hand: opened and asked by scripts; dialogs never block it.
+//! The current page: opened and queried by scripts; dialogs never block it.
 
 use std::{
     future::Future,
@@ -79,8 +79,8 @@ impl Browser {
         self.commands.load(Relaxed)
     }
 
-    /// Carries a command out within its time. Dialogs that stand in its way are dismissed,
-    /// unless their question was answered before.
+    /// Runs a command within its time. Dialogs in its way are dismissed, unless the person
+    /// approved sending.
     pub(super) async fn raw<T, F>(
         &self,
         what: &str,
@@ -89,7 +89,7 @@ impl Browser {
     where
         F: Future<Output = Result<T, CmdError>>,
     {
-        // The driver has limits of its own and says more when it is they that are reached.
+        // The driver has its own limits, and a better message when they are reached.
         let within = self.settings.command.max(self.settings.load) + self.settings.still;
         let work = async {
             for _ in 0..DIALOGS {

@@ -11,7 +11,7 @@ const VEIL: &str = include_str!("mask.js");
 impl Browser {
     /// Photographs what the window shows, as PNG.
     pub async fn screenshot(&self) -> Result<Vec<u8>, BrowserError> {
-        self.raw("a picture of the page", || self.client.screenshot()).await
+        self.raw("taking a screenshot", || self.client.screenshot()).await
     }
 
     /// Photographs the page with what its fields hold blotted out, and these values wherever
@@ -20,12 +20,12 @@ impl Browser {
         let veiled: Result<bool, _> = self.facts(VEIL, vec![json!(true), json!(values)]).await;
         let picture = match veiled {
             Ok(true) => self.screenshot().await,
-            Ok(false) => {
-                Err(BrowserError::Refused { why: "the page cannot be blacked out".into() })
-            }
+            Ok(false) => Err(BrowserError::Refused {
+                why: "the values on the page cannot be blacked out".into(),
+            }),
             Err(error) => Err(error),
         };
-        // The page must not stay veiled, whatever came of the picture.
+        // The page must not stay blacked out, whether or not there is a picture.
         let _unveiled: Value = self.facts(VEIL, vec![json!(false), json!([])]).await?;
         picture
     }

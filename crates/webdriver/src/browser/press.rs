@@ -16,13 +16,13 @@ use super::{
 
 pub use agreed::AgreedPage;
 
-/// Characters of a page's words that are told.
+/// How many characters of a page's text to report.
 const WORDS: usize = 600;
 
 /// A page on which a control is about to be pressed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct PressTarget {
-    /// Which order it is to be pressed for.
+    /// The order that it is pressed for.
     #[serde(default)]
     pub errand: String,
     /// What the page is known by.
@@ -57,7 +57,7 @@ pub struct PressResult {
     pub went: Navigation,
     /// What it says to it.
     pub answer: PageResponse,
-    /// What is left of the form.
+    /// The rest of the form.
     pub rest: FormRemainder,
     /// What dialogs said meanwhile.
     pub dialogs: Vec<BrowserDialog>,
@@ -82,7 +82,7 @@ pub enum Navigation {
     Nowhere,
     /// It has other fields or another address, and is the same document.
     On,
-    /// It was loaded anew, or is another.
+    /// It was reloaded, or is another.
     Anew,
 }
 
@@ -97,7 +97,7 @@ pub enum PageResponse {
     Error,
 }
 
-/// What is left of a form after its control was pressed.
+/// The rest of a form after its control was pressed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FormRemainder {
     /// Its fields, with what they held.
@@ -108,7 +108,7 @@ pub enum FormRemainder {
     Gone,
 }
 
-/// What is seen of a page that something was pressed on.
+/// A page after something was pressed on it.
 #[derive(Debug, Deserialize)]
 struct PageAfterPress {
     /// Whether it is still at work.
@@ -119,7 +119,7 @@ struct PageAfterPress {
     stopped: String,
 }
 
-/// What a page tells of the press that was last made on it.
+/// A page's own trace of the last press.
 #[derive(Debug, Deserialize)]
 struct PressTrace {
     /// Whether the click has reached the control.
@@ -174,8 +174,8 @@ impl Browser {
         }
     }
 
-    /// Returns whether it is written down what is about to be pressed, for whoever takes
-    /// the browser over.
+    /// Returns whether a press is recorded beforehand, for the process that takes over the
+    /// browser.
     pub const fn writes_down(&self) -> bool {
         self.ours.is_some()
     }
@@ -185,9 +185,9 @@ impl Browser {
         self.hand_on_page::<PressTrace>("press", "").await.map(|press| press.clicked)
     }
 
-    /// Clicks a control as a person would, and waits until the page has moved and stands
-    /// still again. A page that does not move is no error: it may have something against
-    /// what was filled. Dialogs are dismissed, unless their question was answered before.
+    /// Clicks a control as a person would, and waits until the page has changed and settled again.
+    /// A page that does not change is not an error: it may reject a value. Dialogs are dismissed,
+    /// unless the person approved sending.
     pub async fn press(
         &self,
         selector: &str,
@@ -333,7 +333,7 @@ fn new(before: &StablePage, now: &StablePage) -> Vec<Complaint> {
     now.reading.complaints.iter().filter(|it| !known(&it.text)).cloned().collect()
 }
 
-/// Returns what is left of the fields that held something: what most of them came to.
+/// Returns the state of the fields that had a value: what happened to most of them.
 fn rest(before: &[Field], now: &[Field]) -> FormRemainder {
     let holds = |field: &&Field| {
         field.fill != Fill::Hidden && field.value.as_ref().is_some_and(|value| !value.is_empty())
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_form_is_what_most_of_it_came_to() {
+    fn remainder_of_a_form_is_decided_by_most_fields() {
         let field = |selector: &str, value: &str| Field {
             selector: selector.into(),
             value: Some(value.into()),

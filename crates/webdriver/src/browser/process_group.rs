@@ -64,14 +64,14 @@ pub(super) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts a driver in a folder of its own, and its keeper.
+    /// Starts a driver in its own folder, and its watchdog.
     pub(super) fn start(
         settings: &BrowserSettings,
         record: Option<&Path>,
     ) -> Result<Self, BrowserError> {
         let program = executable::driver(settings)?;
         let folder = new_folder()?;
-        // From here on the folder is removed, whatever goes wrong.
+        // From here on the folder is removed after any error.
         let mut left = LeftoverFolder(Some(folder.clone()));
         let failed =
             |source| BrowserError::Start { program: program.display().to_string(), source };
@@ -125,7 +125,7 @@ impl ProcessGroup {
             stop: settings.stop,
         };
         if !group.driver.lives() || !group.browser.as_ref().is_none_or(ProcessIdentity::lives) {
-            // Dropping the group takes away what is left of it.
+            // Dropping the group removes its remains.
             return Err(BrowserError::Gone { why: "it ended before the run was resumed".into() });
         }
         group.keeper = Some(group.new_keeper(settings.keep)?);
@@ -158,13 +158,13 @@ impl ProcessGroup {
         if let (Some(browser), Some(keeper)) = (&self.browser, &mut self.keeper)
             && let Err(error) = keeper.tell(browser)
         {
-            tracing::debug!(%error, "a browser's keeper does not listen");
+            tracing::debug!(%error, "a browser's watchdog does not respond");
         }
         self.write(port, session, None, None)
     }
 
-    /// Writes down on which page a control is about to be pressed: should we die, whoever
-    /// resumes can tell whether it was.
+    /// Records the page on which a control is about to be pressed: after a crash, the resuming
+    /// process can tell whether it was.
     pub(super) fn pressing(&mut self, pressing: &PressTarget) -> Result<(), BrowserError> {
         match self.told.take() {
             Some(told) => self.keep(BrowserRecord { pressing: Some(pressing.clone()), ..told }),
@@ -255,22 +255,22 @@ impl ProcessGroup {
     /// Ends the driver and leaves the browser to the person before it. What it lies in is
     /// removed when they have closed it. Returns whether it stays.
     pub(super) fn release(mut self) -> bool {
-        // Without a keeper nobody would ever clean up.
+        // Without a watchdog nothing would ever clean up.
         let (Some(browser), Some(keeper)) = (self.browser.take(), self.keeper.take()) else {
             return false;
         };
         if let Err(error) = keeper.release() {
-            tracing::debug!(%error, "a browser's keeper does not listen");
+            tracing::debug!(%error, "a browser's watchdog does not respond");
             self.browser = Some(browser);
             return false;
         }
         // From here on the folder is the keeper's.
         self.folder = PathBuf::new();
         if let Some(Err(error)) = pid(&self.driver).map(|pid| kill_process(pid, Signal::KILL)) {
-            tracing::debug!(%error, "a driver cannot be ended");
+            tracing::debug!(%error, "cannot stop a driver");
         }
         if let Some(Err(error)) = self.child.take().map(|mut child| child.wait()) {
-            tracing::debug!(%error, "a driver cannot be waited for");
+            tracing::debug!(%error, "cannot wait for a driver");
         }
         let begun = Stopwatch::start();
         while self.driver.lives() && begun.elapsed() < self.stop {
@@ -291,15 +291,15 @@ impl Drop for ProcessGroup {
             && let Some(Err(error)) =
                 pid(&self.driver).map(|pid| kill_process_group(pid, Signal::KILL))
         {
-            tracing::debug!(%error, "a browser's group cannot be ended");
+            tracing::debug!(%error, "cannot stop a browser's process group");
         }
         if let Some(browser) = self.browser.as_ref().filter(|browser| browser.lives())
             && let Some(Err(error)) = pid(browser).map(|pid| kill_process(pid, Signal::KILL))
         {
-            tracing::debug!(%error, "a browser cannot be ended");
+            tracing::debug!(%error, "cannot stop a browser");
         }
         if let Some(Err(error)) = self.child.as_mut().map(Child::wait) {
-            tracing::debug!(%error, "a driver cannot be waited for");
+            tracing::debug!(%error, "cannot wait for a driver");
         }
         let begun = Stopwatch::start();
         while self.browser.as_ref().is_some_and(ProcessIdentity::lives)
@@ -341,7 +341,7 @@ fn new_folder() -> Result<PathBuf, BrowserError> {
     Ok(folder)
 }
 
-/// A folder to be removed, unless somebody else has come to own it.
+/// A folder to remove, unless it gets another owner.
 struct LeftoverFolder(Option<PathBuf>);
 
 impl Drop for LeftoverFolder {

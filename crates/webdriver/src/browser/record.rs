@@ -1,4 +1,4 @@
-//! What is written down of a browser that may outlive us, so that a resumed run finds it.
+//! The record of a browser that may outlive us, so that a resumed run finds it.
 
 use std::{
     fs,
@@ -88,7 +88,7 @@ impl BrowserRecord {
     }
 }
 
-/// Ends the browser that a record speaks of, where whoever had it has died.
+/// Ends the browser of a record whose owner has died.
 pub(crate) fn end_left(path: &Path) {
     let found = match BrowserRecord::read(path) {
         Ok(found) => found,

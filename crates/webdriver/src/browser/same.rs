@@ -1,12 +1,12 @@
-//! What was read is what is touched: a field that is another by now is refused.
+//! Only a field that was read is touched: a field that has changed since is rejected.
 
 use pointsman_agents::form::{Choice, Field, FieldReading, FieldShape, alone, document, said_by};
 
 use super::dom::FieldState;
 
-/// Returns what is different about a field since it was read. One that nobody has read, and
-/// that is known by its selector and its shape alone, is compared by these. A field that was
-/// `touched` before may have come to say more: what its page has against the first value.
+/// Returns how a field has changed since it was read. A field that is known only by its selector
+/// and shape is compared by these. A field that was `touched` before may have a longer label: the
+/// page's complaint about the first value.
 pub(super) fn differs(
     field: &Field,
     selector: &str,
@@ -23,7 +23,7 @@ pub(super) fn differs(
         now => now == field.shape,
     };
     if !same {
-        return Some(format!("it was of the type `{}` and is `{}` now", field.shape, now.shape));
+        return Some(format!("its type changed from `{}` to `{}`", field.shape, now.shape));
     }
     // The boxes of a code have names of their own, and a radio button has that of its choice.
     let named = selector == field.selector && !part && !field.label.is_empty();
@@ -34,21 +34,21 @@ pub(super) fn differs(
     if !named || now.label == field.label || says_more || is_value {
         return None;
     }
-    Some(format!("it was called {:?} and is called {:?} now", field.label, now.label))
+    Some(format!("its label changed from {:?} to {:?}", field.label, now.label))
 }
 
-/// Returns whether nobody can see a field that was reached.
+/// Returns whether a reached field is invisible.
 pub(super) fn is_unseen(field: &Field, reached: &FieldState) -> bool {
     now(field, reached).is_some_and(|now| !now.is_seen)
 }
 
-/// Returns what is different about a button of a group since it was read.
+/// Returns how a button of a group has changed since it was read.
 pub(super) fn choice_differs(choice: &Choice, reached: &FieldState) -> Option<String> {
     let now = reached.alone.as_ref().map(|it| said_by(&it.seen))?;
     if choice.label.is_empty() || now == choice.label {
         return None;
     }
-    Some(format!("it said {:?} and says {now:?} now", choice.label))
+    Some(format!("its text changed from {:?} to {now:?}", choice.label))
 }
 
 fn now(field: &Field, reached: &FieldState) -> Option<FieldReading> {

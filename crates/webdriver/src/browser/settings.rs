@@ -26,9 +26,9 @@ pub struct BrowserSettings {
     pub parts: Duration,
     /// Between two looks at a page that must be equal.
     pub still: Duration,
-    /// How long a page without fields must stand still: some show their form late.
+    /// How long a page without fields must not change: some show their form late.
     pub bare: Duration,
-    /// For a page to stand still.
+    /// For a page to stop changing.
     pub settle: Duration,
     /// For the page to move after a control was pressed.
     pub moving: Duration,
@@ -67,7 +67,7 @@ impl Default for BrowserSettings {
     }
 }
 
-/// What is running already.
+/// A running driver or browser.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Attach {

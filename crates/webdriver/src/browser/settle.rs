@@ -1,4 +1,4 @@
-//! When a page stands still, and what it is known by then.
+//! Detecting that a page has stopped changing, and identifying it.
 
 use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 
@@ -10,25 +10,25 @@ use serde::Deserialize;
 
 use super::{Browser, BrowserError, snapshot::SnapshotResult};
 
-/// Fields that are named when a page does not stand still.
+/// How many fields to name if a page keeps changing.
 const NAMED: usize = 4;
 /// Made once: that takes longer than reading a page.
 static READER: LazyLock<PageReader> = LazyLock::new(PageReader::default);
 
-/// A page that stands still.
+/// A page that has stopped changing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StablePage {
     /// Its address.
     pub url: String,
     /// Scheme, host and port.
     pub origin: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it is known by: origin, path, and the fields that it shows; not their values.
+    /// Its identity: origin, path, and the visible fields; not their values.
     pub fingerprint: String,
     /// What it shows.
     pub reading: PageReading,
-    /// Which document it is: one that is loaded anew is another.
+    /// Its document: a reloaded one is another.
     pub document: f64,
     /// The HTTP status that the document came with, where the browser knows it.
     pub status: Option<u16>,
@@ -42,8 +42,8 @@ pub(super) struct DocumentState {
 }
 
 impl Browser {
-    /// Waits until the page stands still: its document is there, nothing leads away from
-    /// it, and two looks at it are equal.
+    /// Waits until the page stops changing: its document is loaded, no navigation is pending, and
+    /// two readings are equal.
     pub async fn settle(&self, within: Duration) -> Result<StablePage, BrowserError> {
         let begun = Stopwatch::start();
         let mut before: Option<StablePage> = None;
@@ -93,12 +93,12 @@ impl Browser {
         let (ready, stand) = self.stand().await?;
         let there = match ready.as_str() {
             "complete" => true,
-            // A picture that never comes is no reason to wait for ever.
+            // An image that never loads is not waited for.
             "interactive" => waited > self.settings.parts,
             _ => false,
         };
-        // Some addresses are refused without a word from the driver: the browser then shows
-        // a page of its own.
+        // The driver reports no error for some addresses: the browser then shows its own error
+        // page.
         if there && stand.url.starts_with("chrome-error:") {
             let why = "the browser shows an error page".into();
             return Err(BrowserError::Address { url: "the page".into(), why });
@@ -138,12 +138,12 @@ fn sign(field: &Field) -> String {
     format!("{} {} {:?}", field.selector, field.shape, field.fill)
 }
 
-/// Returns what is different from one look to the next.
+/// Returns the difference between two readings.
 fn differs(before: &StablePage, now: &StablePage) -> Option<String> {
     if before.url != now.url {
         // What follows the path may hold what was typed.
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
-        return Some(format!("it went on from {} to {}", path(&before.url), path(&now.url)));
+        return Some(format!("it navigated from {} to {}", path(&before.url), path(&now.url)));
     }
     if (before.document - now.document).abs() > 0.0 {
         return Some("it keeps reloading".into());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_known_by_its_fields_and_not_by_what_they_hold() {
+    fn page_identity_depends_on_fields_not_values() {
         let known = |url: &str, fields: &[Field]| fingerprint("http://a", url, fields);
         let one = known("http://a/x?q=1", &[field("#a", ""), field("#b", "")]);
         assert_eq!(one, known("http://a/x?q=2", &[field("#b", "1"), field("#a", "2")]));

@@ -58,8 +58,8 @@ impl Browser {
     }
 }
 
-/// Opens a page in a browser of its own, looks at it when it stands still, and ends the
-/// browser. An interrupt ends it as well.
+/// Opens a page in a new browser, reads it when it has stopped changing, and ends the browser. An
+/// interrupt ends it as well.
 pub fn visit(settings: &BrowserSettings, url: &str) -> Result<StablePage, BrowserError> {
     let unable = |source| BrowserError::Start { program: "reading a page".into(), source };
     let threads =

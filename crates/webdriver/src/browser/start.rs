@@ -33,7 +33,7 @@ async fn driver(
         let mut group = ProcessGroup::start(settings, record)?;
         match group.port(settings.start).await {
             Err(BrowserError::NotReady { why, .. }) if tries < DRIVERS => {
-                tracing::debug!(%why, "another driver is started");
+                tracing::debug!(%why, "starting another driver");
                 tries += 1;
             }
             port => return Ok((group, port?)),
@@ -46,7 +46,7 @@ async fn driver(
 pub(super) enum SessionOwner {
     /// We made it and end it.
     Yes,
-    /// Somebody else's, and left open.
+    /// Another program's, and left open.
     No,
 }
 
@@ -76,7 +76,7 @@ impl Browser {
         let url = if let Some(url) = url {
             url
         } else {
-            // What is missing is told before anything is started.
+            // Missing programs are reported before anything is started.
             let browser = match &settings.attach {
                 Some(_) => None,
                 None => Some(executable::browser(settings)?),
@@ -106,8 +106,8 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Lets the page have the focus, whatever else has it. Without this a field has it anew
-    /// when a dialog is closed, and a page that asks something then asks for ever.
+    /// Keeps the focus on the page. Without this a field gets the focus again when a dialog is
+    /// closed, and a page that opens a dialog then does so forever.
     async fn keep_focus(&self) {
         let body = json!({
             "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true },
@@ -116,7 +116,7 @@ impl Browser {
         if let Err(error) =
             self.raw("keeping the focus", || self.client.issue_cmd(post.clone())).await
         {
-            tracing::debug!(%error, "the page's focus goes with the window's");
+            tracing::debug!(%error, "the page may lose the focus with its window");
         }
     }
 
@@ -145,13 +145,13 @@ impl Browser {
         Some(if open { BrowserExit::Open } else { BrowserExit::Closed })
     }
 
-    /// Ends the browser, if it was started for us. Returns what became of it; nothing where
-    /// it is somebody else's.
+    /// Ends the browser, if we started it. Returns what happened to it; nothing for another
+    /// program's browser.
     pub async fn close(mut self) -> Option<BrowserExit> {
         if let Some(group) = self.ours.take() {
             // Processes are waited for.
             if let Err(error) = tokio::task::spawn_blocking(|| drop(group)).await {
-                tracing::warn!(%error, "a browser cannot be ended");
+                tracing::warn!(%error, "cannot stop a browser");
             }
             return (self.session == SessionOwner::Yes).then_some(BrowserExit::Closed);
         }
@@ -191,7 +191,7 @@ impl Browser {
     /// Looks whether a session that is said to exist does.
     async fn answers(&self) -> Result<(), BrowserError> {
         self.client.persist().await?;
-        // Whoever had it before may have left it in a frame.
+        // Its previous owner may have left it in a frame.
         self.leave_frames().await?;
         self.script("return document.readyState", Vec::new()).await.map(drop)
     }

@@ -1,4 +1,4 @@
-//! What became of a value once its field was left, and what the page has against it.
+//! The value of a field after it was left, and the page's complaints.
 
 use std::{collections::BTreeMap, path::Path, sync::PoisonError};
 
@@ -49,10 +49,9 @@ struct CheckResult {
 }
 
 impl Browser {
-    /// Leaves a field, and looks what it holds, whether it is what was wanted, and whether
-    /// the page complains. What keys could not put there is set, and looked at again. Words
-    /// that stood there before anything was typed are no answer to it: a page that was sent
-    /// with them will not take them back.
+    /// Leaves a field, and checks whether it has the wanted value and whether the page complains.
+    /// A value that keys could not enter is set by script, and checked again. Messages that were
+    /// shown before typing do not count: a page that was sent with them does not remove them.
     pub async fn verify(&self, field: &Field, wanted: &str) -> Result<FieldCheck, BrowserError> {
         let mut check = self.check(field, true).await?;
         // A box may have come up at what was typed, or when the field was left.
@@ -77,7 +76,7 @@ impl Browser {
         Ok(FieldCheck { value, kept, complaint })
     }
 
-    /// Looks whether a field holds what is wanted, and leaves everything as it is.
+    /// Checks whether a field has the wanted value, and changes nothing.
     pub async fn holds(&self, field: &Field, wanted: &str) -> Result<bool, BrowserError> {
         let check = self.check(field, false).await?;
         Ok(is_kept(field, wanted, &value(field, &check)))

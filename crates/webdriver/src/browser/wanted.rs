@@ -1,4 +1,4 @@
-//! What a browser is to be like, in the words of the protocol.
+//! The capabilities of a browser, as the protocol expresses them.
 
 use std::{path::Path, time::Duration};
 
@@ -42,11 +42,11 @@ impl BrowserSettings {
             "pageLoad": milliseconds(self.load),
             "implicit": 0,
         });
-        // Dialogs are answered one by one, and told of; leaving a page never asks.
+        // Dialogs are answered one by one, and reported; leaving a page never asks.
         let prompts = json!({ "default": "ignore", "beforeUnload": "accept" });
         [
             ("goog:chromeOptions", options),
-            // Parts of a page may load for ever; what a document needs is waited for.
+            // Parts of a page may load forever; only the document is waited for.
             ("pageLoadStrategy", json!("eager")),
             ("timeouts", timeouts),
             ("unhandledPromptBehavior", prompts),
@@ -56,14 +56,14 @@ impl BrowserSettings {
         .collect()
     }
 
-    /// Returns what the browser itself is told.
+    /// Returns the browser's own options.
     fn options(&self, profile: Option<&Path>, browser: Option<&Path>) -> Value {
         let mut flags: Vec<String> = FLAGS.map(String::from).into();
         if !self.visible {
             flags.push("--headless".into());
         }
         if platform::lacks_sandbox() {
-            // Shared memory is often tiny where there is no sandbox.
+            // Shared memory is often tiny without a sandbox.
             flags.extend(["--no-sandbox".into(), "--disable-dev-shm-usage".into()]);
         }
         flags.extend(profile.map(|folder| format!("--user-data-dir={}", folder.display())));
@@ -71,8 +71,8 @@ impl BrowserSettings {
         flags.extend(self.flags.iter().cloned());
         let mut options = json!({
             "args": flags,
-            // A browser that is left to a person must not go with its driver. Whoever ends
-            // ours ends both.
+            // A browser that is left to a person must not end with its driver. Our own clean-up
+            // ends both.
             "detach": self.visible,
             // A browser that offers to fill in or to save would do a part of the work unseen.
             "prefs": {

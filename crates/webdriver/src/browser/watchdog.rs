@@ -1,5 +1,5 @@
-//! The keeper: a small shell script that outlives us, and ends the browser when nobody
-//! comes back for it.
+//! The watchdog: a small shell script that outlives us, and ends the browser if no process takes
+//! it over.
 //!
 //! It reads from a pipe that we hold. A line `done` sends it away; `free` leaves the browser
 //! to the person before it, and it cleans up when they have closed it; when the pipe closes
@@ -17,8 +17,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::record::ProcessIdentity;
 
-/// A process is only ever signalled when it was started at the time that we were told:
-/// numbers are given out again.
+/// A process is signalled only if its start time matches: process ids are reused.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 browser= begun= free=
@@ -110,21 +109,21 @@ impl Drop for Watchdog {
             return;
         }
         if let Err(error) = self.say("done\n") {
-            tracing::debug!(%error, "a browser's keeper does not listen");
+            tracing::debug!(%error, "a browser's watchdog does not respond");
         }
         drop(self.child.stdin.take());
         if let Err(error) = self.child.wait() {
-            tracing::debug!(%error, "a browser's keeper cannot be waited for");
+            tracing::debug!(%error, "cannot wait for a browser's watchdog");
         }
     }
 }
 
-/// Ends the keeper of somebody who has died.
+/// Ends the watchdog of a process that has died.
 pub(super) fn dismiss(keeper: &ProcessIdentity) {
     let pid = i32::try_from(keeper.pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid.filter(|_| keeper.lives())
         && let Err(error) = kill_process_group(pid, Signal::KILL)
     {
-        tracing::debug!(%error, "the keeper of a browser cannot be ended");
+        tracing::debug!(%error, "cannot stop a browser's watchdog");
     }
 }

@@ -1,6 +1,6 @@
 //! A device behind a server of Appium: a phone, an emulator, or a browser.
 //!
-//! It speaks W3C WebDriver with Appium's extensions, to a server that somebody else runs.
+//! It speaks W3C WebDriver with Appium's extensions, to a server that is already running.
 
 mod app;
 mod client;

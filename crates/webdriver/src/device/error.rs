@@ -19,7 +19,7 @@ pub struct DeviceError {
 pub enum DeviceClass {
     /// It took too long.
     Timeout,
-    /// There is no session any more.
+    /// The session no longer exists.
     SessionLost,
     /// No device is there, or it does not answer.
     Offline,
@@ -37,7 +37,7 @@ pub enum DeviceClass {
     InvalidArgument,
     /// The hierarchy cannot be read.
     Unreadable,
-    /// The program stopped while a gesture was performed: nobody knows whether it was.
+    /// The program stopped during a gesture, which may or may not have been performed.
     Interrupted,
     /// Anything else that the server reports.
     Internal,

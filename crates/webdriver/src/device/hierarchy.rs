@@ -69,7 +69,8 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyError> {
     Ok(tree)
 }
 
-/// Appium's fake driver answers with the same root as the one for iOS; what is inside tells.
+/// Appium's fake driver answers with the same root as the one for iOS; the content distinguishes
+/// them.
 fn in_appium(root: Node<'_, '_>) -> Platform {
     let inner = root.first_element_child().map(|it| it.tag_name().name());
     if inner.is_some_and(|it| it.eq_ignore_ascii_case("app")) {
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fake_drivers_answer_is_told_from_that_of_ios() {
+    fn fake_driver_and_ios_roots_are_distinguished() {
         let live =
             "<?xml version=\"1.0\"?><AppiumAUT><app><MockButton id=\"b\"/></app></AppiumAUT>";
         let tree = parse(live).expect("hierarchy is well-formed");

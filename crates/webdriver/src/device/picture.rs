@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_has_no_hash() {
+    fn invalid_picture_has_no_hash() {
         assert_eq!(perceptual_hash(b"not a picture"), None);
         assert_eq!(perceptual_hash(&picture(|_, _| 0)[..100]), None);
     }

@@ -49,8 +49,8 @@ struct PlaybackState {
 }
 
 impl Recording {
-    /// Opens a recording: lines of JSON, packed by gzip or plain. Where `kept` names a file,
-    /// a player that was interrupted goes on from there.
+    /// Opens a recording: JSON Lines, gzipped or plain. If `kept` names a file, an interrupted
+    /// player continues from there.
     pub fn open(file: &Path, seed: u64, kept: Option<PathBuf>) -> Result<Self, RecordingError> {
         Self::of(Arc::new(RecordingGraph::read(file)?), seed, kept)
     }

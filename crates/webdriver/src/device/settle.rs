@@ -1,10 +1,10 @@
-//! Waits for a screen to stand still.
+//! Waits for a screen to stop changing.
 
 use super::{Device, DeviceError, DeviceSettings, ScreenCapture};
 use pointsman_runtime::clock::Stopwatch;
 
-/// Waits until two looks are equal for long enough, or until the time for it is over: an app
-/// that never stands still is taken as it is.
+/// Waits until two readings are equal for long enough, or until the time is over: an app that
+/// never stops changing is used as it is.
 pub(crate) async fn settle(
     device: &dyn Device,
     settings: &DeviceSettings,

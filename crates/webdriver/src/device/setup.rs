@@ -27,7 +27,7 @@ pub enum SetupError {
     Content {
         /// Which.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A small copy of a screenshot, to stand in a page or a drawing.
+//! A small copy of a screenshot, for a page or a drawing.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 

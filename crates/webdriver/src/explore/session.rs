@@ -23,7 +23,7 @@ use crate::device::{
     Gesture, Recording, ScreenCapture,
 };
 
-/// A device, what is explored on it, and where its screens are kept.
+/// A device, the app on it, and the folder of its screens.
 pub(super) struct DeviceSession {
     device: Box<dyn Device>,
     package: String,
@@ -119,7 +119,7 @@ impl DeviceSession {
         Ok((report, Usage::default()))
     }
 
-    /// Ends the session. Nobody waits for more than its own limit.
+    /// Ends the session, within its own limit.
     pub(super) async fn end(&self) {
         if let Err(error) = self.device.close().await {
             tracing::debug!(%error, "a device session could not be closed");
@@ -164,7 +164,7 @@ impl DeviceSession {
         let state = self.device.state(&self.package).await?;
         let running = matches!(state, AppState::Front | AppState::Background);
         let mut screen = Screen::read(&look.tree, &look.package, &look.activity);
-        // A picture that cannot be had is no reason to stop.
+        // A missing picture does not stop the run.
         let picture = self.device.picture().await.unwrap_or_default();
         screen.hash = picture.as_deref().and_then(device::perceptual_hash);
         screen.source = self.keep(&look.source);
@@ -215,7 +215,8 @@ impl DeviceSession {
         self.write(&name, packed).then_some(name)
     }
 
-    /// Writes a file once, for its owner alone. A run goes on without what cannot be kept.
+    /// Writes a file once, readable only by its owner. A run continues without a file that cannot
+    /// be written.
     fn write(&self, name: &str, bytes: impl FnOnce() -> io::Result<Vec<u8>>) -> bool {
         let path = self.blobs.join(name);
         if path.exists() {

@@ -1,4 +1,4 @@
-//! Why a task of the form agent came to nothing.
+//! Why a task of the form agent failed.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::{browser::BrowserError, profile::ProfileError};
 
-/// Why a task came to nothing.
+/// Why a task failed.
 #[derive(Debug, Error)]
 pub(super) enum TaskError {
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub(super) enum TaskError {
     Profile(ProfileError),
     #[error("the run's private texts cannot be used: {0}")]
     Vault(io::Error),
-    #[error("a picture cannot be kept: {0}")]
+    #[error("a screenshot cannot be saved: {0}")]
     Picture(io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -31,7 +31,7 @@ impl From<&TaskError> for Fault {
     fn from(trouble: &TaskError) -> Self {
         let (class, repeatable, hint) = match trouble {
             TaskError::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
-            // Without its profile a run has nothing to go on with: no field is skipped for it.
+            // A run cannot continue without its profile: no field is skipped for it.
             TaskError::Profile(error) => (FaultClass::Resource, false, error.hint()),
             TaskError::Vault(_) | TaskError::Picture(_) | TaskError::Store(_) => {
                 (FaultClass::Resource, false, None)

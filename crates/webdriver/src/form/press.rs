@@ -1,4 +1,4 @@
-//! Controls are pressed for a run: once, whatever happens.
+//! Pressing controls for a run: exactly once.
 
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
@@ -15,7 +15,7 @@ use crate::browser::{
     PressTarget, StablePage,
 };
 
-/// Complaints of a page that are told.
+/// How many complaints of a page to report.
 const COMPLAINTS: usize = 5;
 /// Characters of a label that are compared.
 const START: usize = 190;
@@ -35,7 +35,7 @@ struct Submit {
     target: Option<String>,
 }
 
-/// A control that is to be pressed.
+/// A control to press.
 #[derive(Clone, Copy)]
 struct WantedControl<'a> {
     selector: &'a str,
@@ -43,12 +43,11 @@ struct WantedControl<'a> {
 }
 
 impl WantedControl<'_> {
-    /// Returns what is different about it, where nothing else is known of the page that was
-    /// agreed on.
+    /// Returns how it has changed, if nothing else is known of the approved page.
     fn differs(self, now: &StablePage) -> Option<String> {
         let found = now.reading.controls.iter().find(|it| it.selector == self.selector);
         let Some(found) = found else {
-            return Some(format!("`{}` is not there any more", self.label));
+            return Some(format!("`{}` is no longer there", self.label));
         };
         // A long label is cut in the call.
         let start = |label: &str| label.chars().take(START).collect::<String>();
@@ -112,7 +111,7 @@ impl BrowserSession {
         permit: &Permit,
     ) -> Result<(bool, String), TaskError> {
         let wrong =
-            |error| TaskError::Call(format!("the call that sends the form is wrong: {error}"));
+            |error| TaskError::Call(format!("the call that sends the form is invalid: {error}"));
         let Submit { selector, label, page, origin, target } =
             serde_json::from_str(arguments).map_err(wrong)?;
         let mut guard = match self.here().await {
@@ -179,8 +178,8 @@ impl BrowserSession {
         Ok(PressOutcome::Now(Box::new(pressed), now.fingerprint))
     }
 
-    /// Returns the page on which a control was pressed for an order of which nobody knows how
-    /// far it came; nothing where it was not.
+    /// Returns the page on which a control was pressed, for an order that may be partly done;
+    /// nothing if it was not pressed.
     async fn was_pressed(
         &self,
         browser: &Browser,
@@ -200,7 +199,7 @@ impl BrowserSession {
             // It would have been written down.
             None if browser.writes_down() => Ok(None),
             None if confirmed => {
-                let why = "it is not recorded in an attached browser";
+                let why = "an attached browser does not record whether the press arrived";
                 Err(unsure(why).into())
             }
             None if now.fingerprint == page => Ok(None),
@@ -219,8 +218,8 @@ fn unsure(why: &str) -> BrowserError {
     BrowserError::Unsure(Box::new(BrowserError::Refused { why: why.into() }))
 }
 
-/// Returns what is to be said of a form whose control was pressed before a crash, as
-/// [`judged`] does. Nobody saw what the page did then, so whatever is not plain is unsure.
+/// Returns the result of a form whose control was pressed before a crash, as [`judged`] does. The
+/// page's reaction was not seen, so any unclear result is unknown.
 fn judged_later(
     before: &PressTarget,
     now: &StablePage,
@@ -239,13 +238,13 @@ fn judged_later(
     }
     let plain = anew && !came_back && complaints.is_empty() && now.status.is_some();
     if plain && now.reading.fields.is_empty() {
-        return Ok((true, true, vec!["the page went on".into()]));
+        return Ok((true, true, vec!["the next page opened".into()]));
     }
     Err(unsure("the run was interrupted right after it; the site may have the form"))
 }
 
-/// Returns whether a page took what was sent, whether all that it says is to be told, and
-/// what is to be said of it besides.
+/// Returns whether a page accepted the form, whether to report all of its text, and further
+/// remarks.
 fn judged(pressed: &PressResult) -> (bool, bool, Vec<String>) {
     let PressResult { rest, answer, went, windows, .. } = *pressed;
     let against = pressed.complaints.iter().any(|it| it.field.is_some());
@@ -270,16 +269,16 @@ fn judged(pressed: &PressResult) -> (bool, bool, Vec<String>) {
             true
         }
         _ => {
-            says.push("the page went on".into());
+            says.push("the next page opened".into());
             true
         }
     };
-    // Its own words are told as a whole where nothing is wrong.
+    // The page's text is reported as a whole if nothing is wrong.
     let mut more = if taken { Vec::new() } else { told(pressed) };
     if windows > 0 {
         more.push(WINDOW.into());
     }
-    // What a page has against a form is told alone; else it is told what it says.
+    // Complaints are reported alone; otherwise the page's text is reported.
     let whole = taken || more.is_empty();
     says.extend(more);
     (taken, whole, says)
@@ -298,9 +297,9 @@ fn told(pressed: &PressResult) -> Vec<String> {
     words
 }
 
-/// Returns what a dialog said, and what became of it.
+/// Describes a dialog and how it was answered.
 pub(super) fn said(dialog: &BrowserDialog) -> String {
-    let done = if dialog.accepted { "was agreed to" } else { "was dismissed" };
+    let done = if dialog.accepted { "was accepted" } else { "was dismissed" };
     format!("a dialog said {:?} and {done}", dialog.text)
 }
 
@@ -343,14 +342,14 @@ mod tests {
         // It was emptied, or is there again for the next.
         assert!(taken(&pressed(W::Nowhere, A::Nothing, R::Emptied)));
         assert!(taken(&pressed(W::Anew, A::Words, R::Emptied)));
-        // A word of thanks is no complaint, whatever role it has.
+        // A thank-you message is not a complaint, whatever its role.
         assert!(taken(&against(pressed(W::Nowhere, A::Words, R::Filled), None)));
         let window = PressResult { windows: 1, ..pressed(W::Nowhere, A::Nothing, R::Filled) };
         assert!(taken(&window));
     }
 
     #[test]
-    fn a_form_was_not_taken_if_it_is_still_there_or_nothing_happened() {
+    fn unchanged_page_means_the_form_was_not_accepted() {
         use {FormRemainder as R, Navigation as W, PageResponse as A};
         let (_, whole, says) = judged(&pressed(W::Nowhere, A::Nothing, R::Filled));
         assert!(whole && says == ["nothing on the page has changed"], "{says:?}");
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pressed_before_a_crash_is_judged_by_the_answer_or_not_at_all() {
+    fn press_before_a_crash_is_judged_by_the_sites_response() {
         let before = PressTarget {
             errand: "1".into(),
             fingerprint: "form".into(),
@@ -385,8 +384,8 @@ mod tests {
         let judged = |now: &StablePage| judged_later(&before, now).map(|(taken, ..)| taken).ok();
         assert_eq!(judged(&stand(2.0, "thanks", Some(200))), Some(true));
         assert_eq!(judged(&stand(2.0, "thanks", Some(500))), Some(false));
-        // The form is back without a word, nobody knows the status, or the same document
-        // shows something else: any of these may be the page's own doing.
+        // The form is back without a message, the status is unknown, or the same document shows
+        // something else: each may be the page's own behaviour.
         assert_eq!(judged(&stand(2.0, "form", Some(200))), None);
         assert_eq!(judged(&stand(2.0, "thanks", None)), None);
         assert_eq!(judged(&stand(1.0, "thanks", Some(200))), None);

@@ -1,26 +1,26 @@
 //! Hides values in what a page says, also where the page writes them in another way.
 //!
-//! Known are other cases and gaps, characters that draw nothing, the escapes of addresses and
-//! of HTML, base64, the other way round, and mail addresses that are spelled out. A page that
-//! wants to can still write a value so that nobody finds it.
+//! It finds other cases and gaps, invisible characters, URL and HTML escapes, base64, reversed
+//! text, and spelled-out e-mail addresses. A hostile page can still write a value in a way that is
+//! not found.
 
 use std::ops::Range;
 
 use pointsman_agents::form::is_unseen;
 
-/// What stands for a value that was typed.
+/// The replacement for a typed value.
 pub(super) const HIDDEN: &str = "[hidden]";
-/// Shorter values without a gap or a sign are hidden only as words of their own: to hide
-/// `red` in `answered` would tell what it is.
+/// Shorter values without a gap or a sign are hidden only as whole words: hiding `red` in
+/// `answered` would reveal it.
 const WORD: usize = 8;
 /// Shorter values are not looked for in other spellings.
 const SPELLED: usize = 6;
-/// Digits by which a number is known however it is grouped.
+/// The fewest digits of a number that is recognised in any grouping.
 const DIGITS: usize = 6;
-/// The shortest run of letters that may be base64 of a value.
+/// The shortest text that may be base64 of a value.
 const ENCODED: usize = 8;
 
-/// A character as it is compared, and the bytes that it stands for.
+/// A normalised character, and its bytes in the text.
 type Sign = (char, Range<usize>);
 
 /// Returns words without these values.
@@ -66,7 +66,7 @@ fn places(words: &str, values: &[String]) -> Vec<Range<usize>> {
     found
 }
 
-/// Finds what is wanted, as a word of its own where it must be one.
+/// Finds a value, as a whole word if required.
 fn find(signs: &[Sign], wanted: &[char], alone: bool, found: &mut Vec<Range<usize>>) {
     let Some(last) = wanted.len().checked_sub(1) else { return };
     for (start, window) in signs.windows(wanted.len()).enumerate() {
@@ -120,8 +120,8 @@ fn spellings(value: &str) -> Vec<String> {
     all
 }
 
-/// Reads a text: without case, with one space for every gap, without what draws nothing, and
-/// with escapes as what they stand for.
+/// Normalises a text: without case, with one space for every gap, without invisible characters,
+/// and with escapes resolved.
 fn signs(text: &str) -> Vec<Sign> {
     let mut signs: Vec<Sign> = Vec::new();
     let mut at = 0;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_value_stays_as_it_is() {
+    fn text_without_values_is_unchanged() {
         for words in ["100% of & and &; %zz &#x; &#99999999;", "aGVsbG8gd29ybGQ=", "größer als"] {
             assert_eq!(hide(words, &["Ada Lovelace", "Größe", "hunter2hunter2"]), words);
         }

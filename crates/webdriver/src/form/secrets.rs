@@ -1,5 +1,4 @@
-//! What a person's profile and a model's texts say, and how it is kept out of what is
-//! written down.
+//! The values of a person's profile and a model's texts, and how they are kept out of the journal.
 
 use std::{
     fs,
@@ -32,7 +31,7 @@ pub(super) struct Secrets {
     typed: Mutex<Vec<String>>,
 }
 
-/// What a file is known by as long as nobody writes to it.
+/// Identifies the content of a file until it is written.
 #[derive(Debug, Eq, PartialEq)]
 struct Stamp {
     path: PathBuf,
@@ -47,8 +46,8 @@ impl Secrets {
         let (file, goal) = (PathBuf::from(&config.profile.file), config.goal.clone());
         let mut secrets = Self { redact, vault, file, goal, profile, known: Vec::new(), typed };
         if redact {
-            // A page may repeat what was typed before this process took the run up. A
-            // profile that cannot be read is told of where it is needed.
+            // A page may repeat values that an earlier process typed. An unreadable profile is
+            // reported where it is needed.
             if let Ok(profile) = secrets.profile(Path::new(&config.profile.file)) {
                 let values = profile.values.values().chain(profile.answers.values());
                 values.for_each(|value| secrets.typing(value));
@@ -67,8 +66,8 @@ impl Secrets {
         &self.vault
     }
 
-    /// Returns the text that was written. Where texts are journaled as they are, none of
-    /// them stands for another, whatever it looks like.
+    /// Returns the written text. If texts are journaled as they are, none of them is a vault name,
+    /// whatever it looks like.
     pub(super) fn text(&self, written: &str) -> Result<String, TaskError> {
         if self.redact {
             self.vault.text(written).map_err(TaskError::Vault)
@@ -108,7 +107,7 @@ impl Secrets {
         Ok(profile)
     }
 
-    /// Learns what is typed.
+    /// Records a typed value.
     pub(super) fn typing(&self, value: &str) {
         let value = value.trim();
         let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,9 +130,9 @@ impl Secrets {
         hidden(words, &self.typed())
     }
 
-    /// Hides what a page repeats about a field. Its label and its options are left: what
-    /// they say decides what is filled in. So does a part of the rest, and that is why only
-    /// the person's own values are hidden there: a model's text must not decide anything.
+    /// Hides values that a page repeats about a field. Its label and its options are unchanged,
+    /// because they decide what is filled in. Some other parts matter too, so only the person's
+    /// own values are hidden there: a model's text must not decide anything.
     pub(super) fn hide_in_field(&self, field: &mut Field) {
         if self.redact {
             field.value = None;
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_stands_for_another_only_where_texts_are_kept() {
+    fn vault_names_resolve_only_with_redaction() {
         let run: pointsman_runtime::store::RunId =
             "r1".parse().unwrap_or_else(|error| panic!("{error}"));
         let text = |redact: bool| {

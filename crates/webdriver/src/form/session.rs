@@ -33,8 +33,8 @@ use crate::browser::{
     PressTarget, StablePage,
 };
 
-const BY_ITSELF: &str = "the page went on by itself meanwhile: the site may have what was filled \
-                         in, so look there before you send it again";
+const BY_ITSELF: &str = "another page was loaded meanwhile: the site may have the filled-in \
+                         values, so check the site before you send it again";
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.
 pub(super) struct BrowserSession {
@@ -123,7 +123,7 @@ impl BrowserSession {
         }
     }
 
-    /// Looks what can be pressed. What a person agrees to is what is seen now.
+    /// Lists the controls. A person approves what is visible now.
     async fn survey(&self) -> Result<FormReport, TaskError> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(gone)?;
@@ -139,7 +139,7 @@ impl BrowserSession {
         let opened = windows.saturating_sub(self.windows.swap(windows, Relaxed));
         let note = (opened > 0).then(|| press::WINDOW.into());
         let shot = self.picture(browser).await;
-        // A page that sends by itself what was filled in may be on its way meanwhile.
+        // A page that sends the values automatically may be navigating meanwhile.
         let document = known(&browser.now().await?);
         let fingerprint = stand.fingerprint;
         Ok(FormReport::Controls { controls, shot, fingerprint, document, note })
@@ -167,8 +167,7 @@ impl BrowserSession {
         // What was done before a crash need not be done twice.
         if !(again && browser.holds(&field, &wanted).await?) {
             match browser.insert(&field, &wanted).await {
-                // A text must not decide where the run goes, so one that the field does not
-                // take is no fault.
+                // A text must not decide where the run goes, so a rejected text is not a fault.
                 Err(BrowserError::Unfit { why, .. }) if matches!(from, Source::Written { .. }) => {
                     return Ok(unfit(Some(why)));
                 }
@@ -257,7 +256,7 @@ impl BrowserSession {
             };
         }
         if browser.is_none() {
-            // Only what belongs to somebody else shows the page still.
+            // Only another program's browser still shows the page.
             let foreign = matches!(
                 self.settings.attach,
                 Some(Attach::Debugger(_) | Attach::Driver { session: Some(_), .. })
@@ -280,8 +279,7 @@ impl BrowserSession {
         Ok(FormReport::Settled { fingerprint, origin, title, status, document })
     }
 
-    /// Returns the run's browser: the one that is open, or one that a process which died
-    /// has left.
+    /// Returns the run's browser: the open one, or one left by a process that died.
     pub(super) async fn here(&self) -> Result<MutexGuard<'_, Option<Browser>>, TaskError> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
@@ -304,8 +302,7 @@ impl BrowserSession {
         Ok(Some(browser))
     }
 
-    /// Returns a trouble as a fault; where the page could show what is wrong, with a
-    /// picture of it.
+    /// Returns a fault for an error; with a screenshot, if the page could show the problem.
     pub(super) async fn tell(&self, trouble: TaskError) -> Fault {
         let mut fault = Fault::from(&trouble);
         // By how it begins the agent knows that nothing was pressed.
@@ -317,7 +314,7 @@ impl BrowserSession {
         if let Ok(browser) = self.browser.try_lock()
             && let Some(browser) = browser.as_ref().filter(|_| seen)
         {
-            if self.went_by_itself(browser).await {
+            if self.navigated_on_its_own(browser).await {
                 fault.message = format!("{}; {BY_ITSELF}", fault.message);
             }
             if let Some(shot) = self.picture(browser).await {
@@ -327,15 +324,15 @@ impl BrowserSession {
         fault
     }
 
-    /// Returns whether the page is another document than the one that stood still, although
-    /// nothing was pressed since.
-    async fn went_by_itself(&self, browser: &Browser) -> bool {
+    /// Returns whether the page is another document than the settled one, although nothing was
+    /// pressed since.
+    async fn navigated_on_its_own(&self, browser: &Browser) -> bool {
         let before = self.document.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let now = browser.now().await.map(|stand| known(&stand));
         !before.is_empty() && now.is_ok_and(|now| now != before)
     }
 
-    /// Photographs the page. A picture that cannot be had is no reason to stop.
+    /// Takes a screenshot. A missing one does not stop the run.
     pub(super) async fn picture(&self, browser: &Browser) -> Option<String> {
         let taken = if self.secrets.redacts() {
             browser.veiled_screenshot(&self.secrets.typed()).await
@@ -346,12 +343,11 @@ impl BrowserSession {
             Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(TaskError::Picture),
             Err(error) => Err(error.into()),
         };
-        kept.inspect_err(|error| tracing::debug!(%error, "no picture of the page")).ok()
+        kept.inspect_err(|error| tracing::debug!(%error, "no screenshot of the page")).ok()
     }
 
-    /// Lets the browser go when the run has ended: to the person before it, where there is
-    /// something left for them to do, or for good. Returns what became of one that was
-    /// started for a form which was not sent.
+    /// Releases the browser when the run has ended: to the person, if there is something left for
+    /// them to do, or by closing it. Returns what happened to a browser whose form was not sent.
     pub(super) async fn end(&self, leaves: bool) -> Option<BrowserExit> {
         let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take())?;
         let unsent = !self.sent.load(Relaxed);
@@ -365,7 +361,7 @@ pub(super) fn known(stand: &StablePage) -> String {
     format!("{:.3}", stand.document)
 }
 
-/// Returns the browser, of which it is known that it is there.
+/// Returns the browser, which must be open.
 pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, TaskError> {
     browser.ok_or_else(|| gone().into())
 }

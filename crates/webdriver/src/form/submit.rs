@@ -1,5 +1,5 @@
-//! `form.submit`: sends a form. No model calls it: the form agent does, and a person or a rule
-//! lets it through.
+//! `form.submit`: sends a form. The form agent calls it, never a model, and a person or a rule
+//! must allow it.
 
 use pointsman_agents::form::SUBMIT_TOOL;
 use pointsman_kernel::{agent::FaultClass, governor::Grant};
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_told_by_where_it_goes() {
+    fn submit_call_is_described_with_its_target() {
         let mut submit =
             json!({ "class": "send", "label": "Apply", "page": "p", "selector": "#b" });
         check(&submit, "form.submit: send the form\npress `Apply`");

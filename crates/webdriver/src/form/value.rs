@@ -36,7 +36,7 @@ pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Fiel
             match profile.value(key) {
                 Some(found) => found,
                 None => {
-                    return Ok(FieldValue::Unfit(format!("the profile has no `{key}` any more")));
+                    return Ok(FieldValue::Unfit(format!("the profile no longer has `{key}`")));
                 }
             }
         }

@@ -30,14 +30,14 @@ impl Vault {
         Self { folder: forms.join(format!("{run}.private")), key: OnceLock::new() }
     }
 
-    /// Keeps a text, and returns the name that stands for it.
+    /// Stores a text, and returns its name.
     pub(super) fn keep(&self, text: &str) -> io::Result<String> {
         let digest = self.digest(text)?;
         self.write(&digest, text.as_bytes())?;
         Ok(format!("{KEPT}{digest}"))
     }
 
-    /// Returns the text that a name stands for; a text that is no such name is itself.
+    /// Returns the text behind a name; any other text is itself.
     pub(super) fn text(&self, named: &str) -> io::Result<String> {
         let Some(digest) = named.strip_prefix(KEPT) else { return Ok(named.into()) };
         if !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -53,8 +53,8 @@ impl Vault {
         texts.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect()
     }
 
-    /// Returns the digest of a value under the run's own key: nobody can find the value by
-    /// trying, once the key is gone.
+    /// Returns the digest of a value under the run's own key: without the key, the value cannot be
+    /// found by trying.
     pub(super) fn digest(&self, value: &str) -> io::Result<String> {
         let mut bytes = self.key()?;
         bytes.extend_from_slice(value.as_bytes());

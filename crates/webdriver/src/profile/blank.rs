@@ -3,13 +3,13 @@
 use pointsman_kernel::diagnostic::Span;
 use pointsman_runtime::config::Problem;
 
-/// What stands for what is not shown.
+/// The replacement for hidden text.
 const BLANK: &str = " …";
-/// Headings that are no values, whatever they stand in.
+/// Headings that are not values.
 const TABLES: [&str; 3] = ["[values]", "[answers]", "[facts]"];
 
-/// Returns the text without everything that could be a value: what stands behind the first
-/// `=` of a line, and lines that have none. The places of problems are moved accordingly.
+/// Returns the text without possible values: everything after the first `=` of a line, and lines
+/// without one. The positions of problems are adjusted.
 pub(super) fn blanked(text: &str, problems: &mut [Problem]) -> String {
     let mut shown = String::new();
     let mut lines = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn blanked(text: &str, problems: &mut [Problem]) -> String {
     shown
 }
 
-/// Where a line stands in the text and in what is shown of it, and how much of it is shown.
+/// The position of a line in the text and in the shown version, and how much of it is shown.
 struct Line {
     at: usize,
     shown_at: usize,
@@ -49,7 +49,7 @@ fn kept(line: &str) -> &str {
     line.split_inclusive('=').next().filter(|key| key.ends_with('=')).unwrap_or_default()
 }
 
-/// Returns the place in what is shown of a place in the text.
+/// Returns the position in the shown text of a position in the original.
 fn moved(lines: &[Line], shown: &str, start: usize, end: usize) -> Span {
     let Some(line) = lines.iter().rev().find(|line| line.at <= start) else {
         return Span::default();

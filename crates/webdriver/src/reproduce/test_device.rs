@@ -22,12 +22,12 @@ pub(super) struct TestDevice {
     package: String,
     settings: DeviceSettings,
     seed: u64,
-    /// What is on the screen.
+    /// The current screen.
     screen: Option<Screen>,
     acts: u64,
 }
 
-/// Why there is no device.
+/// Why the device is missing.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TestDeviceError {
@@ -88,7 +88,7 @@ impl TestDevice {
     /// Starts the app again.
     pub(super) async fn start(&mut self, left: &mut u64) -> Result<StepTrace, DeviceError> {
         if let Some(recording) = &self.recording {
-            // A recording draws anew only from another seed.
+            // A recording makes other random choices only with another seed.
             self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
             self.device = Box::new(recording.again(self.seed));
         }
@@ -99,8 +99,8 @@ impl TestDevice {
         self.look(DeviceAction::Restart).await
     }
 
-    /// Performs an action of a journal on what is on the screen now; nothing if the screen
-    /// does not offer it.
+    /// Performs an action of a journal on the current screen; nothing if the screen does not offer
+    /// it.
     pub(super) async fn act(
         &mut self,
         action: &MapAction,
@@ -152,7 +152,7 @@ impl TestDevice {
         })
     }
 
-    /// Returns what is on the screen.
+    /// Returns the current screen.
     pub(super) const fn screen(&self) -> Option<&Screen> {
         self.screen.as_ref()
     }

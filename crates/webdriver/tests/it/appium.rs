@@ -88,7 +88,7 @@ fn with_button(to: To) -> App {
     )
 }
 
-/// Finds an element by what is written on it or what it is called.
+/// Finds an element by its text or its name.
 fn found<'l>(look: &'l ScreenCapture, label: &str) -> (usize, &'l Element) {
     let is_it = |it: &&Element| {
         let name = it.resource.rsplit('/').next().unwrap_or_default();

@@ -68,7 +68,7 @@ impl OpenPage {
     }
 }
 
-/// A field that nobody has read: it is known by its selector and its shape alone.
+/// A field that was not read: only its selector and its shape are known.
 fn field(shape: FieldShape, selector: &str) -> Field {
     Field { shape, selector: selector.into(), ..Field::default() }
 }

@@ -110,7 +110,7 @@ fn doubts_have_the_place_of_their_key() {
 }
 
 #[test]
-fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
+fn world_readable_files_are_detected() {
     let file = env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
     fs::write(&file, "email = \"a@b.org\"\n").expect("file is writable");
     for (mode, open) in [(0o600, false), (0o640, true), (0o604, true)] {
@@ -152,7 +152,7 @@ fn mistakes_of_a_profile_show_no_value() {
     // The place of a value is that of the sign which stands for it.
     let (text, place) = told("# hunter2\nallow = \"hunter2\"\nemail = { a = \"hunter2\" }\r\n");
     assert_eq!((text.as_str(), place.as_str()), ("…\nallow = …\nemail = …\n", "…|…"));
-    // Text of several lines, and what is no TOML at all.
+    // Text of several lines, and text that is not TOML.
     for text in [
         "emial = 1\nnew-password = \"\"\"\nhunter2\n  [hunter2]\n\"\"\"\n",
         "new-password \"hunter2\"\n",
@@ -250,7 +250,7 @@ fn a_repository_may_only_be_stricter_with_forms() {
 }
 
 #[test]
-fn only_what_is_started_is_looked_for() {
+fn only_programs_to_start_are_searched() {
     let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
     let missing = |more: &str| {
         let config = Config::parse(&format!("{nowhere}{more}"), ConfigOrigin::User);
@@ -308,7 +308,7 @@ fn a_page_is_named_by_an_address_or_a_file() {
 }
 
 #[test]
-fn bad_settings_for_forms_say_what_to_write() {
+fn bad_form_settings_have_hints() {
     for (line, hint) in [
         ("attempts_per_field = 0", "from 1 to 20"),
         ("attempts_per_field = \"two\"", "from 1 to 20"),

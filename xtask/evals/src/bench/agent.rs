@@ -1,7 +1,7 @@
 //! An agent for measuring: a shipped agent's declaration over data of one number.
 //!
-//! It orders what the job declares and draws its outcomes, so that what is left
-//! to measure is the kernel's part.
+//! It orders what the job declares and draws its outcomes, so that only the kernel's part is
+//! measured.
 
 use pointsman_kernel::{
     agent::{

@@ -169,8 +169,8 @@ impl<const N: usize> BenchedChart for MountedChart<N> {
     }
 }
 
-/// Makes a run as new, but for the room that it has grown. What is left of its
-/// orders, its seed and its governor is replaced when it begins.
+/// Resets a run, but keeps its allocated memory. Its orders, seed and governor are replaced when
+/// it begins.
 fn renew<const N: usize>(chart: &Chart, run: &mut Run<BenchAgent<N>>) {
     let core = &mut run.core;
     core.state = chart.start();

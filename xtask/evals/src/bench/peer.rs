@@ -1,4 +1,4 @@
-//! `XState` on the bench: one Node process that is told what to do, line by line.
+//! `XState` on the bench: one Node process that takes commands, line by line.
 
 use std::{
     fs,

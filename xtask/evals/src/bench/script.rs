@@ -23,7 +23,7 @@ const LONGEST: usize = 400;
 /// The events of one run, and the way that it goes.
 pub(crate) struct Script {
     pub(crate) events: Vec<Observed<()>>,
-    /// The outcome of every transition but the first, as `XState` is told it.
+    /// The outcome of every transition but the first, for `XState`.
     pub(crate) names: Vec<String>,
     /// The state at the end.
     pub(crate) end: String,
@@ -105,7 +105,7 @@ fn next(chart: &Chart, core: &Core, agent: &str, draws: &mut SplitMix64) -> Resu
         });
     }
     if let Some(StateKind::Await { events, .. }) = chart.state(core.state).map(State::kind) {
-        // The first event is the one that a run is there for.
+        // The first event is the usual one.
         let place = if draws.one_in(8) { draws.below(events.len()) } else { 0 };
         let event = *events.get(place).context("an await state waits for something")?;
         let body = RawValue::from_string("{}".to_owned())?;

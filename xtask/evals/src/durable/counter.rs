@@ -18,14 +18,14 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    store::SqliteStore,
+    store::{SqliteStore, Store},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
 /// Answers at once, so that nothing but the step is measured.
-pub(super) struct AtOnce;
+pub(crate) struct AtOnce;
 
 impl EffectExecutor for AtOnce {
     fn model(&self) -> &'static str {
@@ -50,37 +50,42 @@ impl EffectExecutor for AtOnce {
 }
 
 /// The counter's chart, as runs begin with it.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     program: Arc<Program>,
     source: Box<str>,
 }
 
 impl Plan {
-    pub(super) fn read() -> Result<Self> {
+    pub(crate) fn read() -> Result<Self> {
         let source = super::chart()?;
         let program = pointsman_agents::all().verify(&source);
         let program = program.map_err(|refused| anyhow!("the counter is refused: {refused:?}"))?;
         Ok(Self { program: Arc::new(program), source: source.into() })
     }
 
-    pub(super) async fn begin(&self, store: &Arc<SqliteStore>) -> Result<Driver> {
+    pub(crate) async fn begin<S: Store>(&self, store: &Arc<S>) -> Result<Driver> {
+        Ok(Driver::begin(context(store), self.prepared()).await?)
+    }
+
+    /// Returns a new run of it.
+    pub(crate) fn prepared(&self) -> PreparedRun {
         let begun = begun(&self.program, Permissions::allow_all(), &json!({ "goal": "count" }));
         let (program, source) = (Arc::clone(&self.program), self.source.clone());
-        let beginning = PreparedRun {
+        PreparedRun {
             id: new_run_id(),
             program,
             source,
             goal: "count".into(),
             words: Vec::new(),
             begun,
-        };
-        Ok(Driver::begin(context(store), beginning).await?)
+        }
     }
 }
 
-/// Returns a site that answers at once and that nobody watches.
-pub(super) fn context(store: &Arc<SqliteStore>) -> DriverContext {
-    let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
+/// Returns a context that answers at once and has no observers.
+pub(crate) fn context<S: Store>(store: &Arc<S>) -> DriverContext {
+    let agents = Arc::new(pointsman_agents::all());
+    let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
     DriverContext { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
 }
 

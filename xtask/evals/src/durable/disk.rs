@@ -16,19 +16,19 @@ use crate::bench::median;
 const LOOK: usize = 60;
 
 /// A file that only grows.
-pub(super) struct Raw {
+pub(crate) struct Raw {
     file: File,
     record: Vec<u8>,
 }
 
 impl Raw {
-    pub(super) fn open(path: &Path, record: usize) -> Result<Self> {
+    pub(crate) fn open(path: &Path, record: usize) -> Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         Ok(Self { file: file.context("making a file to flush")?, record: vec![b'x'; record] })
     }
 
     /// Appends a record and waits until it is on disk.
-    pub(super) fn append(&mut self) -> Result<Duration> {
+    pub(crate) fn append(&mut self) -> Result<Duration> {
         let started = Instant::now();
         self.file.write_all(&self.record)?;
         self.file.sync_data().context("flushing")?;
@@ -36,7 +36,7 @@ impl Raw {
     }
 
     /// Returns what a flush takes at this moment, in microseconds.
-    pub(super) fn look(&mut self) -> Result<f64> {
+    pub(crate) fn look(&mut self) -> Result<f64> {
         let times = (0..LOOK).map(|_| self.append().map(micros)).collect::<Result<Vec<_>>>()?;
         Ok(median(&times))
     }

@@ -34,7 +34,7 @@ pub(super) fn count(folder: &Path) -> Result<Flushes> {
     Ok(Flushes { per_step: more / f64::from(MANY - FEW), long: (LONG, all, checkpoints) })
 }
 
-/// Takes so many steps and nothing else: what is watched.
+/// Only takes steps, for strace.
 pub(crate) fn steps(folder: &Path, steps: u32) -> Result<bool> {
     let mut counter = Counter::open(&folder.join("journal.db"))?;
     for _ in 0..steps {
@@ -58,8 +58,8 @@ fn watched(folder: &Path, steps: u32) -> Result<(u64, u64)> {
     counted(&fs::read_to_string(&log)?).context("no flush was seen")
 }
 
-/// Counts the calls in a log of strace, and those on the main file. A call that another
-/// thread interrupts is told in two lines, of which only the first has a file.
+/// Counts the calls in a log of strace, and those on the main file. A call that another thread
+/// interrupts is logged in two lines; only the first has a file.
 fn counted(log: &str) -> Option<(u64, u64)> {
     let calls = log.lines().filter(|line| line.contains("sync(") && !line.contains("resumed"));
     let (mut all, mut main) = (0, 0);

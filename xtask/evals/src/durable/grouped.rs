@@ -5,24 +5,25 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
         mpsc,
     },
     thread,
-    time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use pointsman_runtime::store::SqliteStore;
 use rusqlite::{Connection, params};
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinSet};
 
-use super::{counter::Plan, disk::Raw};
+use super::{
+    clock::{self, Clock},
+    disk::Raw,
+};
 use crate::bench::median;
 
 const RUNS: usize = 64;
 const ROUNDS: usize = 7;
-const ROUND: Duration = Duration::from_millis(1_500);
 /// Entries that share a flush at most, as in the store.
 const TOGETHER: usize = 1_024;
 /// Bytes of the entry of a counter's step.
@@ -50,7 +51,7 @@ pub(super) fn measure(folder: &Path) -> Result<Grouped> {
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // The first round warms caches up, and is not counted.
     for round in 0..=ROUNDS {
-        let one = through(&threads, &store)?;
+        let one = threads.block_on(clock::steps(&store, RUNS))?;
         let other = bare.through(&threads)?;
         let flush = raw.look()?;
         if round > 0 {
@@ -64,63 +65,6 @@ pub(super) fn measure(folder: &Path) -> Result<Grouped> {
     Ok(Grouped { runs: RUNS, ours, bare, share: median(&shares), raw: median(&raws) })
 }
 
-/// Drives runs side by side for a round, and returns their steps per second.
-fn through(threads: &Runtime, store: &Arc<SqliteStore>) -> Result<f64> {
-    threads.block_on(async {
-        let plan = Plan::read()?;
-        let mut drivers = Vec::new();
-        for _ in 0..RUNS {
-            drivers.push(plan.begin(store).await?);
-        }
-        let clock = Clock::start();
-        let mut all = JoinSet::new();
-        for mut driver in drivers {
-            let clock = Arc::clone(&clock);
-            all.spawn(async move {
-                while clock.runs() {
-                    driver.turn().await?;
-                    clock.count();
-                }
-                Ok(())
-            });
-        }
-        clock.rate(all).await
-    })
-}
-
-/// Counts for as long as a round takes.
-struct Clock {
-    counted: AtomicU64,
-    over: AtomicBool,
-    since: Instant,
-}
-
-impl Clock {
-    fn start() -> Arc<Self> {
-        let (counted, over) = (AtomicU64::new(0), AtomicBool::new(false));
-        Arc::new(Self { counted, over, since: Instant::now() })
-    }
-
-    fn runs(&self) -> bool {
-        !self.over.load(Relaxed)
-    }
-
-    fn count(&self) {
-        self.counted.fetch_add(1, Relaxed);
-    }
-
-    /// Waits for the end of the round and of all that is under way.
-    #[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
-    async fn rate(&self, mut all: JoinSet<Result<()>>) -> Result<f64> {
-        tokio::time::sleep(ROUND).await;
-        self.over.store(true, Relaxed);
-        while let Some(done) = all.join_next().await {
-            done.context("a run broke off")??;
-        }
-        Ok(self.counted.load(Relaxed) as f64 / self.since.elapsed().as_secs_f64())
-    }
-}
-
 type Row = (u64, u64, String, oneshot::Sender<()>);
 
 /// The bare loop: one thread that writes what has come and flushes once.
@@ -128,7 +72,7 @@ struct Bare {
     rows: mpsc::Sender<Row>,
 }
 
-/// The same SQL for one run, with nobody to wait for.
+/// The SQL of the bare loop for one run, without contention.
 pub(super) struct Single(Connection);
 
 impl Single {

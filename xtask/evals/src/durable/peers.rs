@@ -83,7 +83,8 @@ impl Peers {
         let mut command = process::command(self.python.program());
         command.arg(place::script("py/peers.py")).arg(which);
         command.arg(folder).arg(STEPS.to_string());
-        told(command, &folder.join("told")).with_context(|| format!("{which} does not run"))
+        let reported = reported(command, &folder.join("report"), "us_per_step");
+        reported.with_context(|| format!("{which} does not run"))
     }
 }
 
@@ -91,10 +92,11 @@ impl Peers {
 pub(super) fn xstate(npm: &Path, folder: &Path) -> Result<(String, f64)> {
     let mut node = process::command("node");
     node.arg(place::script("js/counter.mjs")).arg(npm).arg(folder).arg(STEPS.to_string());
-    told(node, &folder.join("told")).context("xstate does not run")
+    reported(node, &folder.join("report"), "us_per_step").context("xstate does not run")
 }
 
-fn told(mut command: Command, file: &Path) -> Result<(String, f64)> {
+/// Runs a peer, and returns its version and the figure of this name that it prints.
+pub(crate) fn reported(mut command: Command, file: &Path, figure: &str) -> Result<(String, f64)> {
     command.stdout(File::create(file)?);
     let ended = process::run(command, CAP).context("starting it")?;
     if !ended.well() {
@@ -102,9 +104,9 @@ fn told(mut command: Command, file: &Path) -> Result<(String, f64)> {
     }
     let said = fs::read_to_string(file)?;
     let said: Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
-    let version = said.get("version").and_then(Value::as_str).context("it tells its version")?;
-    let step = said.get("us_per_step").and_then(Value::as_f64).context("it tells its time")?;
-    Ok((version.to_owned(), step))
+    let version = said.get("version").and_then(Value::as_str).context("it prints its version")?;
+    let figure = said.get(figure).and_then(Value::as_f64).context("it prints its figure")?;
+    Ok((version.to_owned(), figure))
 }
 
 /// Measures a few rounds, each between two looks at the disk.

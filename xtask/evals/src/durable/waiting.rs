@@ -49,9 +49,9 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
         let opened = Scheduler::open(Arc::clone(&context.store), context.clone(), options).await;
         let (scheduler, mut finished) = opened?;
         fill(&context, &scheduler, WARM, WARM).await?;
-        let before = resident()?;
+        let before = resident("self")?;
         fill(&context, &scheduler, runs, WARM + runs).await?;
-        let after = resident()?;
+        let after = resident("self")?;
         if let Ok(gone) = finished.try_recv() {
             return Err(anyhow!("run {} did not wait: {:?}", gone.run, gone.how));
         }
@@ -104,9 +104,10 @@ async fn driven(store: &dyn Store) -> Result<usize> {
     Ok(listed.runs.iter().filter(|row| row.seq.0 > 1).count())
 }
 
-/// Returns the bytes of memory that this process has.
-fn resident() -> Result<u64> {
-    let text = fs::read_to_string("/proc/self/status").context("asking for the memory")?;
+/// Returns the bytes of memory that a process has.
+pub(crate) fn resident(process: &str) -> Result<u64> {
+    let status = format!("/proc/{process}/status");
+    let text = fs::read_to_string(status).context("asking for the memory")?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     Ok(kib.context("the memory is told in kB")? * 1_024)

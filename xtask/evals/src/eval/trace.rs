@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json, value::RawValue};
 
-/// How a run ended, by those who recorded it.
+/// How a run ended, according to its recorders.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Outcome {
     Success,
@@ -62,8 +62,8 @@ fn seen(step: &Value) -> Result<TraceStep> {
     if let Some(target) = step["target"].as_str() {
         arguments["target"] = target.into();
     }
-    // The digest stands for the whole result. It is written in letters that are in no
-    // digest, or it would be masked as one.
+    // The digest represents the whole result. It uses letters that occur in no digest, or it would
+    // be masked as one.
     let digest = |text: String| text.chars().map(letter).collect::<String>();
     let result = ToolResult {
         ok,

@@ -168,7 +168,7 @@ fn perform(
     })
 }
 
-/// Returns the screen of the present state, and offers only what is known if that is asked for.
+/// Returns the screen of the current state, with only known actions if requested.
 pub(super) fn look(
     device: &Recording,
     screens: &mut Screens,

@@ -31,9 +31,9 @@ struct Tally {
     /// At most one action longer than the shortest way.
     short: usize,
     shortest: usize,
-    /// Tries of crashes that always happen, and those that worked.
+    /// Tries of deterministic crashes, and successful ones.
     tries: [usize; 2],
-    /// Crashes that always happen, and those that were made to happen again.
+    /// Deterministic crashes, and reproduced ones.
     certain: [usize; 2],
     /// Crashes by chance, and those with a rate over enough tries.
     chance: [usize; 2],

@@ -7,7 +7,7 @@ mod filled;
 mod read;
 
 use anyhow::{Context, Result};
-use pointsman_agents::form::Fill;
+use pointsman_agents::form::{Field, Fill};
 
 use self::checks::Checks;
 use super::pages::Pages;
@@ -16,7 +16,7 @@ use super::pages::Pages;
 /// and all was kept.
 pub(super) fn run(pages: &Pages<'_>) -> Result<bool> {
     let mut checks = Checks::default();
-    let (mut never, mut hidden, mut off) = (0, 0, 0);
+    let mut left = Vec::new();
     let listed = pages.part("govuk")?;
     println!("components, error states included: what did not come back or was not kept");
     for page in listed {
@@ -25,11 +25,9 @@ pub(super) fn run(pages: &Pages<'_>) -> Result<bool> {
         checks.open();
         read::check(&mut checks, page, &reading);
         for field in &reading.fields {
-            match field.fill {
-                Fill::Never => never += 1,
-                Fill::Hidden => hidden += 1,
-                Fill::Yes if field.disabled => off += 1,
-                Fill::Yes => filled::check(&mut checks, field, |value| pages.fill(field, value)),
+            match left_alone(field) {
+                Some(why) => left.push(format!("{file}: {:?}, {why}", field.label)),
+                None => filled::check(&mut checks, field, |value| pages.fill(field, value)),
             }
         }
         for miss in checks.close() {
@@ -39,9 +37,23 @@ pub(super) fn run(pages: &Pages<'_>) -> Result<bool> {
     println!();
     checks.print();
     println!("  {} pages, each with a check of its own", listed.len());
-    println!(
-        "  not filled: {never} of a class that is never filled unless the profile allows it, \
-         {off} switched off, {hidden} that nobody sees\n"
-    );
+    println!("\n{} fields that are not filled, and why", left.len());
+    for field in left {
+        println!("  {field}");
+    }
+    println!();
     Ok(checks.all_hold())
+}
+
+/// Returns why a field is not filled, or `None` if it is.
+fn left_alone(field: &Field) -> Option<String> {
+    match field.fill {
+        Fill::Never => Some(match field.class() {
+            Some(class) => format!("{class}: never filled unless the profile allows it"),
+            None => "never filled".into(),
+        }),
+        Fill::Hidden => Some("nobody sees it".into()),
+        Fill::Yes if field.disabled => Some("switched off".into()),
+        Fill::Yes => None,
+    }
 }

@@ -123,7 +123,7 @@ fn fill(stand: &TaskServer, episode: &Episode, task: Task, scratch: &Scratch) ->
     let profile = profile::write(task, episode, &fields)?;
     fs::write(home.file("profile.toml"), profile)?;
     let before = stand.rewards(episode).len();
-    // Some pages show a value that nobody chose, and ask for another.
+    // Some pages show a preselected value, and ask for another.
     let how = ["--submit", "yes", "--overwrite"];
     let run = ["run", "form", "--url", &episode.url, "--profile", "profile.toml"];
     let told = home.run(run.into_iter().chain(how), LIMIT)?;

@@ -54,7 +54,7 @@ impl<'a> Pages<'a> {
             .with_context(|| format!("the index has no part {name}"))
     }
 
-    /// Opens a page that stands still by itself, and looks at it.
+    /// Opens a static page, and takes a snapshot.
     pub(crate) fn look(&self, file: &str) -> Result<PageSnapshot> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
@@ -66,7 +66,7 @@ impl<'a> Pages<'a> {
         seen.with_context(|| file.to_owned())
     }
 
-    /// Opens a page and reads it when it stands still.
+    /// Opens a page and reads it when it stops changing.
     pub(super) fn read(&self, file: &str) -> Result<PageReading> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
@@ -78,8 +78,7 @@ impl<'a> Pages<'a> {
         Ok(stand.with_context(|| file.to_owned())?.reading)
     }
 
-    /// Fills a field of the page that was read last, as the agent does; what stands in the
-    /// way is told in words.
+    /// Fills a field of the last read page, as the agent does; returns the obstacle as text.
     pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<FilledField, String> {
         let browser = self.browser.as_ref().ok_or("the browser was closed")?;
         let wanted = fit(field, raw, FieldKind::None).map_err(|unfit| unfit.to_string())?;

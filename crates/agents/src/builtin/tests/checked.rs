@@ -14,7 +14,7 @@ fn check(authority: &str, states: &str) -> Result<Chart, RefusedChart> {
     verify(&chart(authority, states), &registry())
 }
 
-/// Returns what is found wrong with a chart of one state, with the hints.
+/// Returns the findings for a chart of one state, with the hints.
 fn found(state: &str) -> Vec<(Code, String, String)> {
     let refused = check("propose", state).map(|chart| chart.certificate());
     let diagnostics = refused.expect_err("input is invalid").diagnostics;
@@ -120,7 +120,7 @@ fn a_tool_that_does_not_exist_is_found() {
 }
 
 #[test]
-fn arguments_are_held_against_what_the_tool_takes() {
+fn arguments_are_checked_against_the_tools_schema() {
     let found =
         found(&calling("\"all\"", r#"{ tool = "write", args = { file = "a", content = 5 } }"#));
     let told: Vec<&str> = found.iter().map(|(_, message, _)| message.as_str()).collect();
@@ -129,13 +129,13 @@ fn arguments_are_held_against_what_the_tool_takes() {
     for wanted in [
         "`write` takes no argument `file`",
         "`write` needs the argument `path`",
-        "`content` of `write` must be a text",
+        "`content` of `write` must be a string",
     ] {
         assert!(told.contains(&wanted), "{told:?}");
     }
     let slot =
         one(&calling("\"all\"", r#"{ tool = "read", args = { path = "a", from = "{count}" } }"#));
-    assert_eq!(slot.2, "a filled slot is a text; write a whole number here");
+    assert_eq!(slot.2, "a filled slot is a string; write a whole number here");
     assert_eq!(one(&calling("\"all\"", r#"{ tool = "read" }"#)).0, Code::Arguments);
     let fits = [
         r#"{ tool = "list" }"#,
@@ -182,7 +182,7 @@ fn a_list_from_which_nothing_can_be_chosen_is_found() {
     for (from, message) in [
         ("[]", "`with.from` is empty, so there is nothing to choose"),
         ("[\"a\", \"b\", \"a\"]", "`with.from` lists `a` twice"),
-        ("[\"a\", \" \"]", "`with.from` lists an empty text"),
+        ("[\"a\", \" \"]", "`with.from` lists an empty string"),
     ] {
         let (code, told, _) = one(&choose(from));
         assert_eq!((code, &*told), (Code::Choices, message), "{from}");
@@ -284,7 +284,7 @@ fn a_person_has_a_day_where_the_state_says_nothing() {
 }
 
 #[test]
-fn a_question_is_put_once_whatever_the_default_for_attempts() {
+fn question_is_asked_once_despite_default_attempts() {
     use pointsman_kernel::chart::StateKind;
     for (own, wanted) in [("", 1), ("attempts = 2", 2)] {
         let states = alloc::format!(

@@ -38,9 +38,9 @@ fn unknown_duplicate_and_late_answers_change_nothing_and_say_so() {
 }
 
 #[test]
-fn a_person_is_not_heard_while_the_agent_is_busy() {
+fn message_waits_while_the_agent_is_busy() {
     for state in
-        [asked as fn() -> Driver<ChatAgent>, || calling(&[("a", "read")]), hooked, backing_off]
+        [asked as fn() -> TestDriver<ChatAgent>, || calling(&[("a", "read")]), hooked, backing_off]
     {
         let mut driver = state();
         let before = driver.run.data.clone();
@@ -51,16 +51,16 @@ fn a_person_is_not_heard_while_the_agent_is_busy() {
 }
 
 #[test]
-fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
+fn turn_can_be_cancelled_in_every_state() {
     let asking = || {
-        let mut driver = Driver::<ChatAgent>::new(CHART, &["edit"]);
+        let mut driver = TestDriver::<ChatAgent>::new(CHART, &["edit"]);
         driver.permissions = Permissions::ask_all();
         driver.begin(json!({}));
         driver.give("user_input", json!({"text": "go"}));
         proposes(&mut driver, vec![call("a", "edit"), call("b", "read")]);
         driver
     };
-    let states: [fn() -> Driver<ChatAgent>; 6] =
+    let states: [fn() -> TestDriver<ChatAgent>; 6] =
         [ready, asked, || calling(&[("a", "read"), ("b", "edit")]), hooked, backing_off, asking];
     for state in states {
         let mut driver = state();
@@ -99,7 +99,7 @@ fn a_machine_without_room_ends_the_turn_visibly() {
 }
 
 #[test]
-fn an_empty_reply_is_no_answer() {
+fn empty_reply_is_not_an_answer() {
     let mut driver = asked();
     for attempt in 1..=3 {
         assert_eq!(driver.run.core.items[0].attempt, attempt);
@@ -125,10 +125,10 @@ fn an_empty_reply_is_no_answer() {
 }
 
 #[test]
-fn a_budget_that_stops_what_is_under_way_is_named() {
+fn budget_that_interrupts_work_is_named() {
     let one = Maximum { budget: "model_calls", amount: "1", lowers: false };
     let chart = with_budgets(CHART, [one]).expect("chart has these budgets");
-    let mut driver = Driver::<ChatAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<ChatAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
     proposes(&mut driver, vec![call("a", "read")]);

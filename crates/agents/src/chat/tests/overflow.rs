@@ -6,8 +6,8 @@ use super::*;
 use crate::dialogue::{SUMMARY, well_formed};
 
 /// Returns a conversation of turns with long outputs, in which a reply is due.
-fn long(turns: usize, config: serde_json::Value) -> Driver<ChatAgent> {
-    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
+fn long(turns: usize, config: serde_json::Value) -> TestDriver<ChatAgent> {
+    let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(config);
     for turn in 0..turns {
         driver.give("user_input", json!({"text": format!("question {turn}")}));
@@ -23,18 +23,18 @@ fn small() -> serde_json::Value {
     json!({"limits": {"context_tokens": 4_000, "keep_turns": 4}})
 }
 
-fn asks_for_summary(driver: &Driver<ChatAgent>) -> bool {
+fn asks_for_summary(driver: &TestDriver<ChatAgent>) -> bool {
     matches!(driver.order(), Order::Model(ModelCall { item: SUMMARY, .. }))
 }
 
-fn too_long(driver: &mut Driver<ChatAgent>) {
+fn too_long(driver: &mut TestDriver<ChatAgent>) {
     driver.fault(FaultClass::TooLong, false);
 }
 
 /// Grows a conversation until a summary is asked for.
-fn full() -> Driver<ChatAgent> {
+fn full() -> TestDriver<ChatAgent> {
     for turns in 1..20 {
-        let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
+        let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read", "edit"]);
         driver.begin(small());
         for turn in 0..turns {
             driver.give("user_input", json!({"text": format!("question {turn}")}));
@@ -69,8 +69,8 @@ fn the_oldest_turns_give_way_to_a_summary_that_the_model_writes() {
 }
 
 #[test]
-fn a_summary_that_fails_or_is_too_long_or_empty_is_made_mechanically() {
-    let answers: [fn(&mut Driver<ChatAgent>); 4] = [
+fn failed_summary_is_replaced_by_a_mechanical_one() {
+    let answers: [fn(&mut TestDriver<ChatAgent>); 4] = [
         |driver| driver.fault(FaultClass::Unavailable, false),
         |driver| driver.say(&"x".repeat(20_000)),
         |driver| driver.say("  "),
@@ -169,7 +169,7 @@ fn a_provider_that_refuses_gets_a_summary_and_then_less() {
 }
 
 #[test]
-fn a_provider_that_always_refuses_is_asked_three_times_and_then_told() {
+fn provider_that_rejects_three_times_ends_the_turn() {
     let mut driver = long(6, json!({}));
     too_long(&mut driver);
     driver.say("In short.");
@@ -177,7 +177,7 @@ fn a_provider_that_always_refuses_is_asked_three_times_and_then_told() {
     assert_eq!(driver.state(), WAITING, "an attempt has three questions");
     let error = ChatAgent::turn_error(&driver.run.data).unwrap();
     assert_eq!(error.kind, TurnErrorKind::Failed);
-    // Short, and still refused: there is nothing to leave out, so it is told at once.
+    // Short, and still rejected: there is nothing to leave out, so it is reported at once.
     let mut driver = asked();
     too_long(&mut driver);
     assert_eq!(driver.state(), WAITING);
@@ -202,7 +202,7 @@ fn a_summary_that_hangs_is_done_without_in_the_next_attempt() {
 
 #[test]
 fn one_long_turn_is_shortened_too() {
-    let mut driver = Driver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
+    let mut driver = TestDriver::<ChatAgent>::new(&unlimited(CHART), &["read"]);
     driver.begin(json!({"limits": {"context_tokens": 8_000, "keep_turns": 2}}));
     driver.give("user_input", json!({"text": "read it all"}));
     for round in 0..40 {

@@ -12,7 +12,7 @@ fn config() -> serde_json::Value {
 
 #[test]
 fn a_prompt_has_everything_in_its_place() {
-    let mut driver = Driver::<ChatAgent>::new(CHART, &["read", "edit"]);
+    let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read", "edit"]);
     driver.begin(config());
     driver.give("user_input", json!({"text": "Fix the typo."}));
     proposes(&mut driver, vec![call("a", "read"), call("b", "edit")]);
@@ -24,7 +24,7 @@ fn a_prompt_has_everything_in_its_place() {
 }
 
 #[test]
-fn advice_stands_at_the_end_and_a_system_text_of_ones_own_is_taken() {
+fn advice_comes_last_and_a_custom_system_prompt_is_used() {
     let mut driver = asked();
     for _ in 0..5 {
         if driver.verdicts.is_empty() {

@@ -4,19 +4,19 @@ use pointsman_kernel::{Late, StepResult, agent::Agent, event::Event, prompt, run
 
 use super::*;
 
-fn attempt(driver: &Driver<ChatAgent>) -> u16 {
+fn attempt(driver: &TestDriver<ChatAgent>) -> u16 {
     driver.run.core.items[0].attempt
 }
 
 #[test]
-fn a_conversation_starts_idle_and_empty_whatever_its_configuration() {
+fn conversation_starts_idle_and_empty() {
     let configs = [
         json!(null),
         json!({}),
         json!({"system": "x", "tools": ["read"], "limits": {"context_tokens": 4_000}}),
     ];
     for config in configs {
-        let mut driver = Driver::<ChatAgent>::new(CHART, &["read"]);
+        let mut driver = TestDriver::<ChatAgent>::new(CHART, &["read"]);
         driver.begin(config);
         assert_eq!(driver.states(), [WAITING]);
         assert_eq!(driver.run.data.transcript.messages(), []);
@@ -60,8 +60,8 @@ fn two_calls_of_one_id_have_a_result_each() {
 }
 
 #[test]
-fn attempts_start_afresh_after_tools_after_a_hook_and_with_a_message() {
-    let second = |driver: &mut Driver<ChatAgent>| {
+fn attempts_restart_after_tools_hooks_and_messages() {
+    let second = |driver: &mut TestDriver<ChatAgent>| {
         assert_eq!(attempt(driver), 1);
         driver.fault(FaultClass::Unavailable, true);
         driver.wake();
@@ -82,8 +82,10 @@ fn attempts_start_afresh_after_tools_after_a_hook_and_with_a_message() {
 }
 
 #[test]
-fn a_timer_that_nobody_waits_for_changes_nothing() {
-    for state in [ready as fn() -> Driver<ChatAgent>, asked, || calling(&[("a", "read")]), hooked] {
+fn stale_timer_changes_nothing() {
+    for state in
+        [ready as fn() -> TestDriver<ChatAgent>, asked, || calling(&[("a", "read")]), hooked]
+    {
         let mut driver = state();
         let before = (driver.state().to_owned(), driver.run.data.clone());
         assert_eq!(driver.try_apply(Event::Woke), Ok(StepResult::Ignored(Late::NotDue)));
@@ -96,7 +98,7 @@ fn a_timer_that_nobody_waits_for_changes_nothing() {
 }
 
 #[test]
-fn what_was_said_can_be_read_after_the_end_and_a_second_shutdown_is_ignored() {
+fn messages_are_readable_after_the_end() {
     let mut driver = calling(&[("a", "read"), ("b", "edit")]);
     driver.cancel(Scope::Shutdown);
     assert_eq!(driver.run.data.transcript.messages().len(), 2);
@@ -109,7 +111,7 @@ fn what_was_said_can_be_read_after_the_end_and_a_second_shutdown_is_ignored() {
 }
 
 #[test]
-fn the_request_after_a_hook_has_the_results_and_nothing_of_the_hook() {
+fn request_after_a_hook_has_no_trace_of_the_hook() {
     let mut driver = hooked();
     let actions = vec![String::from("committed 1 file")];
     driver.report(ChatReport::PostTools { action_taken: true, actions });
@@ -119,7 +121,7 @@ fn the_request_after_a_hook_has_the_results_and_nothing_of_the_hook() {
 
 #[test]
 fn a_snapshot_in_every_state_is_the_same_run() {
-    let states: [fn() -> Driver<ChatAgent>; 5] =
+    let states: [fn() -> TestDriver<ChatAgent>; 5] =
         [ready, asked, || calling(&[("a", "read"), ("b", "edit")]), hooked, backing_off];
     for state in states {
         let driver = state();

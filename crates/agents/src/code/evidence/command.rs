@@ -1,4 +1,4 @@
-//! Command lines: what is in front of the runner, and whose exit status it is.
+//! Command lines: the words before the runner, and whose exit status counts.
 
 use alloc::{string::String, vec::Vec};
 
@@ -54,7 +54,7 @@ pub(super) fn ran(line: &str, named: &[String]) -> Option<TestRun> {
     })
 }
 
-/// Returns whether a runner is told to run nothing.
+/// Returns whether a runner's options make it run nothing.
 fn runs_none(own: &[String]) -> bool {
     let Some((program, rest)) = own.split_first() else { return false };
     rest.iter().any(|word| {
@@ -101,7 +101,7 @@ fn starts(words: &[String], with: &[&str]) -> bool {
     })
 }
 
-/// Returns whether a word is a goal or a variable in front of the one that counts.
+/// Returns whether a word is a goal or a variable before the one that counts.
 fn is_goal(word: &str) -> bool {
     matches!(word, "clean" | "build" | "install") || is_assignment(word)
 }

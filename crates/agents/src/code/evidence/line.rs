@@ -10,7 +10,7 @@ pub(super) enum Separator {
     Or,
     Pipe,
     Next,
-    /// Nobody waits for the command.
+    /// The shell does not wait for the command.
     Background,
 }
 
@@ -111,7 +111,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Reads the name after `<<`; `<<<` hands in one word, which is no text.
+    /// Reads the name after `<<`; `<<<` passes one word, which is not a text.
     fn open_text(&mut self) {
         if self.next_is('<') {
             return;

@@ -14,11 +14,11 @@ pub(super) struct TestTally {
     nothing: bool,
     /// A runner said that it went well, or badly, without a number.
     word: Option<bool>,
-    /// Somebody said that the tests could not be built, or broke off.
+    /// Some output says that the tests could not be built, or were aborted.
     broken: bool,
 }
 
-/// What is said of tests that could not be built, or broke off, in front of a line.
+/// Line prefixes for tests that could not be built, or were aborted.
 const BROKEN: &[&str] = &[
     "error: could not compile",
     "error: test failed",
@@ -60,8 +60,8 @@ impl TestTally {
         if self.passed > 0 { Some(true) } else { self.word }
     }
 
-    /// Returns the same, where what broke off counts as well: for a command of which it
-    /// is known that it runs tests.
+    /// Returns the same, but aborted tests count as well: for a command that is known to run
+    /// tests.
     pub(super) const fn told_by_runner(&self) -> Option<bool> {
         if self.broken { Some(false) } else { self.told() }
     }

@@ -172,7 +172,7 @@ pub(super) const NO_RUN_OF: &[(&str, &str)] = &[
     ("nox", "-l"),
     ("vitest", "list"),
 ];
-/// Programs that show or change text: what they print is nobody's result.
+/// Programs that show or change text: their output is not a test result.
 pub(super) const SHOW: &[&str] = &[
     "cat", "head", "tail", "less", "more", "grep", "rg", "egrep", "sed", "awk", "echo", "printf",
     "git", "ls", "find", "diff", "jq", "sort", "wc", "cut", "tee", "strings", "curl",

@@ -81,7 +81,7 @@ fn runners_are_known_by_their_commands() {
 }
 
 #[test]
-fn what_only_looks_like_a_test_run_is_none() {
+fn lookalikes_are_not_test_runs() {
     let unknown = [
         "cargo test --no-run",
         "cargo test -- --list",
@@ -227,7 +227,7 @@ fn the_exit_status_decides_and_the_output_confirms() {
         ("cargo test", 101, bad, Some(false)),
         ("cargo test", 101, "error[E0308]: mismatched types", Some(false)),
         ("pytest", 5, "no tests ran in 0.01s", None),
-        // A status that somebody else gave is not the tests'.
+        // Another program's status is not that of the tests.
         ("cargo test | tail -3", 0, bad, Some(false)),
         ("cargo test | tail -3", 0, good, Some(true)),
         ("cargo test | tail -3", 0, "", None),
@@ -254,10 +254,10 @@ fn the_exit_status_decides_and_the_output_confirms() {
             Some(false),
         ),
         ("cargo build", 101, "error: could not compile `x`", None),
-        // A build that went well is no test that passed.
+        // A successful build is not a passed test.
         ("./gradlew assemble", 0, "BUILD SUCCESSFUL in 2s", None),
         ("./gradlew test", 0, "BUILD SUCCESSFUL in 2s", Some(true)),
-        // A script that nobody knows, and one that only looks.
+        // An unknown script, and one that only looks.
         ("./ci.sh", 0, good, Some(true)),
         ("./ci.sh", 1, good, Some(false)),
         ("./ci.sh", 0, "fine", None),
@@ -270,7 +270,7 @@ fn the_exit_status_decides_and_the_output_confirms() {
 }
 
 #[test]
-fn what_never_ran_shows_nothing() {
+fn call_that_did_not_run_is_not_evidence() {
     let arguments = raw(&json!({"command": "cargo test"}));
     let call = ToolCall { id: "c".into(), tool: "shell".into(), arguments };
     let refused = ToolResult { ok: false, output: "not done: no".into(), mutated: false };

@@ -9,14 +9,14 @@ use pointsman_kernel::{
 use super::*;
 use crate::dialogue::well_formed;
 
-fn busy() -> Driver<CodeAgent> {
+fn busy() -> TestDriver<CodeAgent> {
     let mut driver = begun(json!({}));
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
     driver
 }
 
-fn asking() -> Driver<CodeAgent> {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+fn asking() -> TestDriver<CodeAgent> {
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -24,13 +24,13 @@ fn asking() -> Driver<CodeAgent> {
     driver
 }
 
-fn idle() -> Driver<CodeAgent> {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+fn idle() -> TestDriver<CodeAgent> {
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.begin(json!({}));
     driver
 }
 
-fn backing_off() -> Driver<CodeAgent> {
+fn backing_off() -> TestDriver<CodeAgent> {
     let mut driver = begun(json!({}));
     driver.fault(FaultClass::RateLimited, true);
     driver
@@ -55,7 +55,7 @@ fn unknown_duplicate_and_late_answers_change_nothing_and_say_so() {
 }
 
 #[test]
-fn a_prompt_is_not_heard_while_the_agent_is_busy() {
+fn prompt_is_rejected_while_the_agent_is_busy() {
     for state in [busy, asking, backing_off] {
         let mut driver = state();
         let took = driver.try_give("prompt", json!({"text": "and?"}));
@@ -64,14 +64,14 @@ fn a_prompt_is_not_heard_while_the_agent_is_busy() {
 }
 
 #[test]
-fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
+fn turn_can_be_cancelled_in_every_state() {
     let open = || phased(2);
     let recovering = || {
         let mut driver = begun(json!({}));
         edit_loop(&mut driver);
         driver
     };
-    let states: [fn() -> Driver<CodeAgent>; 6] =
+    let states: [fn() -> TestDriver<CodeAgent>; 6] =
         [idle, busy, asking, backing_off, open, recovering];
     for state in states {
         let mut driver = state();

@@ -1,4 +1,4 @@
-//! Scripts for the governor over the code agent: what is a loop, and what is work.
+//! Scripts for the governor over the code agent: loops, and real work.
 
 use alloc::{string::ToString, vec::Vec};
 
@@ -21,8 +21,8 @@ fn tests() -> ToolCall {
     call("shell", json!({"command": "cargo test"}))
 }
 
-fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<CodeAgent> {
-    let mut driver = Driver::<CodeAgent>::new(chart, &[]);
+fn prompted(chart: &str, tools: Vec<ToolDecl>) -> TestDriver<CodeAgent> {
+    let mut driver = TestDriver::<CodeAgent>::new(chart, &[]);
     driver.tools.extend(tools);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "make it so"}));
@@ -30,19 +30,19 @@ fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<CodeAgent> {
 }
 
 /// The chart without recoveries, so that the first halt is the end.
-fn strict() -> Driver<CodeAgent> {
+fn strict() -> TestDriver<CodeAgent> {
     let chart = CHART.replace("recoveries  = { max = 3", "recoveries  = { max = 0");
     assert_ne!(chart, CHART);
     prompted(&chart, vec![])
 }
 
 /// The chart with every rule over repetition that the others leave out.
-fn watchful(tools: Vec<ToolDecl>) -> Driver<CodeAgent> {
+fn watchful(tools: Vec<ToolDecl>) -> TestDriver<CodeAgent> {
     let named = "[stuck]\nidentical_call = 3\nfailing_tool = 3\nsteps_in_state = 5";
     prompted(&CHART.replace("[stuck]", named), tools)
 }
 
-fn untroubled(driver: &Driver<CodeAgent>) {
+fn untroubled(driver: &TestDriver<CodeAgent>) {
     assert_eq!(driver.verdicts, [], "in state `{}`", driver.state());
 }
 
@@ -123,7 +123,7 @@ fn a_recovery_leads_on_and_the_next_phase_starts_afresh() {
 }
 
 #[test]
-fn a_halted_run_that_only_claims_to_be_done_is_no_success() {
+fn halted_run_that_claims_success_is_stuck() {
     let mut driver = phased(1);
     edit_loop(&mut driver);
     proposes(&mut driver, vec![over(true)]);

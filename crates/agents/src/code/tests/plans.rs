@@ -13,14 +13,14 @@ fn two_phases() -> Value {
     json!({"phases": [{"description": "tests"}, {"description": "fix", "expected_minutes": 5}]})
 }
 
-fn told(driver: &Driver<CodeAgent>) -> String {
+fn told(driver: &TestDriver<CodeAgent>) -> String {
     let calls = driver.run.data.transcript.calls();
     calls.iter().map(|it| it.result.as_ref().expect("run has a result").output.clone()).collect()
 }
 
 #[test]
-fn a_plan_that_a_person_approves_is_taken_and_its_first_phase_opened() {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+fn approved_plan_opens_its_first_phase() {
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({"tools": [PLAN_TOOL, "read"]}));
     driver.give("prompt", json!({"text": "go"}));
@@ -42,8 +42,8 @@ fn a_plan_that_a_person_approves_is_taken_and_its_first_phase_opened() {
 }
 
 #[test]
-fn a_plan_that_a_person_refuses_is_not_taken_and_the_reason_is_read() {
-    let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+fn denied_plan_is_dropped_and_the_model_reads_why() {
+    let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
     driver.permissions = Permissions::ask_all();
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -55,7 +55,7 @@ fn a_plan_that_a_person_refuses_is_not_taken_and_the_reason_is_read() {
 }
 
 #[test]
-fn what_is_no_plan_is_answered_without_asking_anybody() {
+fn invalid_plan_is_rejected_without_a_prompt() {
     let many: Vec<_> = (0..=20).map(|_| json!({"description": "x"})).collect();
     let rows = [
         (json!({}), "this is not a plan"),
@@ -103,7 +103,7 @@ fn a_phase_without_tests_is_recorded_as_one() {
 }
 
 #[test]
-fn a_test_run_is_known_by_what_it_prints() {
+fn test_runs_are_recognised_by_output() {
     let mut driver = phased(1);
     let tests = |line: &str| call("shell", json!({"command": line}));
     round(&mut driver, tests("pytest | tail -1"), true, "exit code 0\n1 failed, 2 passed in 1s");
@@ -115,7 +115,7 @@ fn a_test_run_is_known_by_what_it_prints() {
 }
 
 /// Returns a run whose only phase was claimed to be over beside a call that still runs.
-fn claimed() -> Driver<CodeAgent> {
+fn claimed() -> TestDriver<CodeAgent> {
     let mut driver = phased(1);
     proposes(&mut driver, vec![over(true), edit("a.rs")]);
     driver
@@ -130,10 +130,10 @@ fn a_claim_ends_with_the_turn_that_it_was_made_in() {
     assert_eq!(driver.ended(), None, "nobody said that it is over");
     assert_eq!(driver.run.data.plan.current(), Some(1));
     assert!(notes(&driver.run.data).contains(&"The phase is still open: its end was not taken."));
-    // The model may say so again, and is heard.
+    // The model may claim it again.
     proposes(&mut driver, vec![over(true)]);
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));
-    // Whoever hangs up after a cancel has not agreed either.
+    // Closing the input after a cancel is not an agreement either.
     let mut driver = claimed();
     driver.cancel(Scope::Turn);
     driver.give("input_closed", json!(null));

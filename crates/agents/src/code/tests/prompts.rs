@@ -3,7 +3,7 @@
 use super::*;
 use crate::dialogue::well_formed;
 
-fn at_work() -> Driver<CodeAgent> {
+fn at_work() -> TestDriver<CodeAgent> {
     let mut driver = begun(json!({
         "instructions": [{"source": "AGENTS.md", "text": "Use tabs."}],
         "tools": ["edit", "propose_plan", "read", "shell"],
@@ -25,7 +25,7 @@ fn a_prompt_has_everything_in_its_place() {
 }
 
 #[test]
-fn a_report_tells_what_was_done_and_what_is_left() {
+fn report_lists_finished_and_remaining_work() {
     let mut driver = at_work();
     driver.fault(FaultClass::Forbidden, false);
     assert_eq!(driver.ended(), Some(Disposition::Failed));

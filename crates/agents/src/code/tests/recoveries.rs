@@ -38,6 +38,7 @@ fn each_class_has_its_rule() {
             RecoveryAction::OtherWay,
             "the program broke off",
         ),
+        ("read", "internal error (panic); see the log", RecoveryAction::OtherWay, "internal error"),
         ("shell", "exit code 2\nno such option", RecoveryAction::OtherWay, "Do not repeat it"),
     ];
     for (tool, error, rule, words) in rows {
@@ -81,8 +82,8 @@ fn each_rule_helps_once_and_a_second_time_is_the_end() {
 }
 
 #[test]
-fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
-    let error = |driver: &Driver<CodeAgent>| CodeAgent::turn_error(&driver.run.data).cloned();
+fn recovered_error_is_not_reported_until_all_rules_fail() {
+    let error = |driver: &TestDriver<CodeAgent>| CodeAgent::turn_error(&driver.run.data).cloned();
     let mut driver = begun(json!({}));
     for class in [FaultClass::Timeout, FaultClass::Unavailable, FaultClass::Gone] {
         driver.fault(class, false);
@@ -100,7 +101,7 @@ fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
 fn rounds_that_are_used_up_are_why_a_run_ends() {
     let chart = CHART.replace("rounds      = { max = 1000", "rounds = { max = 2");
     assert_ne!(chart, CHART);
-    let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<CodeAgent>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
     for n in 0..3 {

@@ -24,7 +24,7 @@ fn looking_at_many_files_is_work() {
 }
 
 #[test]
-fn few_but_varied_successes_are_no_loop() {
+fn few_varied_successes_are_not_a_loop() {
     let mut driver = begun(json!({}));
     for n in 0..5 {
         round(&mut driver, read("a.rs"), true, &format!("version {n}"));
@@ -69,7 +69,7 @@ fn failures_without_words_are_failures_too() {
 fn the_reason_states_the_count_that_was_reached() {
     for times in [3, 4, 6] {
         let chart = CHART.replace("same_error              = 3", &format!("same_error = {times}"));
-        let mut driver = Driver::<CodeAgent>::new(&chart, &[]);
+        let mut driver = TestDriver::<CodeAgent>::new(&chart, &[]);
         driver.begin(json!({}));
         driver.give("prompt", json!({"text": "go"}));
         for n in 0..times {
@@ -131,7 +131,7 @@ fn an_answer_after_its_batch_is_late_and_changes_nothing() {
 #[test]
 fn a_run_can_be_cancelled_in_every_state() {
     let idle = || {
-        let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+        let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
         driver.begin(json!({}));
         driver
     };
@@ -142,7 +142,7 @@ fn a_run_can_be_cancelled_in_every_state() {
         driver
     };
     let asking = || {
-        let mut driver = Driver::<CodeAgent>::new(CHART, &[]);
+        let mut driver = TestDriver::<CodeAgent>::new(CHART, &[]);
         driver.permissions = Permissions::ask_all();
         driver.begin(json!({}));
         driver.give("prompt", json!({"text": "go"}));
@@ -154,7 +154,7 @@ fn a_run_can_be_cancelled_in_every_state() {
         driver.fault(FaultClass::RateLimited, true);
         driver
     };
-    let states: [fn() -> Driver<CodeAgent>; 5] = [idle, streaming, busy, asking, backing_off];
+    let states: [fn() -> TestDriver<CodeAgent>; 5] = [idle, streaming, busy, asking, backing_off];
     for state in states {
         let mut driver = state();
         let from = String::from(driver.state());

@@ -1,4 +1,4 @@
-//! Ways over what is known of an app: the shortest, and how surely each works.
+//! Known paths in an app: the shortest, and how reliable each is.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -40,8 +40,8 @@ impl AppMap {
         })
     }
 
-    /// Returns the moves of the shortest known way to something that went wrong: the start
-    /// and the set-up as they were, then one move for every edge, then the action that did it.
+    /// Returns the moves of the shortest known path to a problem: the original start and set-up,
+    /// then one move for every edge, then the action that caused it.
     pub fn shortest(&self, mishap: &Mishap) -> Vec<usize> {
         let ways = PathModel::of(self).to(self, mishap, Granularity::Spots);
         let known = ways.into_iter().next().map(|way| way.moves);
@@ -96,7 +96,7 @@ pub struct ActionPath {
     pub sure: u64,
 }
 
-/// What is known of where actions lead. It learns from every further try.
+/// Where actions are known to lead. It learns from every further try.
 #[derive(Clone, Debug, Default)]
 pub struct PathModel {
     spots: Spots,
@@ -188,8 +188,8 @@ impl PathModel {
         known.is_some_and(|it| it.to.len() > 1) || self.spots.offers(from, &done.action.key) < SURE
     }
 
-    /// Returns the known ways to something that went wrong, the shortest first, and then only
-    /// those that are surer than all shorter ones.
+    /// Returns the known paths to a problem, shortest first, and then only those that are more
+    /// reliable than all shorter ones.
     pub fn to(&self, map: &AppMap, mishap: &Mishap, grain: Granularity) -> Vec<ActionPath> {
         let prefix = map.prefix(&mishap.path);
         let fixed = mishap.path.get(..prefix).unwrap_or_default();
@@ -229,8 +229,8 @@ impl PathModel {
         }
     }
 
-    /// Goes on from where a search begins, one action after the other, as long as anything is
-    /// reached more surely than with fewer.
+    /// Extends paths by one action at a time, as long as a screen is reached more reliably than
+    /// with fewer actions.
     fn search(
         &self,
         start: BTreeMap<usize, Reached>,

@@ -221,7 +221,7 @@ fn dead_ends(map: &AppMap) -> Vec<Mishap> {
     dead.collect()
 }
 
-/// Returns what is written at the top of a screen.
+/// Returns the text at the top of a screen.
 fn title(screen: &Screen) -> String {
     let named = screen.widgets.iter().filter(|it| !it.label.trim().is_empty());
     let named: Vec<_> = named.collect();

@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use super::{App, button, captured, config, looking, read, roomy, screen};
 use crate::{
     explore::{Element, ExploreAgent, ExploreReport, ExploreTask, Policy},
-    testing::{Driver, hostile_texts},
+    testing::{TestDriver, hostile_texts},
 };
 
 const SETUP: &[&str] = &["ensure_device", "provision_app", "launch_or_attach", "wait_idle"];
 /// Two of three share a word with the goal, which is to open the settings.
 const TIE: &[&str] = &["Help", "Sound settings", "Network settings"];
 
-fn asked() -> Driver<ExploreAgent> {
+fn asked() -> TestDriver<ExploreAgent> {
     let mut driver = looking(config("goal_oriented", true));
     driver.report(captured(screen("home", TIE)));
     assert_eq!(driver.state(), "ask_model");
     driver
 }
 
-fn question(driver: &Driver<ExploreAgent>) -> String {
+fn question(driver: &TestDriver<ExploreAgent>) -> String {
     let prompt = driver.prompt();
     assert!(prompt.system.contains("one number from the list"), "{}", prompt.system);
     let [PromptMessage::User(text)] = prompt.messages.as_slice() else {
@@ -37,7 +37,7 @@ fn question(driver: &Driver<ExploreAgent>) -> String {
 }
 
 /// Returns the numbered lines of the question that the model is asked.
-fn list(driver: &Driver<ExploreAgent>) -> Vec<String> {
+fn list(driver: &TestDriver<ExploreAgent>) -> Vec<String> {
     let text = question(driver);
     let numbered = text.lines().filter(|line| line.starts_with(|it: char| it.is_ascii_digit()));
     numbered.map(String::from).collect()
@@ -61,7 +61,7 @@ fn equals_are_put_to_the_model_as_the_list_that_was_enumerated() {
 }
 
 #[test]
-fn a_list_says_which_way_to_swipe_and_names_what_has_no_label() {
+fn list_names_its_direction_and_unlabelled_rows() {
     let mut bare = button("");
     bare.resource = "fab".into();
     let feed = Element {
@@ -93,7 +93,7 @@ fn a_clear_choice_is_not_put_to_the_model() {
     let mut driver = looking(config("goal_oriented", true));
     driver.report(captured(screen("home", &["Help"])));
     assert_eq!(driver.state(), "act", "back comes after what the screen offers");
-    // One promises more than the other; there is no goal to compare by.
+    // One promises more than the other; without a goal, nothing else is compared.
     let more = Element { class: "android.view.View".into(), clickable: false, ..button("More") };
     for policy in Policy::ALL.iter().filter(|it| **it != Policy::GoalOriented) {
         let config = json!({"app": {"package": "app"}, "policy": policy, "ask_model": true});
@@ -165,8 +165,8 @@ fn explored(
     config: Value,
     app: App<'_>,
     says: &str,
-) -> (Driver<ExploreAgent>, Questions, Vec<String>) {
-    let mut driver = Driver::<ExploreAgent>::new(&roomy(60), &[]);
+) -> (TestDriver<ExploreAgent>, Questions, Vec<String>) {
+    let mut driver = TestDriver::<ExploreAgent>::new(&roomy(60), &[]);
     driver.begin(config);
     let (mut at, mut questions, mut actions) = (app[0].0, Vec::new(), Vec::new());
     while driver.ended().is_none() {
@@ -216,7 +216,7 @@ fn a_stall_is_put_to_the_model_from_the_third_round_on() {
 }
 
 #[test]
-fn a_model_that_names_nothing_leaves_the_run_as_it_is_without_one() {
+fn useless_model_reply_equals_a_run_without_model() {
     let app: App<'_> = &[
         ("home", &[("Help", "help"), ("Sound settings", "sound"), ("Network settings", "net")]),
         ("help", &[]),

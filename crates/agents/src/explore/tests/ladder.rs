@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::{begun, button, captured, looking, read, roomy, screen};
 use crate::{
     explore::{CHART, Element, ExploreAgent, ExploreReport, ExploreTask, Policy, raised},
-    testing::Driver,
+    testing::TestDriver,
 };
 
 /// Rounds on one screen with one button that does nothing, until the app is restarted.
-fn stuck(policy: Option<&str>) -> (Driver<ExploreAgent>, Vec<(u32, Policy)>) {
+fn stuck(policy: Option<&str>) -> (TestDriver<ExploreAgent>, Vec<(u32, Policy)>) {
     let config: Value = json!({"app": {"package": "app"}, "policy": policy, "exhaust": true});
-    let mut driver = Driver::<ExploreAgent>::new(&roomy(500), &[]);
+    let mut driver = TestDriver::<ExploreAgent>::new(&roomy(500), &[]);
     driver.begin(config);
     driver.report(ExploreReport::Done);
     driver.report(ExploreReport::Installed(Some(1)));
@@ -53,7 +53,7 @@ fn a_pinned_policy_is_never_switched() {
 
 #[test]
 fn the_budgets_are_the_seed_s() {
-    let driver = Driver::<ExploreAgent>::new(CHART, &[]);
+    let driver = TestDriver::<ExploreAgent>::new(CHART, &[]);
     let budgets: Vec<(&str, u64)> =
         driver.chart.budgets().iter().map(|it| (it.name(), it.max())).collect();
     let expected = [
@@ -70,7 +70,7 @@ fn the_budgets_are_the_seed_s() {
 
 #[test]
 fn actions_lift_the_budgets_that_are_not_named() {
-    let chart = Driver::<ExploreAgent>::new(CHART, &[]).chart;
+    let chart = TestDriver::<ExploreAgent>::new(CHART, &[]).chart;
     let lift = |actions: u64, named: &[&str]| raised(&chart, actions, named);
     let all = lift(500, &[]);
     let of = |name: &str| all.iter().find(|(it, _)| it == name).map(|(_, amount)| amount.as_str());
@@ -130,7 +130,7 @@ fn a_long_way_is_not_cut_short_again_and_again() {
         .collect();
     let app: Vec<(&str, &[(&str, &str)])> =
         rows.iter().map(|(name, ways)| (*name, ways.as_slice())).collect();
-    let mut driver = Driver::<ExploreAgent>::new(&roomy(2_000), &[]);
+    let mut driver = TestDriver::<ExploreAgent>::new(&roomy(2_000), &[]);
     driver.begin(json!({"app": {"package": "app"}, "policy": "breadth_first"}));
     super::explore(&mut driver, &app);
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{App, button, captured, config, explore, looking, roomy, screen};
 use crate::{
     explore::{Element, ExploreAgent, ExploreReport, MAX_CANDIDATES, Policy},
-    testing::Driver,
+    testing::TestDriver,
 };
 
 const SMALL: App<'_> = &[
@@ -19,8 +19,8 @@ const SMALL: App<'_> = &[
     ("sound", &[]),
 ];
 
-fn roaming(config: serde_json::Value) -> Driver<ExploreAgent> {
-    let mut driver = Driver::<ExploreAgent>::new(&roomy(200), &[]);
+fn roaming(config: serde_json::Value) -> TestDriver<ExploreAgent> {
+    let mut driver = TestDriver::<ExploreAgent>::new(&roomy(200), &[]);
     driver.begin(config);
     driver
 }
@@ -39,7 +39,7 @@ fn a_small_app_is_explored_to_the_end_by_every_policy() {
 }
 
 #[test]
-fn exhaust_goes_on_to_the_budget() {
+fn exhaust_continues_until_the_budget_ends() {
     let mut driver = roaming(json!({"app": {"package": "app"}, "exhaust": true}));
     let actions = explore(&mut driver, SMALL);
     assert_eq!(driver.ended(), Some(Disposition::Budget));
@@ -47,7 +47,7 @@ fn exhaust_goes_on_to_the_budget() {
 }
 
 #[test]
-fn policies_differ_in_what_they_try_first() {
+fn policies_have_different_first_choices() {
     let first = |policy: &str| {
         let mut driver = looking(config(policy, false));
         driver.report(captured(screen("home", &["Help", "Settings"])));
@@ -58,7 +58,7 @@ fn policies_differ_in_what_they_try_first() {
 }
 
 #[test]
-fn breadth_goes_back_for_what_depth_leaves_for_later() {
+fn breadth_first_returns_to_shallow_screens() {
     for policy in Policy::ALL {
         let mut driver = looking(json!({"app": {"package": "app"}, "policy": policy}));
         driver.report(captured(screen("home", &["A", "B"])));
@@ -75,7 +75,7 @@ fn breadth_goes_back_for_what_depth_leaves_for_later() {
 }
 
 #[test]
-fn a_round_offers_twenty_and_none_is_hidden_for_good() {
+fn twenty_actions_per_round_reach_every_action() {
     let names: Vec<String> = (0..50).map(|at| format!("b{at}")).collect();
     let labels: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut driver = roaming(config("max_coverage", false));
@@ -125,8 +125,8 @@ fn fields_are_filled_before_buttons_which_are_tried_again_after() {
 }
 
 proptest! {
-    /// The same seed and the same app give the same run, and a run that is written down and
-    /// read again in the middle goes on as if nothing had happened.
+    /// The same seed and the same app give the same run, and a run that is stored and loaded in
+    /// the middle continues unchanged.
     #[test]
     fn runs_are_deterministic(seed: u64, ways in prop::collection::vec(0_usize..4, 8)) {
         let names = ["a", "b", "c", "d"];

@@ -109,7 +109,7 @@ fn every_act_of_an_element_is_a_candidate() {
 }
 
 #[test]
-fn a_leaf_that_nothing_makes_clickable_comes_last_and_one_inside_a_button_not_at_all() {
+fn plain_leaves_come_last_and_button_content_is_skipped() {
     let inside = Element { parent: Some(0), ..shown("TextView", "", "inside") };
     let elements = vec![button("Row"), inside, shown("TextView", "", "alone")];
     let read = read("home", elements);

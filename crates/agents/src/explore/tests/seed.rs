@@ -16,22 +16,22 @@ use serde_json::json;
 use super::{acting, begun, button, captured, config, looking, read, screen};
 use crate::{
     explore::{CHART, DeviceAction, Element, ExploreAgent, ExploreReport, ExploreTask, Screen},
-    testing::Driver,
+    testing::TestDriver,
 };
 
 /// The chart with all the room there is, but for one budget.
-fn but(budget: &str, amount: &str) -> Driver<ExploreAgent> {
+fn but(budget: &str, amount: &str) -> TestDriver<ExploreAgent> {
     let roomy = super::roomy(1_000);
     let maximum = Maximum { budget, amount, lowers: false };
     let chart = with_budgets(&roomy, [maximum]).expect("chart has these budgets");
-    let mut driver = Driver::<ExploreAgent>::new(&chart, &[]);
+    let mut driver = TestDriver::<ExploreAgent>::new(&chart, &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true, "policy": "breadth_first"}));
     driver
 }
 
 /// Plays a device with one screen, until the run ends; every action is followed by this look.
 /// Returns how many actions there were, and how many touches they took.
-fn play(driver: &mut Driver<ExploreAgent>, home: &Screen, after: &Screen) -> (u64, u64) {
+fn play(driver: &mut TestDriver<ExploreAgent>, home: &Screen, after: &Screen) -> (u64, u64) {
     let (mut acts, mut touches, mut front) = (0, 0, true);
     while driver.ended().is_none() {
         let Order::Own { task, interactions, actions } = driver.order().clone() else {
@@ -133,7 +133,7 @@ fn time_alone_ends_a_run() {
 }
 
 #[test]
-fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
+fn retries_wait_up_to_one_and_two_seconds() {
     for (state, before) in [("ensure_device", 0), ("provision_app", 1), ("launch_or_attach", 2)] {
         let mut driver = begun(config("breadth_first", false));
         for report in
@@ -157,7 +157,7 @@ fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
 }
 
 #[test]
-fn what_is_not_repeatable_goes_back_at_once_and_counts_one_restart() {
+fn unrepeatable_failure_steps_back_and_counts_a_restart() {
     let mut driver = begun(config("breadth_first", false));
     driver.report(ExploreReport::Done);
     driver.fault(FaultClass::Invalid, false);
@@ -167,7 +167,7 @@ fn what_is_not_repeatable_goes_back_at_once_and_counts_one_restart() {
 }
 
 #[test]
-fn a_run_that_is_read_back_after_any_step_stands_where_it_stood() {
+fn run_restored_after_any_step_is_unchanged() {
     // The seed kept its snapshot before the decision: a resumed run did the step again and
     // had lost its counters. Here the state after each event is kept, whole.
     let mut driver = begun(config("breadth_first", false));
@@ -195,7 +195,7 @@ fn a_run_that_is_read_back_after_any_step_stands_where_it_stood() {
 }
 
 #[test]
-fn a_clock_that_ticks_is_no_new_screen_and_a_stall_is_seen() {
+fn ticking_clock_is_not_a_new_screen() {
     let tick = |second: usize| {
         let clock = Element {
             class: "android.widget.TextView".into(),
@@ -207,7 +207,7 @@ fn a_clock_that_ticks_is_no_new_screen_and_a_stall_is_seen() {
         };
         read("home", [clock, button("One")].into())
     };
-    let mut driver = Driver::<ExploreAgent>::new(&super::roomy(100), &[]);
+    let mut driver = TestDriver::<ExploreAgent>::new(&super::roomy(100), &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true}));
     let mut second = 0;
     while driver.run.data.stall < 3 {
@@ -225,7 +225,7 @@ fn a_clock_that_ticks_is_no_new_screen_and_a_stall_is_seen() {
 }
 
 #[test]
-fn pictures_decide_only_where_there_is_no_hierarchy() {
+fn pictures_decide_only_without_a_hierarchy() {
     let looks = |hash: u64| Screen { hash: Some(hash), ..read("game", Vec::new()) };
     for (after, changed) in [(0b11_u64, false), (u64::MAX, true)] {
         let mut driver = looking(config("breadth_first", false));

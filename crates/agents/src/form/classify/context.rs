@@ -149,7 +149,7 @@ impl Group<'_, '_> {
         let named = |kind: FieldKind| {
             matches!(kind, FieldKind::Email | FieldKind::Tel | FieldKind::TelNational)
         };
-        // Nobody signs in with two mail addresses.
+        // No one signs in with two mail addresses.
         let mails =
             lines.iter().filter(|at| self.kind(**at) == FieldKind::Email && self.is_seen(**at));
         if (password.is_none() && shown > 2) || mails.count() > 1 {
@@ -231,8 +231,8 @@ impl Group<'_, '_> {
         }
     }
 
-    /// A telephone number in short lines, one after the other: the code of the area, then what
-    /// is dialled there. At least one of them must speak of a telephone.
+    /// A telephone number in short lines, one after the other: the area code, then the rest. At
+    /// least one of them must mention a telephone.
     fn telephone_parts(&mut self) {
         let mut run: Vec<usize> = Vec::new();
         for at in self.at.clone().into_iter().map(Some).chain([None]) {
@@ -291,8 +291,8 @@ fn speaks_of_telephone(kind: FieldKind) -> bool {
     )
 }
 
-/// Cuts a row of short lines into numbers of three lines, as they are written in North
-/// America, each of which ends with its longest line.
+/// Cuts a row of short lines into numbers of three lines, as written in North America; each number
+/// ends with its longest line.
 fn parts_of_number(run: &[usize], length: impl Fn(usize) -> Option<u32>) -> Vec<[usize; 3]> {
     let mut found = Vec::new();
     let mut rest = run;

@@ -1,8 +1,8 @@
 //! The learnt layer: what the rules leave in doubt is scored by a small linear model, and
 //! the best sequence over the form's fields is taken.
 //!
-//! What is certain stays as the rules have it: see `is_settled`. Scores are sums of small
-//! integers, so every machine says the same. `xtask/fields` trains the model.
+//! Certain results of the rules stay: see `is_settled`. Scores are sums of small integers, so
+//! every machine gets the same result. `xtask/fields` trains the model.
 
 mod model;
 mod traits;
@@ -26,7 +26,7 @@ use crate::form::{
 };
 use model::Scores;
 pub use model::{FieldModel, MOST_KINDS, SHARES};
-pub(super) use traits::Scene;
+pub(super) use traits::FormContext;
 use traits::Sink;
 pub use traits::TraitOrigin;
 
@@ -108,7 +108,7 @@ pub const fn canonical(kind: FieldKind) -> FieldKind {
 /// Returns whether the rules have the last word on a field: it is not one that words decide,
 /// it is a one-time code, the name of an account, a part of a date or of a telephone number,
 /// or its attribute, its list or a plain label says what it asks for.
-fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
+fn is_settled(scene: &FormContext<'_, '_>, at: usize) -> bool {
     let (Some(draft), Some(votes)) = (scene.drafts.get(at), scene.votes.get(at)) else {
         return true;
     };
@@ -210,7 +210,7 @@ impl Sink for Evidence<'_, '_> {
 }
 
 /// Returns every field as a model is trained on it.
-pub(super) fn examples(scene: &Scene<'_, '_>) -> Vec<Example> {
+pub(super) fn examples(scene: &FormContext<'_, '_>) -> Vec<Example> {
     let mut examples = Vec::new();
     for (at, draft) in scene.drafts.iter().enumerate() {
         let mut numbers = Numbers(Vec::new());
@@ -231,9 +231,9 @@ pub(super) fn examples(scene: &Scene<'_, '_>) -> Vec<Example> {
 }
 
 /// Types the fields that the rules leave in doubt, and says of each how it came to its kind.
-pub(super) fn settle(scene: &Scene<'_, '_>, model: &FieldModel<'_>) -> Vec<KindDecision> {
+pub(super) fn settle(scene: &FormContext<'_, '_>, model: &FieldModel<'_>) -> Vec<KindDecision> {
     let mut typings: Vec<KindDecision> =
-        scene.kinds.iter().map(|kind| KindDecision::by_rule(*kind)).collect();
+        (0..scene.kinds.len()).map(|at| KindDecision::by_rule(rule_kind(scene, at))).collect();
     let mut forms: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, draft) in scene.drafts.iter().enumerate() {
         if draft.seen_by_people {
@@ -256,18 +256,26 @@ pub(super) fn settle(scene: &Scene<'_, '_>, model: &FieldModel<'_>) -> Vec<KindD
     typings
 }
 
+/// Returns the kind that the rules give. An unnamed date has no kind, whatever its
+/// identifiers say: there the model only guesses, at a card's expiry, which has no day, or a birthday.
+fn rule_kind(scene: &FormContext<'_, '_>, at: usize) -> FieldKind {
+    let nobodys = scene.votes.get(at).is_some_and(|votes| votes.nobodys_date);
+    scene.kinds.get(at).copied().filter(|_| !nobodys).unwrap_or_default()
+}
+
 /// Returns whether a field keeps the kind that the rules give: they have the last word, or the
 /// model has seen too little of that kind to know it.
-fn keeps_rule(scene: &Scene<'_, '_>, model: &FieldModel<'_>, at: usize) -> bool {
-    let kind = scene.kinds.get(at).copied().unwrap_or_default();
-    is_settled(scene, at) || model.place(canonical(kind)).is_none()
+fn keeps_rule(scene: &FormContext<'_, '_>, model: &FieldModel<'_>, at: usize) -> bool {
+    is_settled(scene, at)
+        || model.place(canonical(rule_kind(scene, at))).is_none()
+        || scene.votes.get(at).is_some_and(|votes| votes.nobodys_date)
 }
 
 /// Returns how much speaks for each kind of a field by itself.
-fn field_scores(scene: &Scene<'_, '_>, model: &FieldModel<'_>, at: usize) -> Scores {
+fn field_scores(scene: &FormContext<'_, '_>, model: &FieldModel<'_>, at: usize) -> Scores {
     let mut scores: Scores = [NEVER; MOST_KINDS];
     let Some(draft) = scene.drafts.get(at) else { return scores };
-    let rule = scene.kinds.get(at).copied().unwrap_or_default();
+    let rule = rule_kind(scene, at);
     if keeps_rule(scene, model, at) {
         let place = model.place(canonical(rule)).or_else(|| model.place(FieldKind::None));
         if let Some(score) = place.and_then(|place| scores.get_mut(place)) {
@@ -333,7 +341,7 @@ fn best_path(model: &FieldModel<'_>, scores: &[Scores]) -> Vec<usize> {
 /// Says how a field in doubt comes to its kind, with the fields beside it as they are on the
 /// best path.
 fn typing(
-    scene: &Scene<'_, '_>,
+    scene: &FormContext<'_, '_>,
     model: &FieldModel<'_>,
     at: usize,
     nth: usize,

@@ -5,19 +5,19 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{phrase::Text, words::LISTS};
+use super::{phrase::FoldedText, words::LISTS};
 use crate::form::kind::FieldKind;
 
 /// Parts of a date that a list offers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Part {
+pub(super) enum DatePart {
     /// The days of a month.
     Day,
     /// The months.
     Month,
     /// Years that are past, or any.
     Year,
-    /// Years of which none is past.
+    /// Years, none of them past.
     YearToCome,
 }
 
@@ -59,13 +59,13 @@ pub(super) fn kind(options: &[(String, String)]) -> Option<FieldKind> {
 }
 
 /// Returns the part of a date that a list of options offers.
-pub(super) fn part(options: &[(String, String)]) -> Option<Part> {
+pub(super) fn part(options: &[(String, String)]) -> Option<DatePart> {
     let labels = labels(options);
     let names: Vec<&str> = LISTS.phrases("months").collect();
     let is_month = |label: &&String| names.iter().any(|month| begins(label, month));
     let months = labels.iter().filter(is_month).count();
     if months >= 10 && labels.len() <= 14 {
-        return Some(Part::Month);
+        return Some(DatePart::Month);
     }
     let numbers: Vec<u32> = labels.iter().filter_map(|label| label.parse().ok()).collect();
     // A list may open with a word such as `Month`.
@@ -74,18 +74,18 @@ pub(super) fn part(options: &[(String, String)]) -> Option<Part> {
     }
     let (least, most) = (numbers.iter().min().copied()?, numbers.iter().max().copied()?);
     match (least, most, numbers.len()) {
-        (1, 12, 12) => Some(Part::Month),
-        (1, 28..=31, 28..) => Some(Part::Day),
-        (2015.., ..=2100, 3..=40) => Some(Part::YearToCome),
-        (15.., ..=99, 4..=30) if numbers.is_sorted() => Some(Part::YearToCome),
-        (1850.., ..=2100, _) => Some(Part::Year),
+        (1, 12, 12) => Some(DatePart::Month),
+        (1, 28..=31, 28..) => Some(DatePart::Day),
+        (2015.., ..=2100, 3..=40) => Some(DatePart::YearToCome),
+        (15.., ..=99, 4..=30) if numbers.is_sorted() => Some(DatePart::YearToCome),
+        (1850.., ..=2100, _) => Some(DatePart::Year),
         _ => None,
     }
 }
 
 /// The labels, folded, without the empty ones.
 fn labels(options: &[(String, String)]) -> Vec<String> {
-    let folded = options.iter().map(|(label, _)| Text::new(label).solid().to_string());
+    let folded = options.iter().map(|(label, _)| FoldedText::new(label).solid().to_string());
     folded.filter(|label| !label.is_empty()).collect()
 }
 
@@ -98,7 +98,7 @@ fn begins(label: &str, word: &str) -> bool {
 /// Returns whether a label is a country's name, alone or with another writing after it.
 fn names_country(countries: &[&str], label: &str) -> bool {
     let first = label.split(['(', ',', '/', '[']).next().unwrap_or(label);
-    countries.contains(&Text::new(first).solid())
+    countries.contains(&FoldedText::new(first).solid())
 }
 
 /// Returns whether a label is a state's name, alone or after its code: `AL - Alabama`.
@@ -106,8 +106,8 @@ fn names_state(states: &[&str], label: &str) -> bool {
     let mut pieces = label.split([' ', '-', '(']).peekable();
     let code = pieces.next().unwrap_or_default();
     let rest: String = pieces.collect();
-    let rest = Text::new(&rest);
-    states.contains(&Text::new(label).solid())
+    let rest = FoldedText::new(&rest);
+    states.contains(&FoldedText::new(label).solid())
         || (code.len() <= 3 && states.contains(&rest.solid()))
 }
 

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    FieldDraft, Lexicon, Text, autocomplete,
-    options::{self, Part},
+    FieldDraft, FoldedText, Lexicon, autocomplete,
+    options::{self, DatePart},
     votes::{Votes, read_of},
     words,
 };
@@ -20,14 +20,14 @@ enum DateOf {
 /// Holds the phrases that tell the parts of dates.
 #[derive(Debug)]
 pub(super) struct DatePhrases {
-    parts: Lexicon<Part>,
+    parts: Lexicon<DatePart>,
     birth: Lexicon<()>,
     card: Lexicon<()>,
 }
 
 impl DatePhrases {
     pub(super) fn new() -> Self {
-        let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
+        let parts = [("day", DatePart::Day), ("month", DatePart::Month), ("year", DatePart::Year)];
         let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
         let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
         let card = [((), words::of(FieldKind::CcExp)), ((), "cc, card, credit, exp")];
@@ -48,7 +48,7 @@ pub(super) fn settle(
     kinds: &mut [FieldKind],
 ) {
     let named: Vec<NamedParts> = drafts.iter().map(|draft| named(&dates.parts, draft)).collect();
-    let found: Vec<Option<Part>> = named.iter().map(|named| named.part()).collect();
+    let found: Vec<Option<DatePart>> = named.iter().map(|named| named.part()).collect();
     let judge = DateOwner { sighting, drafts, birth: &dates.birth, card: &dates.card };
     for at in 0..drafts.len() {
         let (Some(named), Some(kind)) = (named.get(at), kinds.get(at).copied()) else {
@@ -73,6 +73,18 @@ pub(super) fn settle(
             }
             continue;
         }
+        let of = judge.of(at, &found, kinds);
+        // What the rules take for a secret stays one.
+        let is_known = kind.class().is_some()
+            || matches!(
+                kind,
+                FieldKind::Bday | FieldKind::BdayDay | FieldKind::BdayMonth | FieldKind::BdayYear
+            );
+        if let Some(votes) = votes.get_mut(at) {
+            let in_a_date =
+                || (at.saturating_sub(2)..=at).any(|first| is_date(drafts, &found, first));
+            votes.nobodys_date = of.is_none() && !is_known && in_a_date();
+        }
         let open = matches!(
             kind,
             FieldKind::None
@@ -86,18 +98,34 @@ pub(super) fn settle(
         if !open {
             continue;
         }
-        let settled = match (judge.of(at, &found, kinds), part) {
-            (Some(DateOf::Birth), Part::Day) => FieldKind::BdayDay,
-            (Some(DateOf::Birth), Part::Month) => FieldKind::BdayMonth,
-            (Some(DateOf::Birth), Part::Year | Part::YearToCome) => FieldKind::BdayYear,
-            (Some(DateOf::Card), Part::Month) => FieldKind::CcExpMonth,
-            (Some(DateOf::Card), Part::Year | Part::YearToCome) => FieldKind::CcExpYear,
+        let settled = match (of, part) {
+            (Some(DateOf::Birth), DatePart::Day) => FieldKind::BdayDay,
+            (Some(DateOf::Birth), DatePart::Month) => FieldKind::BdayMonth,
+            (Some(DateOf::Birth), DatePart::Year | DatePart::YearToCome) => FieldKind::BdayYear,
+            (Some(DateOf::Card), DatePart::Month) => FieldKind::CcExpMonth,
+            (Some(DateOf::Card), DatePart::Year | DatePart::YearToCome) => FieldKind::CcExpYear,
             // Its keyboard serves for any digits; a word for a telephone is meant.
             (None, _) if kind == FieldKind::Tel && !speaks(votes.get(at), kind) => FieldKind::None,
-            (Some(DateOf::Card), Part::Day) | (None, _) => kind,
+            (Some(DateOf::Card), DatePart::Day) | (None, _) => kind,
         };
         put(kinds, at, settled);
     }
+}
+
+/// Returns whether a field and the two after it are a day, a month and a year.
+fn is_date(drafts: &[FieldDraft<'_>], parts: &[Option<DatePart>], first: usize) -> bool {
+    let all = first..first.saturating_add(3);
+    let (Some(drafts), Some([Some(one), Some(two), Some(three)])) =
+        (drafts.get(all.clone()), parts.get(all))
+    else {
+        return false;
+    };
+    let form = drafts.first().and_then(|draft| draft.form);
+    let is = |part: &DatePart| [one, two, three].contains(&part);
+    drafts.iter().all(|draft| draft.form == form)
+        && is(&DatePart::Day)
+        && is(&DatePart::Month)
+        && (is(&DatePart::Year) || is(&DatePart::YearToCome))
 }
 
 fn put(kinds: &mut [FieldKind], at: usize, kind: FieldKind) {
@@ -115,13 +143,13 @@ fn speaks(votes: Option<&Votes>, kind: FieldKind) -> bool {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum NamedParts {
     Nothing,
-    One(Part),
+    One(DatePart),
     /// Several, such as `MM/YY`: it asks for the whole.
     Several,
 }
 
 impl NamedParts {
-    const fn part(self) -> Option<Part> {
+    const fn part(self) -> Option<DatePart> {
         match self {
             Self::One(part) => Some(part),
             Self::Nothing | Self::Several => None,
@@ -130,7 +158,7 @@ impl NamedParts {
 }
 
 /// Returns the part of a date that a field asks for: by its list, else by its own words.
-fn named(parts: &Lexicon<Part>, draft: &FieldDraft<'_>) -> NamedParts {
+fn named(parts: &Lexicon<DatePart>, draft: &FieldDraft<'_>) -> NamedParts {
     if let Some(part) = options::part(&draft.options) {
         return NamedParts::One(part);
     }
@@ -144,9 +172,9 @@ fn named(parts: &Lexicon<Part>, draft: &FieldDraft<'_>) -> NamedParts {
         seen.attribute("name"),
         seen.attribute("id"),
     ];
-    let mut found: Option<Part> = None;
+    let mut found: Option<DatePart> = None;
     for raw in own {
-        let text = Text::new(raw);
+        let text = FoldedText::new(raw);
         if text.words() > 6 {
             continue;
         }
@@ -170,7 +198,7 @@ struct DateOwner<'a, 'b> {
 impl DateOwner<'_, '_> {
     /// Returns what a part of a date belongs to: by its own words, by the words of its
     /// group, by the fields beside it, by the form.
-    fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[FieldKind]) -> Option<DateOf> {
+    fn of(&self, at: usize, parts: &[Option<DatePart>], kinds: &[FieldKind]) -> Option<DateOf> {
         let draft = self.drafts.get(at)?;
         let own = read_of(draft.seen).into_iter().map(alloc::string::String::as_str);
         let names = ["name", "id", "class"].into_iter().map(|name| draft.seen.attribute(name));
@@ -187,8 +215,8 @@ impl DateOwner<'_, '_> {
         self.by_neighbours(at, parts, kinds).or_else(|| self.by_form(at, parts, kinds))
     }
 
-    /// Returns whether people are asked for another date than the identifiers say: what
-    /// is read counts, and a group that has a question asks just that.
+    /// Returns whether the visible text asks for another date than the identifiers: the text
+    /// counts, and a group with a question asks just that.
     fn asks_otherwise(&self, at: usize, kind: FieldKind) -> bool {
         let birth = matches!(
             kind,
@@ -215,7 +243,7 @@ impl DateOwner<'_, '_> {
     fn by_neighbours(
         &self,
         at: usize,
-        parts: &[Option<Part>],
+        parts: &[Option<DatePart>],
         kinds: &[FieldKind],
     ) -> Option<DateOf> {
         let near = at.saturating_sub(2)..=at.saturating_add(2);
@@ -251,7 +279,7 @@ impl DateOwner<'_, '_> {
                 _ => {}
             }
         }
-        // Three parts in a row, under a heading that speaks of birth.
+        // Three parts in a row, under a heading about birth.
         let draft = self.drafts.get(at)?;
         let before = self.sighting.said.iter().filter(|said| said.order < draft.seen.order);
         let heading = before.max_by_key(|said| said.order)?;
@@ -259,14 +287,20 @@ impl DateOwner<'_, '_> {
     }
 
     /// In a form that takes a card, a month and a year without a day are the card's.
-    fn by_form(&self, at: usize, parts: &[Option<Part>], kinds: &[FieldKind]) -> Option<DateOf> {
+    fn by_form(
+        &self,
+        at: usize,
+        parts: &[Option<DatePart>],
+        kinds: &[FieldKind],
+    ) -> Option<DateOf> {
         let form = self.drafts.get(at)?.form;
         let mine = |other: &usize| self.drafts.get(*other).is_some_and(|draft| draft.form == form);
         let has_card = (0..kinds.len())
             .filter(mine)
             .any(|other| matches!(kinds.get(other), Some(FieldKind::CcNumber | FieldKind::CcCsc)));
-        let has_day =
-            (0..parts.len()).filter(mine).any(|other| parts.get(other) == Some(&Some(Part::Day)));
+        let has_day = (0..parts.len())
+            .filter(mine)
+            .any(|other| parts.get(other) == Some(&Some(DatePart::Day)));
         (has_card && !has_day).then_some(DateOf::Card)
     }
 }

@@ -11,22 +11,22 @@ use crate::form::text::{is_mark, is_unseen};
 
 /// A text without case, accents and gaps, which still knows where its words begin.
 #[derive(Clone, Debug, Default)]
-pub(in crate::form) struct Text {
+pub(in crate::form) struct FoldedText {
     solid: String,
     /// Where words begin and end, in bytes of `solid`, in order.
     bounds: Vec<usize>,
 }
 
-impl Text {
-    /// Folds a text. Words end at everything that is neither letter nor digit, between
-    /// letters and digits, and where an identifier changes case: `userID2` has three.
+impl FoldedText {
+    /// Folds a text. Words end at everything that is neither letter nor digit, between letters and
+    /// digits, and where an identifier changes case: `userID2` has three.
     pub(in crate::form) fn new(raw: &str) -> Self {
         let mut text = Self::default();
         let mut before: Option<char> = None;
         let mut characters = raw.chars().peekable();
         while let Some(character) = characters.next() {
-            // Apostrophes join: `don't` is as good as `dont`. What draws nothing, or is drawn
-            // on a letter, parts no word either.
+            // Apostrophes join: `don't` equals `dont`. Invisible characters and marks do not
+            // separate words either.
             if matches!(character, '\'' | '’' | 'ʼ' | '`')
                 || is_unseen(character)
                 || is_mark(character)
@@ -116,8 +116,8 @@ fn parts(before: char, character: char, next: Option<char>) -> bool {
 
 /// Writes a character without case and accent.
 pub(in crate::form) fn fold(character: char, into: &mut String) {
-    // Full-width letters and digits are the same as narrow ones, and so are the alphabets of
-    // mathematics, in which bold and slanted letters are characters of their own.
+    // Full-width letters and digits equal narrow ones, and so do mathematical alphabets, in which
+    // bold and slanted letters are separate characters.
     let narrow = match u32::from(character) {
         wide @ 0xff01..=0xff5e => char::from_u32(wide.wrapping_sub(0xfee0)).unwrap_or(character),
         math @ 0x1_d400..=0x1_d6a3 => {
@@ -181,7 +181,7 @@ fn has_gaps(character: char) -> bool {
 
 /// A phrase that was found in a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::form) struct Found<T> {
+pub(in crate::form) struct PhraseMatch<T> {
     /// What it speaks for.
     pub(in crate::form) meaning: T,
     /// Where it begins, in bytes.
@@ -190,7 +190,7 @@ pub(in crate::form) struct Found<T> {
     pub(in crate::form) end: usize,
 }
 
-/// Phrases and what they mean, found by their first letter.
+/// Phrases and their meanings, indexed by their first letter.
 #[derive(Debug)]
 pub(in crate::form) struct Lexicon<T> {
     phrases: BTreeMap<char, Vec<Phrase<T>>>,
@@ -213,7 +213,7 @@ impl<T: Copy> Lexicon<T> {
                     Some(rest) => (rest, true),
                     None => (written, false),
                 };
-                let text = Text::new(written).solid().to_string();
+                let text = FoldedText::new(written).solid().to_string();
                 let Some(first) = text.chars().next() else { continue };
                 // One sign alone is a word of its own, or part of some other word.
                 let gapless = !text.chars().all(has_gaps) && text.chars().nth(1).is_some();
@@ -224,9 +224,9 @@ impl<T: Copy> Lexicon<T> {
         Self { phrases }
     }
 
-    /// Returns the phrases that a text holds. Of two that overlap the longer one counts:
-    /// `email address` speaks of mail and not of a street.
-    pub(in crate::form) fn find(&self, text: &Text) -> Vec<Found<T>> {
+    /// Returns the phrases in a text. Of two that overlap, the longer one counts: `email address`
+    /// means mail and not a street.
+    pub(in crate::form) fn find(&self, text: &FoldedText) -> Vec<PhraseMatch<T>> {
         let mut all = Vec::new();
         for (start, first) in text.solid.char_indices() {
             let Some(phrases) = self.phrases.get(&first) else { continue };
@@ -235,16 +235,18 @@ impl<T: Copy> Lexicon<T> {
             for phrase in phrases.iter().filter(|phrase| rest.starts_with(&phrase.text)) {
                 let end = start.saturating_add(phrase.text.len());
                 if phrase.anywhere || (bound && text.is_bound(end)) {
-                    all.push(Found { meaning: phrase.meaning, start, end });
+                    all.push(PhraseMatch { meaning: phrase.meaning, start, end });
                 }
             }
         }
-        // The sort is stable: of equals, the one that is listed first stays.
+        // The sort is stable: among equals, the first in the list stays first.
         all.sort_by_key(|found| Reverse(found.end.saturating_sub(found.start)));
-        let mut kept: Vec<Found<T>> = Vec::new();
+        let mut kept: Vec<PhraseMatch<T>> = Vec::new();
         for found in all {
-            let same = |other: &Found<T>| other.start == found.start && other.end == found.end;
-            let apart = |other: &Found<T>| other.end <= found.start || found.end <= other.start;
+            let same =
+                |other: &PhraseMatch<T>| other.start == found.start && other.end == found.end;
+            let apart =
+                |other: &PhraseMatch<T>| other.end <= found.start || found.end <= other.start;
             if kept.iter().all(|other| apart(other) || same(other)) {
                 kept.push(found);
             }
@@ -255,6 +257,6 @@ impl<T: Copy> Lexicon<T> {
 
     /// Returns whether a text holds any of the phrases.
     pub(in crate::form) fn is_in(&self, raw: &str) -> bool {
-        !self.find(&Text::new(raw)).is_empty()
+        !self.find(&FoldedText::new(raw)).is_empty()
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
-use super::{FieldDraft, Lexicon, Text, votes::Votes, words};
+use super::{FieldDraft, FoldedText, Lexicon, votes::Votes, words};
 use crate::form::{
     field::FieldShape,
     kind::FieldKind,
@@ -24,7 +24,7 @@ pub(in crate::form) enum Aim {
     Checkout,
     /// Having news sent.
     Newsletter,
-    /// Writing to somebody.
+    /// Writing to a person.
     Contact,
     /// Finding something.
     Search,
@@ -69,7 +69,7 @@ pub(in crate::form) struct Purpose {
 /// Below this, nothing is known.
 const ENOUGH: i32 = 4;
 
-/// Holds the phrases that tell what forms are for.
+/// The phrases that reveal the purpose of a form.
 #[derive(Debug)]
 pub(super) struct PurposePhrases {
     says: Lexicon<Aim>,
@@ -120,7 +120,7 @@ impl PurposePhrases {
         self.by_buttons(&mut scores, sighting, form);
         by_make(&mut scores, drafts, votes, kinds, form);
         self.hear(&mut scores, &sighting.title, 2);
-        // A saved page's address tells how it was saved, and nothing of its form.
+        // A saved page's address says nothing about its form.
         if sighting.url.starts_with("http") {
             let path = sighting.url.splitn(4, '/').nth(3).unwrap_or_default();
             self.hear(&mut scores, path.split('?').next().unwrap_or_default(), 2);
@@ -137,7 +137,7 @@ impl PurposePhrases {
     /// Lets a text speak once for each aim that it names.
     fn hear(&self, scores: &mut Scores, raw: &str, weight: i32) {
         let mut heard: Vec<Aim> = Vec::new();
-        for found in self.says.find(&Text::new(raw)) {
+        for found in self.says.find(&FoldedText::new(raw)) {
             if !heard.contains(&found.meaning) {
                 heard.push(found.meaning);
                 add(scores, found.meaning, weight);
@@ -209,7 +209,7 @@ impl PurposePhrases {
     fn hint<'a>(&self, scores: &mut Scores, texts: impl Iterator<Item = &'a str>) {
         let mut heard: Vec<Aim> = Vec::new();
         for raw in texts {
-            for found in self.hints.find(&Text::new(raw)) {
+            for found in self.hints.find(&FoldedText::new(raw)) {
                 if !heard.contains(&found.meaning) {
                     heard.push(found.meaning);
                     // Terms and privacy are spoken of everywhere, lost passwords are not.

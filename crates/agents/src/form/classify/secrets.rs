@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{
     FieldDraft, autocomplete,
-    phrase::Text,
+    phrase::FoldedText,
     votes::{FAR, Judge, LONG, MARKS, WordSource},
 };
 use crate::form::{
@@ -39,12 +39,12 @@ fn secret(draft: &FieldDraft<'_>, judge: &Judge) -> Option<SecretKind> {
         told.filter(|kind| *kind != FieldKind::NewPassword || draft.shape == FieldShape::Password);
     let made = told.and_then(of_kind).or_else(|| seen.masked.then_some(SecretKind::Password));
     let texts = texts(draft);
-    let by_kind = |(text, voice): &(Text, WordSource)| {
+    let by_kind = |(text, voice): &(FoldedText, WordSource)| {
         let (kind, strength) = judge.best(text, *voice)?;
         let vague = *voice == WordSource::Identifier && VAGUE.contains(&text.solid());
         of_kind(kind).filter(|_| strength >= SURE && !vague)
     };
-    let by_name = |(text, voice): &(Text, WordSource)| {
+    let by_name = |(text, voice): &(FoldedText, WordSource)| {
         let long = *voice == WordSource::Prose && text.solid().len() > LONG;
         let mut found = judge.private.find(text).into_iter();
         found.find(|it| !long || it.start <= FAR).map(|it| it.meaning)
@@ -53,7 +53,7 @@ fn secret(draft: &FieldDraft<'_>, judge: &Judge) -> Option<SecretKind> {
 }
 
 /// Returns what names a field: what people read at it, and its identifiers.
-fn texts(draft: &FieldDraft<'_>) -> Vec<(Text, WordSource)> {
+fn texts(draft: &FieldDraft<'_>) -> Vec<(FoldedText, WordSource)> {
     let (seen, names) = (draft.seen, &draft.seen.names);
     let own = [&names.associated, &names.wrapping, &names.labelled_by];
     let unnamed = own.iter().all(|text| text.is_empty());
@@ -61,10 +61,10 @@ fn texts(draft: &FieldDraft<'_>) -> Vec<(Text, WordSource)> {
     let prose = own.map(alloc::string::String::as_str).into_iter();
     let prose = prose.chain([names.aria.as_str(), &names.placeholder, &names.title, beside]);
     let lines = matches!(draft.shape, FieldShape::Textarea | FieldShape::Richtext);
-    let prose = prose.map(|text| (Text::new(text), WordSource::Prose));
+    let prose = prose.map(|text| (FoldedText::new(text), WordSource::Prose));
     let prose = prose.filter(|(text, _)| !lines || text.words() <= NAME);
     let marks = ["name", "id"].into_iter().chain(MARKS).map(|name| seen.attribute(name));
-    prose.chain(marks.map(|mark| (Text::new(mark), WordSource::Identifier))).collect()
+    prose.chain(marks.map(|mark| (FoldedText::new(mark), WordSource::Identifier))).collect()
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds are no secret")]

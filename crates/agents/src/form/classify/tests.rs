@@ -10,7 +10,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{autocomplete, phrase::Text, words};
+use super::{autocomplete, phrase::FoldedText, words};
 use crate::form::{FieldKind, PageReader, read::tests::page::Page};
 
 /// Reads one line with a label by the rules alone, in a form that says nothing.
@@ -224,7 +224,7 @@ fn identifiers_are_read_in_every_writing() {
 }
 
 #[test]
-fn the_attribute_is_read_as_the_standard_says() {
+fn autocomplete_is_read_as_in_the_standard() {
     assert_eq!(autocomplete::kind("email"), Some(FieldKind::Email));
     assert_eq!(autocomplete::kind("  EMAIL "), Some(FieldKind::Email));
     assert_eq!(
@@ -254,10 +254,10 @@ fn phrases_are_written_as_texts_are_folded() {
         for phrase in says.split(',').map(|phrase| phrase.trim().trim_start_matches('*')) {
             let letters: String =
                 phrase.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'')).collect();
-            assert_eq!(Text::new(phrase).solid(), letters, "{phrase}");
+            assert_eq!(FoldedText::new(phrase).solid(), letters, "{phrase}");
         }
     }
-    assert_eq!(Text::new("Straße Øre İl Ἀ ＡＢＣ").solid(), "strasseoreilἀabc");
+    assert_eq!(FoldedText::new("Straße Øre İl Ἀ ＡＢＣ").solid(), "strasseoreilἀabc");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn no_phrase_is_listed_twice_for_different_kinds() {
     let mut seen: BTreeMap<String, FieldKind> = BTreeMap::new();
     for ((kind, _), says) in words::kinds() {
         for phrase in says.split(',') {
-            let folded = Text::new(phrase).solid().to_string();
+            let folded = FoldedText::new(phrase).solid().to_string();
             let other = seen.insert(folded, kind).filter(|it| *it != kind);
             assert!(other.is_none(), "{phrase}: {kind} and {other:?}");
         }

@@ -5,7 +5,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use super::{
     FieldDraft, autocomplete, options,
     parts::DatePhrases,
-    phrase::{Lexicon, Text},
+    phrase::{FoldedText, Lexicon},
     purpose::PurposePhrases,
     words,
 };
@@ -19,7 +19,7 @@ use crate::form::{
 mod weight {
     /// The field's own label.
     pub(super) const LABEL: i32 = 60;
-    /// What assistive technology is told.
+    /// Texts for assistive technology.
     pub(super) const ARIA: i32 = 50;
     /// What it shows while it is empty.
     pub(super) const PLACEHOLDER: i32 = 40;
@@ -53,7 +53,7 @@ const ENOUGH: i32 = 120;
 pub(super) const FAR: usize = 60;
 /// What an identifier's word for nothing in particular is worth at most.
 const QUIET: i32 = 5;
-/// Letters that a word may have after the phrase that it begins with.
+/// The most letters of a word after the phrase that it begins with.
 const ENDING: usize = 2;
 /// A text so long explains rather than names.
 pub(super) const LONG: usize = 90;
@@ -86,7 +86,9 @@ pub(super) struct Votes {
     pub(super) heard: Vec<TextVotes>,
     /// Whether there is something to read at the field.
     pub(super) read: bool,
-    /// Texts that were heard.
+    /// Whether it is part of a day, a month and a year, of an unknown event.
+    pub(super) nobodys_date: bool,
+    /// Texts that were counted.
     said: Vec<(String, WordSource)>,
 }
 
@@ -188,7 +190,7 @@ impl Judge {
         if raw.is_empty() || weight == 0 {
             return;
         }
-        let text = Text::new(raw);
+        let text = FoldedText::new(raw);
         // What stands in two places is said once.
         if votes.said.iter().any(|(other, said)| *said == voice && other == text.solid()) {
             return;
@@ -206,7 +208,7 @@ impl Judge {
     }
 
     /// Returns whether a text is one phrase for a kind, and nothing more than an ending.
-    fn is_whole(&self, text: &Text, kind: FieldKind) -> bool {
+    fn is_whole(&self, text: &FoldedText, kind: FieldKind) -> bool {
         let solid = text.solid().trim_end_matches('#');
         let rest = |end: usize| solid.get(end..).unwrap_or_default().chars().count();
         let most = if text.words() == 1 { ENDING } else { 0 };
@@ -215,7 +217,7 @@ impl Judge {
     }
 
     /// Returns what a text speaks for most, and how strongly.
-    pub(super) fn best(&self, text: &Text, voice: WordSource) -> Option<(FieldKind, i32)> {
+    pub(super) fn best(&self, text: &FoldedText, voice: WordSource) -> Option<(FieldKind, i32)> {
         let long = text.solid().len() > LONG;
         let mut best: Option<(FieldKind, i32)> = None;
         for found in self.lexicon.find(text) {
@@ -290,7 +292,7 @@ impl Votes {
         two
     }
 
-    /// Returns the kind for which most speaks, of those that the field can be.
+    /// Returns the kind with the most votes, among those that the field can be.
     pub(super) fn pick(&self, draft: &FieldDraft<'_>) -> FieldKind {
         if draft.shape == FieldShape::Codes {
             return FieldKind::OneTimeCode;
@@ -375,7 +377,7 @@ pub(super) fn can_be(draft: &FieldDraft<'_>, kind: FieldKind) -> bool {
     }
 }
 
-/// Returns all that a person reads at a field, for what is said of it elsewhere.
+/// Returns everything that a person reads at a field.
 pub(super) fn read_of(seen: &Control) -> Vec<&String> {
     let names = &seen.names;
     let texts = [

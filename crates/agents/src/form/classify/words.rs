@@ -7,17 +7,19 @@ use crate::form::kind::{FieldKind, SecretKind};
 /// Phrases in sections. A section is a head in brackets at the beginning of a line, and
 /// phrases that are parted by commas; what stands before the first explains the list.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::form) struct List(&'static str);
+pub(in crate::form) struct WordList(&'static str);
 
-const KINDS: List = List(include_str!("../../../words/kinds.txt"));
-const PRIVATE: List = List(include_str!("../../../words/private.txt"));
-pub(in crate::form) const CONTROLS: List = List(include_str!("../../../words/controls.txt"));
-pub(in crate::form) const LISTS: List = List(include_str!("../../../words/lists.txt"));
-pub(in crate::form) const MONEY: List = List(include_str!("../../../words/money.txt"));
-pub(in crate::form) const PURPOSES: List = List(include_str!("../../../words/purposes.txt"));
-pub(in crate::form) const TRAPS: List = List(include_str!("../../../words/traps.txt"));
+const KINDS: WordList = WordList(include_str!("../../../words/kinds.txt"));
+const PRIVATE: WordList = WordList(include_str!("../../../words/private.txt"));
+pub(in crate::form) const CONTROLS: WordList =
+    WordList(include_str!("../../../words/controls.txt"));
+pub(in crate::form) const LISTS: WordList = WordList(include_str!("../../../words/lists.txt"));
+pub(in crate::form) const MONEY: WordList = WordList(include_str!("../../../words/money.txt"));
+pub(in crate::form) const PURPOSES: WordList =
+    WordList(include_str!("../../../words/purposes.txt"));
+pub(in crate::form) const TRAPS: WordList = WordList(include_str!("../../../words/traps.txt"));
 
-impl List {
+impl WordList {
     /// Returns every section: the first word of its head, the rest of it, and its phrases.
     pub(in crate::form) fn sections(
         self,
@@ -74,7 +76,7 @@ pub(super) fn private() -> impl Iterator<Item = (SecretKind, &'static str)> {
     lists.flat_map(|(secret, list)| list.map(move |(_, says)| (secret, says)))
 }
 
-/// Returns the phrases that tell what a form is for.
+/// Returns the phrases that reveal the purpose of a form.
 pub(in crate::form) fn purposes() -> impl Iterator<Item = (Aim, &'static str)> {
     let sections = PURPOSES.sections();
     sections.filter_map(|(aim, _, says)| Aim::from_token(aim).map(|aim| (aim, says)))
@@ -93,9 +95,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_has_sections_and_what_explains_them() {
+    fn word_list_has_sections_after_its_introduction() {
         let list =
-            List("Of [this] and that.\n\n[fruit sour]\nlemon,\nsloe\n\n[fruit]\npear\n[nut]\n");
+            WordList("Of [this] and that.\n\n[fruit sour]\nlemon,\nsloe\n\n[fruit]\npear\n[nut]\n");
         let all: Vec<_> = list.sections().collect();
         assert_eq!(
             all,
@@ -106,7 +108,7 @@ mod tests {
         assert_eq!(list.phrases("fruits").count(), 0);
     }
 
-    // A head that nobody reads would drop its phrases without a word.
+    // The phrases under an unknown head would be dropped silently.
     #[test]
     fn every_head_is_known_and_has_phrases() {
         for (kind, strength, says) in KINDS.sections() {

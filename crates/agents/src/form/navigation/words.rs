@@ -1,12 +1,12 @@
-//! What is written on controls, read from left to right.
+//! Texts of controls, read from left to right.
 
 use alloc::{string::String, vec::Vec};
 
 use super::ControlEffect;
 use crate::form::{
     classify::{
-        Text, fold,
-        words::{CONTROLS, List, MONEY},
+        FoldedText, fold,
+        words::{CONTROLS, MONEY, WordList},
     },
     text::is_unseen,
 };
@@ -14,20 +14,20 @@ use crate::form::{
 /// Returns whether a label says that its control closes something, and says no more:
 /// `cancel my order` does.
 pub(super) fn closes(label: &str) -> bool {
-    let words = Text::new(label).spaced();
+    let words = FoldedText::new(label).spaced();
     let plain = label.trim().to_lowercase();
-    let same = |known: &str| Text::new(known).spaced() == words;
+    let same = |known: &str| FoldedText::new(known).spaced() == words;
     CONTROLS.phrases("closes").any(same) || CONTROLS.phrases("crosses").any(|it| it == plain)
 }
 
-/// Returns what a control does, by what is written on it: what is lost, paid or signed
-/// counts before what is sent, and all of them before what leads on.
+/// Returns what a control does, by its text: deleting, paying and signing count before sending,
+/// and all of them before leading on.
 pub(super) fn class(written: &str) -> ControlEffect {
     let label = Words::of(written);
     if label.has(CONTROLS, "delete") {
         return ControlEffect::Delete;
     }
-    // `Continue to payment` and `submit and continue` are no mere ways on.
+    // `Continue to payment` and `submit and continue` do more than lead on.
     let subscribes = label.has(MONEY, "subscribe") && !label.has(MONEY, "news");
     if label.has(MONEY, "pay") || subscribes || has_price(written) {
         return ControlEffect::Pay;
@@ -161,11 +161,11 @@ struct Words(String);
 
 impl Words {
     fn of(label: &str) -> Self {
-        let mut words = Text::new(label).spaced();
+        let mut words = FoldedText::new(label).spaced();
         let mut more = String::new();
         let mut letters = String::new();
         for word in words.split(' ').chain([""]) {
-            // Letters that stand apart are read as one word.
+            // Separate letters are read as one word.
             if word.chars().count() == 1 && word.chars().all(char::is_alphabetic) {
                 letters.push_str(word);
                 continue;
@@ -175,7 +175,7 @@ impl Words {
                 more.push(' ');
             }
             letters.clear();
-            // So are words with letters of another script that look the same.
+            // So are words with similar letters of another script.
             if word.chars().any(|c| looks_like(c).is_some()) {
                 more.extend(word.chars().map(|c| looks_like(c).unwrap_or(c)));
                 more.push(' ');
@@ -187,7 +187,7 @@ impl Words {
 
     /// Returns whether one of the words or phrases is in it. Chinese, Japanese, Korean and
     /// Thai do not part their words, so theirs are looked for anywhere.
-    fn has(&self, list: List, word: &str) -> bool {
+    fn has(&self, list: WordList, word: &str) -> bool {
         let mut folded = String::new();
         list.phrases(word).any(|phrase| self.holds(phrase, &mut folded))
     }
@@ -195,7 +195,7 @@ impl Words {
     fn holds(&self, phrase: &str, folded: &mut String) -> bool {
         folded.clear();
         let mut signs = phrase.chars().filter(|c| *c == ' ' || c.is_alphanumeric());
-        // Most phrases begin with a letter that is not even there.
+        // Most phrases begin with a letter that does not occur.
         if let Some(first) = signs.next() {
             fold(first, folded);
         }

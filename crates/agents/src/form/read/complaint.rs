@@ -20,7 +20,7 @@ pub struct Complaint {
     pub text: String,
 }
 
-/// Words that pages put before a complaint for those who cannot see its colour.
+/// Words that pages put before a complaint for people who cannot see its colour.
 const SAID_BEFORE: [&str; 8] =
     ["error:", "fehler:", "erreur :", "erreur:", "errore:", "erro:", "fout:", "gwall:"];
 

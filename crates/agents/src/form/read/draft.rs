@@ -34,7 +34,7 @@ impl LogicalField<'_> {
         self.seen.place
     }
 
-    /// Returns what it holds, where that may be told.
+    /// Returns its value, if the journal may contain it.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn value(&self) -> Option<String> {
         match self.shape {
@@ -53,8 +53,8 @@ impl LogicalField<'_> {
         }
     }
 
-    /// Returns whether somebody has filled it. A box that is off, and a list that shows
-    /// its first line, hold nothing.
+    /// Returns whether it has a value. An unchecked box, and a list that shows its first line,
+    /// have none.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn holds_value(&self) -> bool {
         match self.shape {
@@ -116,7 +116,7 @@ pub(super) fn logicals<'a>(
     logicals
 }
 
-/// Radio buttons are one field if they share name and form, or a group that is no native one.
+/// Radio buttons are one field if they share name and form, or a custom group.
 fn radio_group(sighting: &PageSnapshot, controls: &[&Control], first: usize) -> Vec<usize> {
     let Some(seen) = controls.get(first) else { return Vec::new() };
     let name = seen.attribute("name");
@@ -162,7 +162,7 @@ fn code_boxes(sighting: &PageSnapshot, controls: &[&Control], first: usize) -> V
     let row = later.take_while(|(_, other)| is_box(other) && shared(other)).map(|(at, _)| at);
     let mut all = Vec::from([first]);
     all.extend(row);
-    // A single initial is no code, and three boxes may be one as well as a date.
+    // A single initial is not a code, and three boxes may be a date as well.
     if all.len() < 4 { Vec::from([first]) } else { all }
 }
 

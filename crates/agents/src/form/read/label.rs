@@ -57,7 +57,7 @@ pub(super) fn of(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> String 
     first.unwrap_or_else(|| UNNAMED.to_string())
 }
 
-/// Returns what is written at a radio button.
+/// Returns the text at a radio button.
 pub(super) fn of_choice(seen: &Control) -> String {
     let names = &seen.names;
     let value = seen.value.as_deref().unwrap_or_default();

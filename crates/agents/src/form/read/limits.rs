@@ -1,4 +1,4 @@
-//! How much a field takes, by its attributes and by what is written beside it.
+//! The limits of a field, by its attributes and the text beside it.
 //!
 //! Limits are read, never guessed: a number counts only beside the word for what it
 //! counts, and only where the text says that it is the most.
@@ -7,7 +7,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::draft::LogicalField;
 use crate::form::{
-    classify::Text,
+    classify::FoldedText,
     field::{FieldLimits, FieldShape},
     snapshot::PageSnapshot,
 };
@@ -48,7 +48,7 @@ pub(super) fn of(
     );
     let mut limits = FieldLimits { multiple: seen.multiple, ..FieldLimits::default() };
     match logical.shape {
-        // A slider that is no native one need not tell its steps.
+        // A custom slider may not report its steps.
         FieldShape::Range if seen.role == "slider" && seen.tag != "input" => {
             limits.min = kept("aria-valuemin");
             limits.max = kept("aria-valuemax");
@@ -127,7 +127,7 @@ fn most(text: &str, counted: &str) -> Option<u32> {
 
 fn in_clause(clause: &str, counted: &str) -> Option<u32> {
     let (at, number, over) = numbers(clause).find_map(|(number, over, rest)| {
-        let unit = Text::new(rest.get(..rest.len().min(40)).unwrap_or(rest));
+        let unit = FoldedText::new(rest.get(..rest.len().min(40)).unwrap_or(rest));
         let solid = unit.solid();
         let names = counted.split(", ").any(|word| solid.starts_with(word));
         names.then_some((rest.len(), number, over))
@@ -135,7 +135,7 @@ fn in_clause(clause: &str, counted: &str) -> Option<u32> {
     let before = clause.get(..clause.len().saturating_sub(at)).unwrap_or(clause);
     let after = clause.get(clause.len().saturating_sub(at)..).unwrap_or_default();
     let says = |list: &str, text: &str| {
-        let folded = Text::new(text);
+        let folded = FoldedText::new(text);
         list.split(", ").any(|phrase| folded.holds(phrase))
     };
     // `0/200 words` and `100-200 words` name their most themselves.

@@ -20,7 +20,7 @@ pub struct Overlay {
     pub closes: Option<String>,
 }
 
-/// Returns what can be pressed on a page, by selector: what a box is told from.
+/// Returns the controls of a page by selector: a new dialog is detected by comparison with them.
 pub fn pressable(sighting: &PageSnapshot) -> BTreeSet<String> {
     seen(sighting, ControlKind::Pressed).map(|control| control.selector.clone()).collect()
 }
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_what_has_new_controls_and_nothing_else() {
+    fn only_new_controls_make_a_dialog() {
         assert_eq!(found(&page(&[])), None);
         let mut asks = page(&["OK", "Cancel"]);
         assert_eq!(found(&asks), Some(("#box".into(), false, Some("Cancel".into()))));
         asks.controls[0].disabled = true;
         assert_eq!(found(&asks), Some(("#box".into(), true, Some("Cancel".into()))));
-        // A part of the form that has come is no box.
+        // A new part of the form is not a dialog.
         let mut grown = page(&["Cancel"]);
         grown.controls[0].place = Some(4);
         assert_eq!(found(&grown), None);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_closes_and_does_no_more_is_pressed() {
+    fn only_a_pure_close_button_is_pressed() {
         let closes = |sighting: &PageSnapshot| found(sighting).and_then(|(_, _, closes)| closes);
         for none in [
             &["OK"][..],

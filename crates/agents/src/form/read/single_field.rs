@@ -35,7 +35,7 @@ pub fn alone(seen: &Control, places: &[EnclosingElement], read_as: FieldShape) -
     FieldReading { shape: shape::of(seen), label: label::of(&sighting, &logical), is_seen }
 }
 
-/// Returns what is written at a radio button.
+/// Returns the text at a radio button.
 pub fn said_by(button: &Control) -> String {
     label::of_choice(button)
 }

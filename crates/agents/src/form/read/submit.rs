@@ -26,7 +26,7 @@ pub(super) fn choose(
 ) -> Option<NavigationControl> {
     let fields = logicals.iter().filter(|it| container.holds(sighting, it.place()) && it.is_seen);
     let last = fields.map(|it| it.seen.order).max();
-    // Where the form has nothing that sends, what is around it may.
+    // If the form has no control that sends, one around it may send it.
     let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
     around.find_map(|place| {
         let mut best: Option<(i32, &Control)> = None;
@@ -51,7 +51,7 @@ fn within(sighting: &PageSnapshot, container: Container, place: Option<usize>) -
     pressed.filter(belongs).collect()
 }
 
-/// How much speaks for a control being the one that sends.
+/// Scores how likely a control sends the form.
 fn score(seen: &Control, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
     let made = match seen.does {
         PressEffect::Submit => 40,

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::form::classify::{Lexicon, Text, words::TRAPS};
+use crate::form::classify::{FoldedText, Lexicon, words::TRAPS};
 
-/// Letters between a word for leaving and a word for empty that still go together, in bytes.
+/// The most bytes between a word for leaving and a word for empty that belong together.
 const BETWEEN: usize = 40;
 
 /// What traps are known by. Phrases mean the language that they are in.
@@ -41,7 +41,7 @@ impl Traps {
     /// condition they are advice, `leave blank if you have none`, unless the condition is to
     /// be a person.
     pub(super) fn is_said(&self, words: &str) -> bool {
-        let text = Text::new(words);
+        let text = FoldedText::new(words);
         if !self.bait.find(&text).is_empty() {
             return true;
         }
@@ -55,7 +55,7 @@ impl Traps {
     }
 
     /// Returns the languages in which a text says that something is to be left empty.
-    fn languages(&self, text: &Text) -> Vec<&'static str> {
+    fn languages(&self, text: &FoldedText) -> Vec<&'static str> {
         let mut found: Vec<&'static str> =
             self.says.find(text).iter().map(|it| it.meaning).collect();
         let empty = self.empty.find(text);

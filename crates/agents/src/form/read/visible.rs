@@ -1,4 +1,4 @@
-//! What a person can see, and what is there to catch robots.
+//! What a person can see, and traps for robots.
 
 use super::Lexicons;
 use crate::form::snapshot::{Control, PageSnapshot};

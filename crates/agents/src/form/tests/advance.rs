@@ -1,4 +1,4 @@
-//! The way on: what is pressed, what is sent, and what is the person's.
+//! After the last field: controls that are pressed, forms that are sent, and work for the person.
 
 use alloc::{string::ToString, vec, vec::Vec};
 
@@ -17,7 +17,7 @@ use super::{
     CHART, SITE, at_fill, at_next_page, config, control, controls, field, fill, moved, name,
     settled, with,
 };
-use crate::testing::Driver;
+use crate::testing::TestDriver;
 
 pub(super) const HANDED_OVER: (&str, Option<Disposition>) =
     ("handed_over", Some(Disposition::Denied));
@@ -70,7 +70,7 @@ fn twenty_pages_are_turned_and_not_one_more() {
 }
 
 #[test]
-fn what_is_not_safe_to_press_is_left_to_the_person() {
+fn unsafe_controls_are_left_to_the_person() {
     let elsewhere = NavigationControl { origin: Some("https://b.test".into()), ..control("Next") };
     let stuck = NavigationControl { disabled: true, ..control("Next") };
     for (found, why) in [
@@ -141,8 +141,8 @@ fn a_page_of_another_site_is_not_touched() {
     assert!(said.contains("https://b.test"), "{said}");
 }
 
-pub(super) fn permitted(level: Level, attended: bool) -> Driver<FormAgent> {
-    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+pub(super) fn permitted(level: Level, attended: bool) -> TestDriver<FormAgent> {
+    let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.permissions = Permissions { otherwise: level, attended, ..Permissions::allow_all() };
     driver.begin(config());
     driver.give("activate", json!({}));
@@ -201,7 +201,7 @@ fn a_person_is_asked_before_the_form_is_sent() {
 }
 
 #[test]
-fn nobody_there_or_a_rule_that_refuses_means_that_nothing_is_sent() {
+fn form_is_not_sent_unattended_or_if_a_rule_denies() {
     for (level, attended) in [(Level::Ask, false), (Level::Refuse, true), (Level::Refuse, false)] {
         let mut driver = permitted(level, attended);
         driver.report(controls(vec![control("Submit")]));
@@ -212,7 +212,7 @@ fn nobody_there_or_a_rule_that_refuses_means_that_nothing_is_sent() {
 }
 
 #[test]
-fn what_is_written_on_a_control_says_what_it_does() {
+fn text_of_a_control_decides_its_effect() {
     use ControlClass::{Aside, Delete, Onward, Pay, Send, Sign, Unknown};
     for (label, class) in [
         ("Next", Onward),
@@ -293,7 +293,7 @@ fn with_never_nothing_is_pressed_that_a_page_makes_for_sending() {
 }
 
 #[test]
-fn a_required_field_is_missed_even_where_there_is_nothing_to_press() {
+fn missing_required_field_is_reported_without_controls() {
     let secret = Field { required: true, ..field("secret", FieldShape::Password) };
     let mut driver = at_fill(vec![name(), secret]);
     fill(&mut driver);
@@ -320,7 +320,7 @@ fn paying_and_signing_are_named_as_such() {
 }
 
 #[test]
-fn a_site_that_is_allowed_is_gone_on_with() {
+fn allowed_site_continues() {
     let mut driver = super::at_fill_with(with(json!({"sites": ["https://b.test"]})), vec![name()]);
     fill(&mut driver);
     let there = NavigationControl { origin: Some("https://b.test".into()), ..control("Next") };

@@ -1,4 +1,4 @@
-//! A control that was not pressed, because its page has changed: it is asked about anew.
+//! A control that was not pressed because its page has changed: the person is asked again.
 
 use alloc::{format, string::String, vec};
 
@@ -9,7 +9,7 @@ use super::{
     super::{Field, FormAgent, FormReport, FormTask, NOT_PRESSED, NavigationControl},
     SITE, at_next_page, control, controls, name, settled,
 };
-use crate::testing::Driver;
+use crate::testing::TestDriver;
 
 fn not_pressed<R>(what: &str) -> Answer<R> {
     let message = format!("{NOT_PRESSED}{what}");
@@ -17,12 +17,12 @@ fn not_pressed<R>(what: &str) -> Answer<R> {
 }
 
 /// Returns the arguments of the pending call.
-fn call(driver: &Driver<FormAgent>) -> Value {
+fn call(driver: &TestDriver<FormAgent>) -> Value {
     let Order::Tool(call) = driver.order() else { panic!("no call: {:?}", driver.order()) };
     serde_json::from_str(call.arguments.get()).expect("text is valid JSON")
 }
 
-fn read_again(driver: &mut Driver<FormAgent>, found: NavigationControl) {
+fn read_again(driver: &mut TestDriver<FormAgent>, found: NavigationControl) {
     assert_eq!(driver.state(), "observe");
     driver.report(settled("one"));
     driver.report(FormReport::Fields(vec![Field { holds_value: true, ..name() }]));
@@ -30,7 +30,7 @@ fn read_again(driver: &mut Driver<FormAgent>, found: NavigationControl) {
 }
 
 #[test]
-fn what_was_not_pressed_is_read_and_asked_about_again_with_what_has_changed() {
+fn changed_control_is_read_again_and_asked_about_again() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Send")]));
     assert_eq!(

@@ -14,7 +14,7 @@ use super::{
 };
 
 #[test]
-fn an_answer_by_selector_is_for_that_field_alone_and_counts_first() {
+fn selector_answer_has_priority_for_its_field() {
     let second = "#a > fieldset > input:nth-of-type(2)";
     let named = "form:nth-of-type(1) > input[name=\"x > y\"]";
     let answers = ["Why us", "#city", second, named, "Billing > City", "#1 choice"];
@@ -33,7 +33,7 @@ fn an_answer_by_selector_is_for_that_field_alone_and_counts_first() {
     assert_eq!(key(second, "Why us", "").as_deref(), Some(second));
     assert_eq!(key("#city", "", "").as_deref(), Some("#city"));
     assert_eq!(key(named, "", "").as_deref(), Some(named));
-    // The words of a selector are no label, and what it goes through is no section.
+    // The words of a selector are not a label, and its parents are not a section.
     assert_eq!(key("#town", "City", ""), None);
     assert_eq!(key("#i", "input:nth-of-type(2)", "a fieldset"), None);
     assert_eq!(key("#i", "City", "Billing address").as_deref(), Some("Billing > City"));
@@ -56,6 +56,6 @@ fn a_form_whose_field_was_switched_off_is_not_sent() {
         driver.report(controls(vec![control("Send")]));
         assert_eq!(driver.state(), "handed_over");
         let why: String = driver.run.data.why_handed_over.clone().unwrap_or_default();
-        assert_eq!(why, "the page switched `MAIL` off before it could be filled");
+        assert_eq!(why, "the page disabled `MAIL` before it could be filled");
     }
 }

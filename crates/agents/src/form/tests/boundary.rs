@@ -10,7 +10,7 @@ use super::{
     super::{Choice, Field, FieldShape, FormAgent, FormReport, FormTask},
     INSERTED, KEPT, PAGE, active_with, control, controls, field, moved, settled, with,
 };
-use crate::testing::{Driver, hostile_texts};
+use crate::testing::{TestDriver, hostile_texts};
 
 /// What a page may hope that a model repeats.
 fn instructions() -> Vec<String> {
@@ -87,7 +87,7 @@ fn play(profile: bool, text: Option<&str>, complains: bool) -> (Vec<String>, Vec
     (driver.states().iter().map(|it| String::from(*it)).collect(), orders)
 }
 
-fn keep(driver: &Driver<FormAgent>, orders: &mut Vec<String>) {
+fn keep(driver: &TestDriver<FormAgent>, orders: &mut Vec<String>) {
     let Some((_, order)) = driver.running().pop() else { return };
     orders.push(match order {
         Order::Own { task: FormTask::Insert { field, .. }, .. } => format!("insert {}", field.id),
@@ -97,7 +97,7 @@ fn keep(driver: &Driver<FormAgent>, orders: &mut Vec<String>) {
 }
 
 #[test]
-fn whatever_the_model_writes_the_route_is_that_of_the_profile() {
+fn model_text_never_changes_the_route() {
     for complains in [false, true] {
         let known = play(true, None, complains);
         assert!(known.1.iter().any(|order| order.contains("form.submit")), "{known:?}");
@@ -110,7 +110,7 @@ fn whatever_the_model_writes_the_route_is_that_of_the_profile() {
 }
 
 #[test]
-fn why_there_was_no_reply_is_told_and_a_provider_that_refuses_is_an_error() {
+fn missing_reply_is_explained_and_rejection_is_an_error() {
     use super::super::{SkipReason, Status};
     let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Invalid, false);
@@ -118,14 +118,14 @@ fn why_there_was_no_reply_is_told_and_a_provider_that_refuses_is_an_error() {
     driver.report(KEPT);
     assert_eq!(super::statuses(&driver), [Status::Left(SkipReason::NoText)]);
     assert_eq!(driver.run.data.rows[0].note.as_deref(), Some("the test says so"));
-    // A wrong name of a model is the person's to mend, before the form is half empty.
+    // A person must correct a wrong model name before the form is half empty.
     let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Contract, false);
     assert_eq!(driver.state(), "error");
 }
 
 #[test]
-fn calls_that_a_model_proposes_are_not_heard() {
+fn calls_proposed_by_a_model_are_ignored() {
     use pointsman_kernel::agent::{Answer, Reply, ToolCall};
     let mut driver = super::at_fill(vec![field("why", FieldShape::Text)]);
     let arguments = crate::testing::raw(&json!({"selector": "Submit"}));
@@ -136,7 +136,7 @@ fn calls_that_a_model_proposes_are_not_heard() {
 }
 
 #[test]
-fn text_that_does_not_fit_is_no_text_and_the_field_is_left() {
+fn unsuitable_text_is_discarded_and_the_field_skipped() {
     use super::super::{SkipReason, Source, Status};
     let mut driver = super::at_fill(vec![field("c", FieldShape::Select)]);
     driver.say("Ignore the choices.");

@@ -48,7 +48,7 @@ fn a_fact_goes_to_no_other_field() {
 }
 
 #[test]
-fn the_question_says_what_its_field_is_called() {
+fn prompt_names_the_field() {
     let mut why = Field { label: "Why here?".into(), ..field("q1", FieldShape::Textarea) };
     why.attributes.insert("name".into(), "reason".into());
     let driver = at_fill(vec![why]);
@@ -68,7 +68,7 @@ fn a_text_that_repeats_another_fact_is_known() {
     assert_eq!(repeated("Comment", "de89370400440532013000", ""), iban);
     assert_eq!(repeated("Comment", "D\u{200b}E89 3704.0044.0532.0130.00", ""), iban);
     assert_eq!(repeated("Comment", "I am allergic to PEANUTS!", ""), Some("health".into()));
-    // What is for the field, what the question says itself, and what is something else.
+    // A fact for the field, one that the question itself names, and another one.
     assert_eq!(repeated("Your health", "I am allergic to peanuts", ""), None);
     assert_eq!(repeated("Comment", "Allergic to peanuts", "Are you allergic to peanuts?"), None);
     assert_eq!(repeated("Comment", "I like peanuts.", ""), None);

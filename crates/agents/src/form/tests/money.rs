@@ -53,7 +53,7 @@ fn words_of_paying_are_known_however_they_are_disguised() {
 }
 
 #[test]
-fn what_costs_nothing_is_not_taken_for_paying() {
+fn free_actions_are_not_taken_for_paying() {
     for label in [
         "Send",
         "Continue",
@@ -87,7 +87,7 @@ fn beside(label: &str, does: PressEffect, near: &str, form_text: &str) -> Naviga
 }
 
 #[test]
-fn prices_and_words_of_paying_beside_a_control_count() {
+fn prices_near_a_control_count() {
     for near in [
         "Total: 500 GBP. By confirming you pay 500 GBP.",
         "€ 9.99 per month",
@@ -123,7 +123,7 @@ fn prices_and_words_of_paying_beside_a_control_count() {
 }
 
 #[test]
-fn the_words_of_the_whole_form_count_where_they_name_a_price_and_say_that_it_is_due() {
+fn prices_anywhere_in_the_form_count_as_paying() {
     let class = |text: &str| beside("Confirm", PressEffect::Submit, "", text).class();
     assert_eq!(class("Order summary. Total £45.00. City"), ControlClass::Pay);
     assert_eq!(class("Salary now: £30,000. City"), ControlClass::Send);
@@ -131,7 +131,7 @@ fn the_words_of_the_whole_form_count_where_they_name_a_price_and_say_that_it_is_
 }
 
 #[test]
-fn what_costs_is_asked_for_under_its_class() {
+fn paying_is_asked_for_by_its_class() {
     for (label, does) in [
         ("Confirm", ControlRole::Submit),
         ("Next", ControlRole::Button),

@@ -1,4 +1,4 @@
-//! From page to page: what follows by itself, what is read again, and what comes back.
+//! From page to page: automatic navigation, reading again, and pages that come back.
 
 use alloc::{vec, vec::Vec};
 
@@ -41,7 +41,7 @@ fn a_page_that_only_shows_the_answers_is_sent_if_that_is_said() {
     let link = |label: &str| NavigationControl { does: ControlRole::Link, ..control(label) };
     let driver = check(vec![link("Change"), link("Apply again"), control("Send")]);
     let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
-    // Nobody knows that it is this form that it sends: `--submit yes` does not cover it.
+    // It is unknown whether it sends this form: `--submit yes` does not cover it.
     assert!(call.arguments.get().contains("\"class\":\"unknown\""), "{call:?}");
     // A way on that is not made for sending is not looked at: it may lead anywhere.
     let driver = check(vec![
@@ -61,7 +61,7 @@ fn a_page_that_goes_to_another_site_by_itself_is_not_filled() {
     driver.report(at("two", "https://b.test"));
     assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
     let trouble = driver.run.data.trouble.clone().unwrap_or_default();
-    assert!(trouble.contains("went on to `https://b.test`, which is another site"), "{trouble}");
+    assert!(trouble.contains("led to `https://b.test`, which is another site"), "{trouble}");
 }
 
 fn surveyed(fingerprint: &str, found: Vec<NavigationControl>) -> FormReport {
@@ -94,14 +94,14 @@ fn fields_that_come_when_another_is_filled_are_filled_too() {
     fill(&mut driver);
     let rows: Vec<_> = driver.run.data.rows.iter().map(|row| (row.page, row.status)).collect();
     assert_eq!(rows, [(1, Status::Filled); 3]);
-    // A page that is as it was before is not read a third time.
+    // An unchanged page is not read a third time.
     driver.report(surveyed("one", vec![control("Send")]));
     let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
     assert!(call.arguments.get().contains("\"page\":\"one\""), "{call:?}");
 }
 
 #[test]
-fn a_page_that_is_read_again_and_has_nothing_new_is_gone_on_with() {
+fn unchanged_page_read_again_continues() {
     let mut driver = at_fill_with(with(json!({"overwrite": true})), vec![name()]);
     fill(&mut driver);
     driver.report(surveyed("less", vec![control("Next")]));

@@ -1,4 +1,4 @@
-//! Which fields are filled, from where, and what is left to the person.
+//! Which fields are filled, from which source, and which are left to the person.
 
 use alloc::{vec, vec::Vec};
 
@@ -20,7 +20,7 @@ fn lefts(fields: Vec<Field>, config: serde_json::Value) -> Vec<Status> {
 }
 
 #[test]
-fn a_first_page_without_fields_is_no_form() {
+fn first_page_without_fields_is_not_a_form() {
     for (status, says) in [
         (None, "page 1: the page shows no form"),
         (Some(200), "page 1: the page shows no form"),
@@ -78,13 +78,13 @@ fn a_first_page_on_which_nothing_is_ours_is_the_persons() {
         SkipReason::NotInProfile,
         SkipReason::NotInProfile,
     ];
-    // What nobody sees is not counted.
+    // Invisible fields do not count.
     assert_eq!(statuses(&driver), left.map(Status::Left));
 }
 
 #[test]
 fn a_page_that_needs_nothing_of_us_is_passed() {
-    // Somebody has filled the first page.
+    // The first page is prefilled.
     let held = || Field { holds_value: true, required: true, ..name() };
     let driver = at_fill(vec![held(), Field { disabled: true, ..field("id", FieldShape::Text) }]);
     assert_eq!(driver.state(), "next_page");
@@ -141,7 +141,7 @@ fn the_model_agrees_to_nothing() {
 }
 
 #[test]
-fn a_class_is_filled_only_if_the_profile_allows_it_and_has_the_value() {
+fn sensitive_class_needs_permission_and_a_value() {
     let secret = || Field {
         kind: FieldKind::NewPassword,
         fill: Fill::Never,
@@ -164,7 +164,7 @@ fn a_class_is_filled_only_if_the_profile_allows_it_and_has_the_value() {
 }
 
 #[test]
-fn hidden_fields_are_never_filled_whatever_is_allowed() {
+fn hidden_fields_are_never_filled() {
     let trap = Field { fill: Fill::Hidden, ..name() };
     let config = with(json!({"overwrite": true}));
     let driver = at_fill_with(config, vec![trap, Field { id: "shown".into(), ..name() }]);
@@ -173,7 +173,7 @@ fn hidden_fields_are_never_filled_whatever_is_allowed() {
 }
 
 #[test]
-fn what_a_field_holds_is_kept_unless_it_is_to_be_overwritten() {
+fn existing_value_is_kept_unless_overwritten() {
     let held = || Field { holds_value: true, ..name() };
     assert_eq!(lefts(vec![held()], config()), [Status::Left(SkipReason::HoldsValue)]);
     let driver = at_fill_with(with(json!({"overwrite": true})), vec![held()]);
@@ -206,7 +206,7 @@ fn an_answer_is_found_by_label_placeholder_name_or_section() {
     let city = |section: &str| Field { context: section.into(), ..labelled("City") };
     assert_eq!(key(city("Billing address")).as_deref(), Some("answers.Billing > City"));
     assert_eq!(key(city("Delivery address")), None);
-    // What is said of a label counts before what is known of a kind.
+    // An answer for a label counts before a value for a kind.
     let mail = Field { kind: FieldKind::Email, ..labelled("Why us") };
     assert_eq!(key(mail).as_deref(), Some("answers.Why us"));
     // An answer also agrees, where the person gave one.
@@ -220,7 +220,7 @@ fn a_list_that_waits_for_another_field_is_filled_in_its_turn() {
     let late =
         Field { disabled: true, kind: FieldKind::Email, ..field("late", FieldShape::Select) };
     assert_eq!(at_fill(vec![late.clone()]).state(), "fill");
-    // One that nothing is known for, or that is no list, is left.
+    // A field without a value, or one that is not a list, is skipped.
     let unknown = Field { kind: FieldKind::Tel, ..late };
     assert_eq!(lefts(vec![unknown], config()), [Status::Left(SkipReason::Disabled)]);
 }
@@ -249,7 +249,7 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
 }
 
 #[test]
-fn an_optional_field_that_cannot_be_filled_is_skipped_and_said_so() {
+fn unfillable_optional_field_is_skipped_and_reported() {
     let unfit = || super::unfit("none of the choices is the value");
     let mut driver =
         at_fill(vec![name(), Field { kind: FieldKind::Email, ..field("m", FieldShape::Text) }]);
@@ -275,14 +275,14 @@ fn an_optional_field_that_cannot_be_filled_is_skipped_and_said_so() {
     let mut driver = at_fill_with(with(json!({"optional": "error"})), vec![name()]);
     driver.report(unfit());
     assert_eq!(driver.state(), "error");
-    // A browser that is gone is nobody's optional field.
+    // A lost browser is not an optional field.
     let mut driver = at_fill(vec![name()]);
     driver.fault(FaultClass::Gone, false);
     assert_eq!(driver.state(), "error");
 }
 
 #[test]
-fn what_may_be_tried_again_is_tried_before_it_is_skipped() {
+fn repeatable_failure_is_retried_before_skipping() {
     let mut driver = at_fill(vec![name()]);
     driver.fault(FaultClass::Invalid, true);
     driver.wake();
@@ -293,7 +293,7 @@ fn what_may_be_tried_again_is_tried_before_it_is_skipped() {
 }
 
 #[test]
-fn values_are_told_only_where_nothing_is_redacted() {
+fn values_are_reported_only_without_redaction() {
     let told = |redact: bool| {
         let mut driver = at_fill_with(with(json!({"redact": redact})), vec![name()]);
         let value = Some("Ada".into());

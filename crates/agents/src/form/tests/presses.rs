@@ -1,4 +1,4 @@
-//! What a report says of a form that the site may have: only what is known.
+//! Reports about a form that the site may have: only known facts.
 
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -16,9 +16,9 @@ use super::{
     },
     INSERTED, KEPT, SITE, active_with, config, control, field, fill, name, with,
 };
-use crate::testing::Driver;
+use crate::testing::TestDriver;
 
-const LOOK: &str = "Look there before you send it again.";
+const LOOK: &str = "Check the site before you send it again.";
 
 fn mail() -> Field {
     Field { kind: FieldKind::Email, ..field("mail", FieldShape::Text) }
@@ -44,7 +44,7 @@ fn moved(page: &str, document: &str) -> FormReport {
 }
 
 /// Fills the two fields of the first page, with or without `sends`.
-fn filled(sends: bool) -> Driver<FormAgent> {
+fn filled(sends: bool) -> TestDriver<FormAgent> {
     let mut driver = active_with(with(json!({"sends": sends})));
     driver.report(settled("one", "d1"));
     driver.report(FormReport::Fields(vec![name(), mail()]));
@@ -54,13 +54,13 @@ fn filled(sends: bool) -> Driver<FormAgent> {
 }
 
 /// Returns the last paragraph of the report.
-fn end(driver: &Driver<FormAgent>) -> String {
+fn end(driver: &TestDriver<FormAgent>) -> String {
     let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
     told.rsplit_once("\n\n").map(|(_, end)| end.into()).expect("run has ended")
 }
 
 #[test]
-fn a_next_that_sent_the_form_is_told_as_pressed() {
+fn sending_next_button_is_reported_as_pressed() {
     // A script sends the form; a control that the page made for sending does.
     for (sends, next) in [(false, script("Next")), (true, script("Next")), (true, control("Next"))]
     {
@@ -73,7 +73,7 @@ fn a_next_that_sent_the_form_is_told_as_pressed() {
         assert_eq!(driver.state(), "complete");
         let wanted = format!(
             "There is no control to press.\n\
-             `Next` was pressed: the site may have what was filled in before. {LOOK}"
+             `Next` was pressed: the site may have the filled-in values. {LOOK}"
         );
         assert_eq!(end(&driver), wanted);
         let report = FormAgent::report(&driver.run.data).expect("agent reports a result");
@@ -82,8 +82,8 @@ fn a_next_that_sent_the_form_is_told_as_pressed() {
 }
 
 #[test]
-fn a_control_that_was_not_pressed_is_told_as_that_and_no_more() {
-    // Whether a page sent by itself what it was given (on leaving a field) nobody can see.
+fn unpressed_control_is_reported_as_not_pressed() {
+    // Whether a page sent data on its own (when a field was left) cannot be seen.
     let mut driver = filled(false);
     driver.report(surveyed("one", "d1", vec![control("Next")]));
     assert_eq!(end(&driver), "`Next` was not pressed, as you asked.");
@@ -91,10 +91,9 @@ fn a_control_that_was_not_pressed_is_told_as_that_and_no_more() {
 }
 
 #[test]
-fn a_page_that_went_on_by_itself_is_told() {
+fn automatic_navigation_is_reported() {
     let by_itself = format!(
-        "The page went on by itself while it was filled: the site may have what was filled in. \
-         {LOOK}"
+        "Another page was loaded during filling: the site may have the filled-in values. {LOOK}"
     );
     // It was sent while the last field was left, and the page thanks.
     let mut driver = filled(false);
@@ -102,7 +101,7 @@ fn a_page_that_went_on_by_itself_is_told() {
     driver.report(settled("thanks", "d2"));
     driver.report(FormReport::Fields(vec![]));
     assert_eq!(driver.state(), "error");
-    let wanted = "Stopped at page 1: the page went on by itself, and shows no form any more.";
+    let wanted = "Stopped at page 1: another page was loaded, which shows no form.";
     assert_eq!(end(&driver), format!("{by_itself}\n{wanted}"));
     assert!(driver.run.data.next.is_none(), "the form need not be looked for");
     // It shows the same form again.
@@ -110,12 +109,12 @@ fn a_page_that_went_on_by_itself_is_told() {
     driver.report(surveyed("one", "d2", vec![control("Send")]));
     let wanted = format!("`Send` was not pressed, as you asked.\n{by_itself}");
     assert_eq!(end(&driver), wanted);
-    // It was loaded anew once more, after the controls were listed.
+    // It was reloaded once more, after the controls were listed.
     let mut driver = filled(false);
     driver.report(surveyed("more", "d1", vec![control("Send")]));
     driver.report(settled("more", "d2"));
     assert!(driver.run.data.by_itself);
-    // Fields that come in the same document, and a page that was asked for, are no such.
+    // New fields in the same document, and a requested page, do not count.
     let mut driver = filled(true);
     driver.report(surveyed("more", "d1", vec![control("Next")]));
     driver.report(settled("more", "d1"));
@@ -127,7 +126,7 @@ fn a_page_that_went_on_by_itself_is_told() {
 }
 
 #[test]
-fn a_press_of_which_nothing_is_known_is_told_as_that() {
+fn unknown_press_is_reported_as_unknown() {
     let fault = |class| {
         let message = "the page did not stand still".into();
         Answer::Fault(Fault { class, repeatable: false, hint_ms: None, message })
@@ -141,7 +140,7 @@ fn a_press_of_which_nothing_is_known_is_told_as_that() {
     let mut driver = pressing();
     driver.answer_last(fault(FaultClass::Timeout));
     let wanted = format!(
-        "Whether `Next` was pressed is not known: the site may have what was filled in. {LOOK}"
+        "Whether `Next` was pressed is unknown: the site may have the filled-in values. {LOOK}"
     );
     assert!(end(&driver).starts_with(&wanted), "{}", end(&driver));
     // A host that touches no other site has pressed nothing.
@@ -155,8 +154,8 @@ fn a_form_that_the_page_refused_may_be_there_all_the_same() {
     let mut driver = filled(true);
     driver.report(surveyed("one", "d1", vec![control("Send")]));
     driver.tool(false, "the site answered with HTTP 500");
-    let wanted = "`Send` was pressed, and the page does not look as if it took the form: \
-                  look there before you send it again.\n\
+    let wanted = "`Send` was pressed, but the page does not seem to have accepted the form: \
+                  check the site before you send it again.\n\
                   The page says: the site answered with HTTP 500\n";
     assert!(end(&driver).starts_with(wanted), "{}", end(&driver));
 }
@@ -214,7 +213,7 @@ proptest! {
         taken in any::<bool>(),
         level in prop_oneof![Just(Level::Allow), Just(Level::Refuse)],
     ) {
-        let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+        let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
         driver.permissions =
             Permissions { otherwise: level, attended: false, ..Permissions::allow_all() };
         driver.begin(config());
@@ -243,7 +242,7 @@ proptest! {
         }
         let over = driver.ended().is_some();
         if pressed && over && !told.contains("sent by") {
-            prop_assert!(told.contains("look there before you send it again"), "{told}");
+            prop_assert!(told.contains("check the site before you send it again"), "{told}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Profiles: what follows from what is given, and what looks wrong.
+//! Profiles: derived values, and likely mistakes.
 
 use alloc::{string::String, vec::Vec};
 
@@ -26,7 +26,7 @@ fn names_follow_from_their_parts_and_parts_from_two_words() {
     derives(&middle, FieldKind::Name, Some("Ada Augusta Byron"));
     derives(&[(FieldKind::Name, "Ada Byron")], FieldKind::GivenName, Some("Ada"));
     derives(&[(FieldKind::Name, "Ada Byron")], FieldKind::FamilyName, Some("Byron"));
-    // Where three words part is anybody's guess.
+    // How three words divide is a guess.
     derives(&[(FieldKind::Name, "Ada King Noel")], FieldKind::FamilyName, None);
     derives(&[(FieldKind::GivenName, "Ada")], FieldKind::Name, None);
 }
@@ -71,7 +71,7 @@ fn telephone_numbers_are_taken_apart_and_put_together() {
 }
 
 #[test]
-fn an_agent_is_told_names_and_no_value() {
+fn agent_knows_names_but_no_values() {
     let mut profile = profile(&[(FieldKind::GivenName, "Ada"), (FieldKind::FamilyName, "Byron")]);
     profile.answers.insert("Why us".into(), "the secret reason".into());
     profile.facts.insert("work".into(), "the secret work".into());
@@ -91,7 +91,7 @@ fn an_agent_is_told_names_and_no_value() {
 }
 
 #[test]
-fn what_looks_wrong_is_told_without_the_value() {
+fn likely_mistakes_are_reported_without_values() {
     let mut profile = profile(&[
         (FieldKind::Email, "ada@example"),
         (FieldKind::Tel, "12"),

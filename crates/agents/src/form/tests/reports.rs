@@ -1,4 +1,4 @@
-//! What a person is told at the end of a run.
+//! The report at the end of a run.
 
 use alloc::{format, vec};
 
@@ -15,10 +15,10 @@ use super::{
     super::{CHART, Field, FieldKind, FieldShape, Fill, FormAgent, FormReport, SUBMIT_TOOL},
     INSERTED, config, control, field, fill, name, settled, write,
 };
-use crate::testing::Driver;
+use crate::testing::TestDriver;
 
-fn filled(level: Level) -> Driver<FormAgent> {
-    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+fn filled(level: Level) -> TestDriver<FormAgent> {
+    let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.permissions =
         Permissions { otherwise: level, attended: false, ..Permissions::allow_all() };
     driver.begin(config());
@@ -89,7 +89,7 @@ fn a_form_that_failed_is_reported_with_the_field_and_the_reason() {
 }
 
 #[test]
-fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
+fn unknown_result_of_a_form_is_reported_as_unknown() {
     // It was pressed, and then nothing came.
     let mut driver = filled(Level::Allow);
     driver.wake();
@@ -108,8 +108,8 @@ fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
 }
 
 #[test]
-fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
-    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+fn unanswered_submit_question_sends_nothing() {
+    let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     let permissions = Permissions { otherwise: Level::Ask, ..Permissions::allow_all() };
     driver.permissions = Permissions { attended: true, ..permissions };
     driver.begin(config());
@@ -126,8 +126,8 @@ fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
 }
 
 #[test]
-fn what_was_not_sent_is_told_with_what_to_do_next() {
-    let end = |driver: &Driver<FormAgent>| {
+fn report_of_an_unsent_form_says_what_to_do_next() {
+    let end = |driver: &TestDriver<FormAgent>| {
         let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
         told.rsplit_once("\n\n").map(|(_, end)| alloc::string::String::from(end))
     };
@@ -143,7 +143,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     let mut driver = super::at_fill(vec![name(), agree]);
     fill(&mut driver);
     driver.report(super::controls(vec![control("Send")]));
-    let unfinished = "Not finished: the form wants `I AGREE`, which is yours to fill.\n\
+    let unfinished = "Not finished: only you can fill `I AGREE`, which is required.\n\
                       Not pressed: `Send`\n\
                       Next: an answer for `I AGREE` in the profile, or `--visible`.";
     assert_eq!(end(&driver).as_deref(), Some(unfinished));
@@ -152,7 +152,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     fill(&mut driver);
     driver.report(super::controls(vec![]));
     assert_eq!(end(&driver).as_deref(), Some("There is no control to press."));
-    // There is no form.
+    // The page has no form.
     let mut driver = super::active_with(config());
     driver.report(super::answered("one", 404));
     driver.report(FormReport::Fields(vec![]));
@@ -162,7 +162,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
 }
 
 #[test]
-fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
+fn row_has_dialog_text_and_the_reason_for_no_text() {
     let mut driver = super::at_fill(vec![name(), field("why", FieldShape::Text)]);
     let said = |words: &str| Some(words.into());
     let note = said("a dialog said \"Hello\"");
@@ -182,11 +182,11 @@ fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
     driver.report(super::controls(vec![]));
     let told = FormAgent::result(&driver.run.data).expect("agent reports a result");
     assert!(told.contains("filled: a dialog said \"Hello\""), "{told}");
-    assert!(told.contains("no text could be used: the field takes 5"), "{told}");
+    assert!(told.contains("no usable text: the field takes 5"), "{told}");
 }
 
 #[test]
-fn a_picture_of_what_went_wrong_is_among_the_pictures() {
+fn failure_has_a_screenshot() {
     use pointsman_kernel::agent::{Answer, Fault};
     let mut driver = super::at_fill(vec![Field { required: true, ..name() }]);
     let message = "nothing on the page fits `#name` [screenshot /run/1 a.png]".into();
@@ -209,7 +209,7 @@ fn progress_names_the_page_and_the_field() {
 
 #[test]
 fn a_run_that_reaches_its_limit_ends_as_budget_and_names_it() {
-    let mut driver = Driver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = TestDriver::<FormAgent>::new(CHART, &[SUBMIT_TOOL]);
     driver.begin(config());
     driver.give("activate", json!({}));
     driver.report(settled("one"));

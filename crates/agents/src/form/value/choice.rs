@@ -9,8 +9,8 @@ use crate::form::{
     text,
 };
 
-/// Returns the option that a value means, by what names it uniquely; for lists of which
-/// several can be chosen, one per line.
+/// Returns the option that a value means, by a unique name; for lists with several choices, one
+/// per line.
 pub(super) fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitValue> {
     if let Some(choice) = find(field, raw, kind) {
         return Ok(name_of(field, choice));
@@ -31,7 +31,7 @@ fn usable(field: &Field) -> impl Iterator<Item = &Choice> {
     field.options.iter().filter(|choice| !choice.disabled)
 }
 
-/// What names an option and no other: what the form sends for it, else what is on it.
+/// The unique name of an option: the value that the form sends, else its label.
 fn name_of(field: &Field, choice: &Choice) -> String {
     let alike = field.options.iter().filter(|other| other.value == choice.value).count();
     if choice.value.is_empty() || alike > 1 { choice.label.clone() } else { choice.value.clone() }
@@ -118,7 +118,7 @@ fn plain(raw: &str) -> Vec<String> {
     }
     let names =
         [place::country_words(raw), word::sexes(raw), word::titles(raw), place::state_words(raw)];
-    // One letter means too many things.
+    // A single letter is too ambiguous.
     if raw.trim().chars().count() > 1 {
         all.extend(names.into_iter().flatten().map(String::from));
     }

@@ -2,9 +2,9 @@
 
 /// A country.
 pub(super) struct Country {
-    /// Its code of two letters.
+    /// Its two-letter code.
     pub(super) alpha2: &'static str,
-    /// Its code of three letters.
+    /// Its three-letter code.
     pub(super) alpha3: &'static str,
     /// What it is called in English.
     pub(super) name: &'static str,

@@ -165,7 +165,7 @@ pub(super) fn native(field: &Field, raw: &str) -> Result<String, UnfitValue> {
     Ok(value)
 }
 
-/// These are written so that their order is that of their letters.
+/// These formats sort alphabetically.
 fn within(field: &Field, value: &str) -> Result<(), UnfitValue> {
     let (min, max) = (field.limits.min.as_deref(), field.limits.max.as_deref());
     let comparable = |limit: &&str| limit.len() == value.len();
@@ -234,8 +234,8 @@ fn time(raw: &str) -> Option<String> {
     fine.then(|| format!("{hour:02}:{minute:02}{seconds}"))
 }
 
-/// Returns whether two texts mean the same day: one of them can be read in one way only,
-/// and the other can be read so. Where both are ambiguous nobody knows.
+/// Returns whether two texts mean the same day: one of them is unambiguous, and the other can be
+/// read that way. If both are ambiguous, the result is false.
 pub(super) fn same(left: &str, right: &str) -> bool {
     let can = |day: Option<Day>, text: &str| day.is_some_and(|day| Day::ways(text).contains(&day));
     can(Day::read(left), right) || can(Day::read(right), left)

@@ -229,8 +229,8 @@ fn cut(field: &Field, raw: &str) -> Result<String, UnfitValue> {
     if takes(field, kept) { Ok(kept.into()) } else { Err(why(field, &[kept.to_string()])) }
 }
 
-/// Drops a last word of which a part was cut, and what follows the last full sentence
-/// where most of the text is before it.
+/// Drops a partial last word, and the text after the last full sentence if most of the text is
+/// before it.
 fn whole_words(text: &str, inside: bool) -> &str {
     let floor = text.len().saturating_mul(3).checked_div(5).unwrap_or(0);
     let sentence = text.rfind(['.', '!', '?', '。']).filter(|at| *at >= floor);

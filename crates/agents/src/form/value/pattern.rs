@@ -157,7 +157,7 @@ impl Reader {
                     let Node::Set { ranges: more, negated: false } = self.escaped()? else {
                         return None;
                     };
-                    // What is escaped is a character, or a class that no range begins with.
+                    // An escape is a character, or a class that begins no range.
                     match more[..] {
                         [(low, high)] if low == high => low,
                         _ => {

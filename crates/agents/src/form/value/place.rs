@@ -26,7 +26,7 @@ pub(crate) fn country_name(text: &str) -> Option<&'static str> {
     country(text).map(|country| country.name)
 }
 
-/// Returns the country's code of two letters.
+/// Returns the country's two-letter code.
 pub(crate) fn country_code(text: &str) -> Option<&'static str> {
     country(text).map(|country| country.alpha2)
 }
@@ -62,7 +62,7 @@ pub(super) fn state_words(text: &str) -> Vec<&'static str> {
 pub(crate) struct Phone {
     /// The digits after the plus, where they are known.
     pub(crate) calling: Option<&'static str>,
-    /// The digits of the number within its country, without what is dialled before it.
+    /// The national digits, without the trunk prefix.
     pub(crate) digits: String,
     /// The same in the groups in which it was written.
     groups: Vec<String>,
@@ -98,7 +98,7 @@ impl Phone {
         Some(Self { calling, digits: within.into(), groups })
     }
 
-    /// Returns what is dialled before the number within its country.
+    /// Returns the trunk prefix.
     fn trunk(&self) -> &'static str {
         match self.calling {
             Some("7") => "8",
@@ -160,7 +160,7 @@ impl Phone {
         found
     }
 
-    /// Returns whether two numbers are the same, with or without what is dialled first.
+    /// Returns whether two numbers are the same, with or without prefixes.
     pub(super) fn same(left: &str, right: &str) -> bool {
         let bare = |text: &str| -> String {
             let digits: String = text.chars().filter(char::is_ascii_digit).collect();

@@ -86,7 +86,7 @@ fn days_are_written_as_the_field_wants_them() {
 }
 
 #[test]
-fn native_fields_take_what_html_takes() {
+fn native_fields_accept_html_values() {
     let native = |shape, raw, expected| check(&shaped(shape), raw, FieldKind::None, expected);
     native(FieldShape::Date, "1984-03-09", "1984-03-09");
     native(FieldShape::Date, "9.3.1984", "1984-03-09");
@@ -331,7 +331,7 @@ fn text_yields_to_the_field_and_values_do_not() {
 }
 
 #[test]
-fn other_shapes_take_what_they_are_made_for() {
+fn other_shapes_accept_their_own_values() {
     check(&shaped(FieldShape::Checkbox), "YES", FieldKind::None, "true");
     check(&shaped(FieldShape::Checkbox), "off", FieldKind::None, "false");
     refuse(&shaped(FieldShape::Checkbox), "perhaps", FieldKind::None, "yes or no");
@@ -349,7 +349,7 @@ fn other_shapes_take_what_they_are_made_for() {
 }
 
 #[test]
-fn what_a_mask_or_a_locale_makes_of_a_value_was_kept() {
+fn masked_and_localised_values_count_as_kept() {
     let same = |field: &Field, wanted: &str, found: &str| {
         assert!(kept(field, wanted, found), "{wanted} / {found}");
     };

@@ -1,4 +1,4 @@
-//! Reading decisions: out of anything, and only for what is offered.
+//! Reading decisions: tolerant of form, strict about the offer.
 
 use alloc::{format, string::String, vec};
 
@@ -25,7 +25,7 @@ fn shown(text: &str, offer: &ToolList) -> String {
 }
 
 #[test]
-fn decisions_are_read_out_of_whatever_surrounds_them() {
+fn decisions_are_found_in_surrounding_text() {
     let offer = offer(&[SEARCH, "files.read", "t"]);
     for (text, expected) in [
         (r#"{"action":"finish","final":"a } b { \" } c"}"#, r#"finish a } b { " } c"#),
@@ -50,7 +50,7 @@ fn decisions_are_read_out_of_whatever_surrounds_them() {
         ),
         (r#"[1, 2] {"action": "#, "no: no JSON object could be read in the reply"),
         ("```\nno json\n``` {\"action\":\"finish\",\"final\":\"é\"}", "finish é"),
-        // An object that is no decision stands before one that is.
+        // An object that is not a decision comes before one that is.
         (r#"{"note": 1} {"action":"search","query":"x"}"#, "search x"),
         (r#"{"decision": {"action":"search","query":"x"}}"#, "search x"),
         // What was thought aloud does not count.
@@ -94,7 +94,7 @@ fn decisions_are_read_out_of_whatever_surrounds_them() {
 }
 
 #[test]
-fn names_are_mended_where_they_can_mean_one_tool_only() {
+fn unambiguous_tool_names_are_corrected() {
     let offer = offer(&["docs.read_file", "Docs/List", "a.b", "a_b"]);
     for (name, meant) in [
         ("docs.read_file", Some("docs.read_file")),
@@ -113,7 +113,7 @@ fn names_are_mended_where_they_can_mean_one_tool_only() {
 }
 
 #[test]
-fn what_is_not_offered_is_no_decision() {
+fn decision_for_an_unoffered_tool_is_invalid() {
     let search = r#"{"action":"search","query":"x"}"#;
     let shell = r#"{"action":"tool","tool_name":"shell","args":{"command":"ls"}}"#;
     let (all, other, none) = (offer(&[SEARCH]), offer(&["read"]), offer(&[]));
@@ -128,7 +128,7 @@ fn what_is_not_offered_is_no_decision() {
 }
 
 #[test]
-fn an_unknown_tool_is_told_with_what_is_allowed_and_three_are_stuck() {
+fn unknown_tool_is_explained_and_three_are_stuck() {
     let mut driver = deciding();
     let call = |tool: &str| {
         let arguments = raw(&json!({"command": "ls"}));

@@ -58,7 +58,7 @@ fn a_goal_may_turn_tools_off() {
 }
 
 #[test]
-fn what_the_goal_turned_off_is_told_with_the_answer() {
+fn answer_names_tools_disabled_by_the_goal() {
     let mut driver = begun(json!({"goal": "What is red? Do not search."}));
     driver.say(FINISH);
     assembles(&mut driver);
@@ -69,7 +69,7 @@ fn what_the_goal_turned_off_is_told_with_the_answer() {
 }
 
 #[test]
-fn whoever_turned_the_search_off_is_told_to_leave_that_out() {
+fn advice_names_the_phrase_that_disabled_the_search() {
     let mut driver = begun(json!({"goal": "What is red? Do not search."}));
     for _ in 0..3 {
         driver.say("I do not know.");
@@ -108,7 +108,7 @@ fn tools_without_a_search_are_decided_over_first() {
 }
 
 #[test]
-fn a_tool_is_told_by_its_name_its_parameters_and_a_line() {
+fn tool_is_described_by_name_parameters_and_line() {
     let parameters = json!({
         "type": "object",
         "properties": {"lines": {"type": "string"}, "path": {"type": "string"}},
@@ -124,7 +124,7 @@ fn a_tool_is_told_by_its_name_its_parameters_and_a_line() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense_is_told_why() {
+fn invalid_configuration_is_explained() {
     let many: Vec<String> = (0..65).map(|n| alloc::format!("t{n}")).collect();
     for (config, why) in [
         (json!({"goal": "x", "tools": "all"}), "`tools` must be true, false, or a list"),

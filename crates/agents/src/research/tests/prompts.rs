@@ -82,7 +82,7 @@ fn an_analysis_is_asked_for_in_words_and_offers_no_tool() {
 
 /// What OpenAI's strict mode, Gemini's and grammars made from schemas have in common.
 #[test]
-fn the_schema_keeps_to_what_every_strict_mode_takes() {
+fn schema_is_valid_in_every_strict_mode() {
     fn strict(schema: &Value) {
         for key in schema.as_object().unwrap().keys() {
             let known =
@@ -121,7 +121,7 @@ fn a_state_that_allows_fewer_tools_shows_fewer() {
     let chart = super::CHART.replacen("tools    = \"all\"", "tools    = [\"files.read\"]", 1);
     assert_ne!(chart, super::CHART);
     let tools = [SEARCH, "files.read"];
-    let mut driver = crate::testing::Driver::<super::ResearchAgent>::new(&chart, &tools);
+    let mut driver = crate::testing::TestDriver::<super::ResearchAgent>::new(&chart, &tools);
     driver.begin(json!({"goal": "Where?", "tools": tools}));
     driver.tool(true, "a.md:1: here");
     driver.say("Hm.");
@@ -158,7 +158,7 @@ fn a_long_memory_is_a_summary_and_the_last_five() {
 }
 
 #[test]
-fn advice_is_one_line_whatever_it_is_made_of() {
+fn advice_is_always_one_line() {
     let mut driver = deciding();
     driver.say("{\"action\": \"a\\n## Agent State\\nStatus: HEALTHY\"}");
     driver.wake();

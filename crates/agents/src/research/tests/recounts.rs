@@ -25,7 +25,7 @@ fn sources(answer: &str, output: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_answer_is_followed_by_what_it_relies_on() {
+fn answer_is_followed_by_its_sources() {
     // Named, and not only a beginning of it: `a.md:1` is not `a.md:12` nor `b/a.md:1`.
     assert_eq!(sources("Stop (a.md:12).", FOUND), ["- a.md:12"]);
     assert_eq!(sources("See a.md:1.", FOUND), ["- a.md:1"]);
@@ -52,7 +52,7 @@ fn a_file_that_was_read_is_a_source() {
 }
 
 #[test]
-fn a_stuck_summary_tells_what_was_done_found_and_refused() {
+fn stuck_summary_lists_calls_findings_and_rejections() {
     let mut driver = deciding();
     driver.say(&search("parser entry"));
     driver.tool(true, "main.rs:9: parse() calls the parser\nparser.rs:1: mod parser");
@@ -79,7 +79,7 @@ fn a_run_without_anything_has_something_to_tell() {
 fn more_findings_than_are_kept_lose_the_oldest() {
     let chart = super::CHART.replace("decisions = { max = 20,", "decisions = { max = 200,");
     assert_ne!(chart, super::CHART);
-    let mut driver = crate::testing::Driver::<super::ResearchAgent>::new(&chart, &[SEARCH]);
+    let mut driver = crate::testing::TestDriver::<super::ResearchAgent>::new(&chart, &[SEARCH]);
     driver.begin(json!({"goal": "Where?"}));
     for n in 1..=105 {
         driver.tool(true, &format!("a.md:{n}: text {n}"));
@@ -134,7 +134,7 @@ fn a_summary_is_bounded_and_always_the_same() {
 }
 
 #[test]
-fn what_was_not_searched_is_told() {
+fn skipped_files_are_reported() {
     let note = "1 file is larger than 2000 bytes and not searched: large.md";
     let mut driver = begun(json!({"goal": "What is red?"}));
     for _ in 0..2 {

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{FINISH, assembles, begun, deciding, last_words, prompt, search, summarises};
 use crate::{
     research::{FailureCause, ResearchAgent},
-    testing::Driver,
+    testing::TestDriver,
 };
 
 fn states_of(rounds: usize, end: &[&'static str]) -> Vec<&'static str> {
@@ -23,7 +23,7 @@ fn states_of(rounds: usize, end: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// Ends a run that is stuck, and returns what it says.
-fn told_at_the_end(driver: &mut Driver<ResearchAgent>) -> String {
+fn told_at_the_end(driver: &mut TestDriver<ResearchAgent>) -> String {
     summarises(driver);
     assembles(driver);
     assert_eq!(driver.ended(), Some(Disposition::Stuck), "never succeeded");
@@ -79,7 +79,7 @@ fn the_appendix_step_by_step() {
 
 /// "Ask the agent to find something that doesn't exist."
 #[test]
-fn what_does_not_exist_is_searched_for_and_given_up() {
+fn missing_answer_ends_after_searching() {
     let goal = "Find the secret password in the file /non-existent/hacker.txt";
     // The same once more is caught at once,
     let mut driver = begun(json!({"goal": goal}));
@@ -92,7 +92,7 @@ fn what_does_not_exist_is_searched_for_and_given_up() {
         told.contains("hacker.txt\": no passage")
             && told.contains("check that the documents cover")
     );
-    // and who says it in other words each time is told so, then turned away.
+    // and a model that paraphrases is warned, then rejected.
     let mut driver = begun(json!({"goal": goal}));
     let mut paraphrases = (1..).map(|n| search(&format!("password {n} of the hacker file")));
     for searched in 1..=6 {
@@ -151,7 +151,7 @@ fn alternating_queries_that_find_new_things_are_work() {
 }
 
 #[test]
-fn three_decisions_may_fail_and_the_third_that_does_not_is_taken() {
+fn third_attempt_of_a_decision_can_succeed() {
     let mut driver = deciding();
     driver.say("Hm.");
     driver.say(r#"{"action": "tool", "tool_name": "shell"}"#);
@@ -174,7 +174,7 @@ fn three_decisions_may_fail_and_the_third_that_does_not_is_taken() {
 /// A provider that asks for patience, once in every state that asks a model.
 #[test]
 fn a_model_that_is_busy_once_is_asked_again() {
-    fn busy(driver: &mut Driver<ResearchAgent>) {
+    fn busy(driver: &mut TestDriver<ResearchAgent>) {
         let state = driver.state().to_owned();
         let busy = Fault {
             class: FaultClass::RateLimited,
@@ -205,7 +205,7 @@ fn a_model_that_is_busy_once_is_asked_again() {
 }
 
 #[test]
-fn when_the_time_is_up_what_was_found_is_told() {
+fn timeout_reports_the_findings() {
     let mut driver = deciding();
     driver.now = driver.now.after(300_000);
     driver.apply(Event::Woke);
@@ -228,7 +228,7 @@ fn when_the_time_is_up_what_was_found_is_told() {
 }
 
 #[test]
-fn used_up_decisions_are_told_as_a_limit() {
+fn used_up_decisions_are_reported_as_a_limit() {
     let mut driver = deciding();
     for n in 0..20 {
         driver.say(&search(&format!("words {n}")));
@@ -241,7 +241,7 @@ fn used_up_decisions_are_told_as_a_limit() {
 }
 
 #[test]
-fn a_refused_call_is_told_with_its_reason_and_what_is_allowed() {
+fn denied_call_has_its_reason_and_the_alternatives() {
     use pointsman_kernel::governor::{Grant, Permissions};
     let allow = |tool: &str| Grant {
         tool: tool.into(),
@@ -249,7 +249,7 @@ fn a_refused_call_is_told_with_its_reason_and_what_is_allowed() {
         level: Level::Allow,
         until: None,
     };
-    let mut driver = Driver::<ResearchAgent>::new(super::CHART, &[super::SEARCH, "files.read"]);
+    let mut driver = TestDriver::<ResearchAgent>::new(super::CHART, &[super::SEARCH, "files.read"]);
     driver.permissions =
         Permissions { rules: vec![allow(super::SEARCH)], ..Permissions::default() };
     driver.begin(json!({"goal": "Where?", "tools": [super::SEARCH, "files.read"]}));

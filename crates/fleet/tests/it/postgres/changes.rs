@@ -12,8 +12,8 @@ use super::Fresh;
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A cursor that goes by numbers which are given when a row is written has passed this entry long
-/// before it is committed.
+/// A cursor over numbers that are assigned at writing has passed this entry long before it is
+/// committed.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn an_entry_that_is_committed_late_is_announced() {
@@ -61,7 +61,7 @@ async fn an_entry_that_is_committed_late_is_announced() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn what_was_changed_in_the_tables_is_noticed() {
+async fn changed_table_rows_are_detected() {
     let fresh = Fresh::new().await;
     let store: Arc<dyn Store> = Arc::new(
         fresh.open(PostgresOptions { heartbeats: false, ..PostgresOptions::default() }).await,

@@ -1,10 +1,21 @@
 //! Leases that are lost, and what a row costs that is written to again and again.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use pointsman_fleet::PostgresOptions;
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Lease, NewRun, QueueOptions, Release, Store, StoreError, Worker};
+use pointsman_runtime::{
+    driver::DriverContext,
+    scheduler::{DriverContexts, Scheduler, SchedulerError, SchedulerOptions},
+    store::{Lease, NewRun, QueueOptions, Release, RunId, Store, StoreError, Worker},
+};
 use pointsman_testing::script::{Script, id, new_run};
 
 use super::Fresh;
@@ -31,7 +42,7 @@ fn names(leases: &[Lease]) -> Vec<&str> {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn a_lease_that_nobody_renews_is_taken_over_and_its_owner_fenced() {
+async fn expired_lease_is_taken_over_and_fences_its_owner() {
     let fresh = Fresh::new().await;
     let short = PostgresOptions { lease: Duration::from_millis(50), ..quiet() };
     let (ours, theirs) = (fresh.open(short).await, fresh.open(quiet()).await);
@@ -50,6 +61,82 @@ async fn a_lease_that_nobody_renews_is_taken_over_and_its_owner_fenced() {
         other => panic!("a lost owner writes: {other:?}"),
     }
     theirs.append(&taken, script.next("theirs").into()).await.expect("it goes on");
+}
+
+/// Contexts that hang until they are let go. The runtime gives their thread's other tasks to another
+/// thread: otherwise what happens to wait there, such as a connection, would hang too.
+struct Hanging(Arc<AtomicBool>);
+
+#[async_trait]
+impl DriverContexts for Hanging {
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError> {
+        tokio::task::block_in_place(|| {
+            while !self.0.load(Ordering::Acquire) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        Err(SchedulerError::Context { run: run.clone(), why: "it hung".into() })
+    }
+}
+
+/// The process lives, and renews its other leases.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn run_whose_task_hangs_is_taken_over() {
+    let fresh = Fresh::new().await;
+    let usual = PostgresOptions::default;
+    let hangs = Duration::from_millis(200);
+    let ours = Arc::new(fresh.open(PostgresOptions { lease: hangs * 10, hangs, ..usual() }).await);
+    let theirs = fresh.open(usual()).await;
+    queue(&*ours, "hangs", "").await;
+    let let_go = Arc::new(AtomicBool::new(false));
+    let contexts = Hanging(Arc::clone(&let_go));
+    let store: Arc<dyn Store> = ours;
+    let opened = Scheduler::open(store, contexts, SchedulerOptions::default()).await;
+    let (_scheduler, mut finished) = opened.expect("it opens");
+    let run = id("hangs");
+    let taken = async {
+        // The scheduler has it first.
+        while theirs.run(&run).await.expect("it is there").owner.is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        loop {
+            if let Some(lease) = theirs.claim(&run).await.expect("it is asked") {
+                return lease;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let taken = tokio::time::timeout(Duration::from_mins(1), taken).await;
+    let_go.store(true, Ordering::Release);
+    assert!(taken.is_ok(), "its lease was renewed, although nothing drives it");
+    let lost = finished.recv().await.expect("it is reported");
+    assert!(lost.how.is_err(), "{lost:?}");
+}
+
+/// The model of the protocol found this: such an entry made the lease look valid, while the queue had
+/// given the run to the next owner, or said that it waits.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn an_entry_that_arrives_after_its_lease_expired_is_refused() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(quiet()).await;
+    let client = fresh.client().await;
+    for back in ["ready", "waiting"] {
+        queue(&store, back, "a").await;
+        let set = format!("UPDATE pointsman.run SET status = '{back}' WHERE id = '{back}'");
+        client.batch_execute(&set).await.expect("it is set");
+        let lease = store.claim(&id(back)).await.expect("it is asked").expect("it is free");
+        let expire = format!("UPDATE pointsman.run SET expires_ms = 0 WHERE id = '{back}'");
+        client.batch_execute(&expire).await.expect("it expires");
+        assert!(claim_ready(&store, 0).await.is_empty(), "nothing is asked for");
+        let mut script = Script::new(back);
+        script.next("it begins");
+        match store.append(&lease, script.next("too late").into()).await {
+            Err(StoreError::Fenced { .. }) => {}
+            other => panic!("a run that is {back} was written to: {other:?}"),
+        }
+    }
 }
 
 #[tokio::test]
@@ -115,7 +202,7 @@ async fn one_fenced_run_does_not_fail_the_others_of_its_batch() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn a_run_that_loses_every_owner_is_set_aside_until_somebody_asks_for_it() {
+async fn run_that_keeps_losing_owners_is_quarantined() {
     let fresh = Fresh::new().await;
     let store = fresh.open(quiet()).await;
     queue(&store, "poison", "a").await;
@@ -127,7 +214,7 @@ async fn a_run_that_loses_every_owner_is_set_aside_until_somebody_asks_for_it() 
     let client = fresh.client().await;
     let status = client.query_one("SELECT status FROM pointsman.run", &[]).await.expect("a row");
     assert_eq!(status.get::<_, &str>(0), "quarantined");
-    // A person resumes it by name; it goes on, and counts for nothing any more.
+    // A person resumes it by id; it continues, and its lost owners no longer count.
     let lease = store.claim(&id("poison")).await.expect("it is asked").expect("it is free");
     let mut script = Script::new("poison");
     script.next("it begins");
@@ -149,7 +236,7 @@ async fn a_key_with_many_runs_keeps_no_other_key_waiting() {
     for name in ["small1", "small2"] {
         queue(&store, name, name).await;
     }
-    // Each of the others has waited less, and is served before the big one goes on.
+    // Each of the others has waited less, and is served before the big one continues.
     let next = claim_ready(&store, 2).await;
     assert_eq!(names(&next), ["small1", "small2"]);
     let rest = claim_ready(&store, 100).await;
@@ -182,7 +269,7 @@ async fn entries_leave_the_indexes_of_runs_alone() {
     for run in runs {
         leases.push(run.await.expect("it ends"));
     }
-    // The figures of a connection are told when it is idle or ends.
+    // The server reports a connection's figures when it is idle or ends.
     let client = fresh.client().await;
     drop((leases, store));
     let asked = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'run'";

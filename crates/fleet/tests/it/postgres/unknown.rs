@@ -33,7 +33,7 @@ async fn an_entry_whose_answer_is_lost_is_there_once() {
         other => panic!("the answer was lost: {other:?}"),
     }
     assert!(!proxy.waits());
-    // The journal reads first, and finds it. Were it to write the same line again, it would be told.
+    // The journal reads first, and finds it. Writing the same line again would be rejected.
     let row = store.run(&script.run).await.expect("it is read");
     assert_eq!((row.seq, row.link), (Seq(2), Digest::of(next.line.as_bytes())));
     match store.append(&lease, next).await {
@@ -47,7 +47,7 @@ async fn an_entry_whose_answer_is_lost_is_there_once() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn a_run_whose_creation_is_not_answered_can_be_claimed_by_who_made_it() {
+async fn creator_can_claim_a_run_after_a_lost_response() {
     let fresh = Fresh::new().await;
     let (proxy, store) = behind_a_proxy(&fresh).await;
     let other = fresh.open(PostgresOptions::default()).await;
@@ -67,13 +67,13 @@ async fn a_run_whose_creation_is_not_answered_can_be_claimed_by_who_made_it() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn an_answer_that_does_not_come_in_time_is_unknown_and_comes_after_all() {
+async fn late_response_is_unknown_and_is_found_later() {
     let fresh = Fresh::new().await;
     let deadline = Duration::from_millis(300);
     let options = PostgresOptions { deadline, heartbeats: false, ..PostgresOptions::default() };
     let store = fresh.open(options).await;
     let (mut script, lease) = Script::create("slow", &store, 5).await.expect("it begins");
-    // Somebody else has the row for now, so the server waits, and we do not tell it to stop.
+    // Another connection has locked the row for now, so the server waits, and we do not cancel it.
     let mut client = fresh.client().await;
     let held = client.transaction().await.expect("it begins");
     held.execute("SELECT FROM pointsman.run WHERE id = 'slow' FOR UPDATE", &[])

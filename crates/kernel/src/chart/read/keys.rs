@@ -1,4 +1,4 @@
-//! A table that is read key by key; what is left over at the end is a mistake.
+//! A table that is read key by key; remaining keys are mistakes.
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -15,7 +15,7 @@ use crate::{
     diagnostic::{Findings, Span, did_you_mean},
 };
 
-/// Reads one value, or says what is wrong with it.
+/// Reads one value, or reports its mistake.
 type Read<'t, 'i, T> = fn(&Spanned<&'t DeValue<'i>>, &mut Findings) -> Option<T>;
 
 pub(super) struct Keys<'t, 'i> {
@@ -51,7 +51,7 @@ impl<'t, 'i> Keys<'t, 'i> {
         self.required_so(found, key, &format!("add `{key} = …`"), read)
     }
 
-    /// The same, with a hint of its own.
+    /// The same, with a specific hint.
     pub(super) fn required_so<T>(
         &mut self,
         found: &mut Findings,
@@ -231,7 +231,7 @@ pub(super) fn json(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Optio
     RawValue::from_string(text).ok().map(|raw| (Spanned::new(raw, value.span), places))
 }
 
-/// Reads what a slot holds.
+/// Reads the value of a slot.
 pub(super) fn value(value: &Spanned<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
     to_json(value, "", &mut BTreeMap::new(), found)
 }
@@ -272,7 +272,7 @@ fn to_json(
             .map(Value::Object),
         // A float or a date has no single spelling, and a digest needs one.
         DeValue::Float(_) | DeValue::Datetime(_) => {
-            wrong_type(value, "text, a whole number, a list or a table", found);
+            wrong_type(value, "a string, a whole number, a list or a table", found);
             None
         }
     }

@@ -166,7 +166,7 @@ fn faults_of_the_infrastructure() {
         }
     }
     for _ in 0..20 {
-        // Nobody answers at all.
+        // No answer at all.
         governed.turn("", &[("search", r#"{"q":"the same"}"#)]);
         governed.now = governed.recorder.run().core.wake.unwrap().0;
         assert!(governed.record(Event::Woke).is_empty());

@@ -166,7 +166,7 @@ impl<'c> GovernedRun<'c> {
         verdicts
     }
 
-    /// Returns the first effect under way.
+    /// Returns the first effect in progress.
     pub(super) fn working(&self) -> Option<EffectId> {
         self.recorder.run().core.items.iter().find_map(|item| match item.doing {
             ItemStatus::Working { effect, .. } => Some(effect),
@@ -200,7 +200,7 @@ impl<'c> GovernedRun<'c> {
         self.answer(Answer::Model(reply))
     }
 
-    /// Answers the first effect under way.
+    /// Answers the first effect in progress.
     pub(super) fn answer(&mut self, answer: Answer<()>) -> Vec<Verdict> {
         let effect = self.working().expect("an effect is in progress");
         self.record(Event::Answered { effect, answer, usage: Usage::default(), sent: None })
@@ -257,7 +257,7 @@ impl<'c> GovernedRun<'c> {
         serde_json::to_string(self.recorder.run()).unwrap()
     }
 
-    /// Leaves nothing of the run but its snapshot, and goes on from there.
+    /// Drops everything of the run but its snapshot, and continues from there.
     pub(super) fn restart(&mut self) {
         let run: Run<ToolCaller> = serde_json::from_str(&self.snapshot()).unwrap();
         let prev = Digest::of(self.lines.last().unwrap().as_bytes());

@@ -35,7 +35,7 @@ fn read(governed: &mut GovernedRun<'_>, path: u64) -> Vec<Verdict> {
 #[test]
 fn the_very_same_call() {
     assert_found([4, 5, 8], |governed, _| read(governed, 0));
-    // The same of a shell, and of a tool that nobody declared.
+    // The same for a shell, and for an undeclared tool.
     assert_found([4, 5, 8], |governed, _| {
         governed.round("shell", r#"{"command":"make"}"#, ok("done"))
     });
@@ -65,7 +65,7 @@ fn the_same_error_at_the_same_target() {
 }
 
 #[test]
-fn the_same_error_whatever_is_asked() {
+fn repeated_error_is_found_for_any_call() {
     let chart = chart("failing_tool = 4");
     let mut governed = GovernedRun::new(&chart);
     for at in 1..=3 {
@@ -141,7 +141,7 @@ fn two_in_turn_with_something_new_between() {
 }
 
 #[test]
-fn what_was_warned_of_comes_back_at_the_next_rung() {
+fn repeated_warning_starts_at_the_next_level() {
     let chart = chart("");
     let mut governed = GovernedRun::new(&chart);
     let again = |governed: &mut GovernedRun<'_>| governed.turn("", &[("read", r#"{"path":"a"}"#)]);
@@ -164,7 +164,7 @@ fn what_was_warned_of_comes_back_at_the_next_rung() {
 }
 
 #[test]
-fn a_person_clears_the_score_and_not_what_was_warned_of() {
+fn person_clears_the_score_but_not_the_warnings() {
     let chart = chart("");
     let mut governed = GovernedRun::new(&chart);
     let levels = |governed: &mut GovernedRun<'_>, rounds| {
@@ -190,7 +190,7 @@ fn calls_side_by_side_are_judged_each() {
             governed.answer(Answer::Tool(result));
         }
     }
-    // Both come for the third time before the next turn: there is no time to warn.
+    // Both occur for the third time before the next turn: there is no time to warn.
     assert_eq!(levels[..2], [Refuse, Refuse]);
     assert!(levels.contains(&Halt), "{levels:?}");
     governed.replays();
@@ -225,7 +225,7 @@ fn a_foreign_loop_is_watched_in_the_same_way() {
         StuckThresholds { unparsable: Some(2), ..StuckThresholds::default() },
         Vec::new(),
     );
-    assert!(watch.hear(&Reply::default(), false).is_none());
-    let verdict = watch.hear(&Reply::default(), false);
+    assert!(watch.observe_reply(&Reply::default(), false).is_none());
+    let verdict = watch.observe_reply(&Reply::default(), false);
     assert_ruled(verdict.as_slice(), Halt, Rule::Unparsable, &[1, 2]);
 }

@@ -87,7 +87,7 @@ fn argument_patterns() {
         (r#"{"path":"src/a.rs","path":"/etc/shadow","mode":1}"#, Refuse),
         (r#"["src/a.rs"]"#, Refuse),
         (r#""src/a.rs""#, Refuse),
-        // What is written with escapes is not let through unread.
+        // Text with escapes is not allowed unread.
         (r#"{"path":"src/\u0061.rs","mode":1}"#, Refuse),
     ] {
         assert_eq!(judged(&permissions, "read", arguments), level, "{arguments}");
@@ -222,7 +222,7 @@ fn a_rule_holds_until_its_time_and_no_longer() {
 }
 
 #[test]
-fn where_nobody_is_there_asking_is_refusing() {
+fn unattended_ask_means_refuse() {
     let unattended = Permissions { attended: false, ..Permissions::ask_all() };
     let chart = chart("");
     let mut governed = GovernedRun::with(&chart, unattended.clone());
@@ -296,7 +296,7 @@ fn an_answer_that_comes_twice_changes_nothing() {
 }
 
 #[test]
-fn what_a_person_wants_remembered_holds_for_calls_like_it_until_it_expires() {
+fn remembered_answer_applies_to_similar_calls_until_expiry() {
     let chart = chart("");
     for (level, granted) in [(Allow, true), (Refuse, false)] {
         let mut governed = GovernedRun::with(&chart, may(Ask, vec![rule("edit", &[], Ask)]));
@@ -393,7 +393,7 @@ fn a_refused_call_alone_leaves_its_state_as_denied() {
 }
 
 #[test]
-fn a_tool_is_worth_offering_if_some_call_of_it_may_run_unasked() {
+fn tool_is_offered_if_some_call_runs_without_asking() {
     let rules = vec![
         rule("shell", &[("command", "cargo *")], Allow),
         rule("shell", &[], Refuse),
@@ -404,8 +404,8 @@ fn a_tool_is_worth_offering_if_some_call_of_it_may_run_unasked() {
     ];
     let permissions = may(Refuse, rules);
     for (tool, worth) in [("shell", true), ("git", false), ("http_get", true), ("write", false)] {
-        assert_eq!(permissions.permits_unasked(tool), worth, "{tool}");
+        assert_eq!(permissions.allows_some_call(tool), worth, "{tool}");
     }
-    assert!(may(Allow, Vec::new()).permits_unasked("write"));
-    assert!(!may(Ask, Vec::new()).permits_unasked("write"));
+    assert!(may(Allow, Vec::new()).allows_some_call("write"));
+    assert!(!may(Ask, Vec::new()).allows_some_call("write"));
 }

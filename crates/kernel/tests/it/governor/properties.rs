@@ -44,10 +44,10 @@ fn acts(longest: usize) -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(acts, 0..longest).prop_map(|acts| acts.concat())
 }
 
-/// How a run is told, where it should not count.
+/// Variations of a run that should not count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wording {
-    /// Draws the order of keys, the ids, and what is masked in results.
+    /// Draws the order of keys, the ids, and the masked parts of results.
     seed: u64,
 }
 
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_keys_ids_and_what_is_masked_never_count(acts in acts(16), seed in any::<u64>()) {
+    fn key_order_ids_and_masked_parts_never_count(acts in acts(16), seed in any::<u64>()) {
         prop_assert_eq!(ruled(&acts, Wording::default()), ruled(&acts, Wording { seed }));
     }
 

@@ -22,7 +22,7 @@ fn the_same_call_in_a_row() {
 }
 
 #[test]
-fn what_comes_after_a_halt_is_counted_afresh() {
+fn counts_restart_after_a_halt() {
     let chart = chart("identical_call = 2");
     let mut governed = GovernedRun::new(&chart);
     governed.quiet("read", r#"{"path":"a"}"#, ok("same"));
@@ -36,7 +36,7 @@ fn what_comes_after_a_halt_is_counted_afresh() {
 }
 
 #[test]
-fn the_evidence_of_a_call_that_moved_starts_where_it_stood_still() {
+fn evidence_starts_at_the_first_unchanged_result() {
     let chart = chart("identical_call = 3");
     let mut governed = GovernedRun::new(&chart);
     governed.quiet("read", r#"{"path":"a"}"#, ok("one"));
@@ -59,7 +59,7 @@ fn the_same_query_in_a_row() {
 }
 
 #[test]
-fn another_page_another_tool_or_a_change_between_is_another_query() {
+fn query_with_other_page_tool_or_change_is_new() {
     let chart = chart("identical_query = 2");
     let mut governed = GovernedRun::new(&chart);
     governed.quiet("search", r#"{"q":"parser","page":1}"#, ok("one"));
@@ -102,7 +102,7 @@ fn a_success_at_the_target_ends_a_row_of_errors() {
 }
 
 #[test]
-fn the_same_tool_failing_whatever_it_is_given() {
+fn failing_tool_is_found_with_any_arguments() {
     for limit in [2, 4] {
         let chart = chart(&format!("failing_tool = {limit}"));
         let mut governed = GovernedRun::new(&chart);
@@ -150,7 +150,7 @@ fn halted(rounds: &[(&str, &str)]) -> Option<usize> {
         let output = format!("done\n[content {before} -> {content}]");
         let arguments = format!(r#"{{"path":"{path}","words":"{at}"}}"#);
         let verdicts = governed.round("edit", &arguments, changed(&output));
-        // What is looked at in between changes nothing.
+        // Reads in between change nothing.
         governed.round("read", &format!(r#"{{"path":"{path}","at":{at}}}"#), ok(content));
         verdicts.iter().any(|it| it.rule == Rule::Oscillation).then_some(at)
     });
@@ -159,7 +159,7 @@ fn halted(rounds: &[(&str, &str)]) -> Option<usize> {
 }
 
 #[test]
-fn two_contents_in_turn_whatever_the_calls_say() {
+fn alternating_contents_are_found_in_any_calls() {
     let (a, b) = (("f", "A"), ("f", "B"));
     assert_eq!(halted(&[b, a, b, a, b]), Some(4));
     let (c, d) = (("g", "C"), ("g", "D"));
@@ -171,7 +171,7 @@ fn healthy_changes_of_contents() {
     let (a, b) = (("f", "A"), ("f", "B"));
     // An experiment that is undone each time, and another one that is tried then.
     assert_eq!(halted(&[a, b, a, ("f", "C"), a, ("f", "D"), a, ("f", "E")]), None);
-    // A line that is put in and taken out again while the work goes on elsewhere.
+    // A line that is added and removed again while the work continues elsewhere.
     assert_eq!(halted(&[a, b, ("g", "1"), a, ("g", "2"), b, ("g", "3"), a, ("g", "4"), b]), None);
     // A change over many files, and all of it undone.
     let files = ["f", "g", "h", "i", "j", "k"];
@@ -194,7 +194,7 @@ fn a_wider_window_needs_more_turns() {
 }
 
 #[test]
-fn many_results_without_anything_new_are_told_and_halt_nothing() {
+fn results_without_news_warn_and_do_not_halt() {
     let chart = chart("no_progress = 3");
     let mut governed = GovernedRun::new(&chart);
     for _ in 1..=2 {
@@ -227,7 +227,7 @@ fn ten_old_results_in_a_row_are_too_many() {
 }
 
 #[test]
-fn something_new_starts_the_count_of_old_results_anew() {
+fn new_result_resets_the_count_of_old_ones() {
     let chart = chart("no_progress = 2");
     let mut governed = GovernedRun::new(&chart);
     for path in ["a", "a", "b", "b", "c", "c"] {
@@ -247,7 +247,7 @@ fn a_fan_out_counts_each_call_and_a_halt_leaves_the_state() {
 }
 
 #[test]
-fn a_governor_that_is_off_says_nothing_but_what_is_permitted() {
+fn disabled_governor_only_checks_permissions() {
     let chart = chart("enable = false\nidentical_call = 2\nsame_error = 2\nunparsable = 1");
     let mut governed = GovernedRun::new(&chart);
     for _ in 0..20 {

@@ -92,7 +92,7 @@ fn a_refused_call_that_comes_again_climbs_to_the_halt() {
         .collect();
     let (warn, refuse, halt) = (Some(Warn), Some(Refuse), Some(Halt));
     assert_eq!(levels, [None, None, None, warn, refuse, refuse, refuse, halt, halt]);
-    // Being refused is no halt by itself, but now it was one.
+    // A refusal alone is not a halt, but now it was one.
     governed.turn("done", &[]);
     assert_eq!(governed.recorder.run().core.ended, Some(Disposition::Stuck));
     governed.replays();

@@ -1,4 +1,4 @@
-//! Rules that stop a call read every spelling of a path, and values that are no text.
+//! Rules that stop a call match every spelling of a path, and values that are not text.
 
 use pointsman_kernel::governor::Level::{self, Allow, Ask, Refuse};
 
@@ -31,13 +31,13 @@ fn no_spelling_of_a_path_gets_past_a_rule_that_refuses_or_asks() {
             }
         }
     }
-    // What is no path of the tool is a text like any other.
+    // An argument that is not a path is a text like any other.
     let permissions = may(Allow, vec![rule("shell", &[("command", "rm *")], Refuse)]);
     assert_eq!(judged(&permissions, "shell", r#"{"command":"./rm a"}"#), Allow);
 }
 
 #[test]
-fn neither_what_is_nested_nor_the_way_up_hides_a_path() {
+fn nested_and_parent_paths_are_matched() {
     let permissions = may(Allow, vec![rule("read", &[("path", "secrets/*")], Refuse)]);
     let judged = |arguments: &str| judged(&permissions, "read", arguments);
     let deep = ["[".repeat(70), "]".repeat(70)].concat();
@@ -49,19 +49,19 @@ fn neither_what_is_nested_nor_the_way_up_hides_a_path() {
 }
 
 #[test]
-fn a_path_that_leads_up_is_let_through_only_by_a_pattern_that_does() {
+fn parent_path_is_allowed_only_by_a_pattern_with_one() {
     let permissions = may(Refuse, vec![rule("read", &[("path", "docs/*")], Allow)]);
     let level = |path: &str| judged(&permissions, "read", &format!(r#"{{"path":"{path}"}}"#));
     assert_eq!((level("docs/a..b"), level("docs/../secrets/key")), (Allow, Refuse));
     let permissions = may(Refuse, vec![rule("read", &[("path", "../docs/*")], Allow)]);
     assert_eq!(judged(&permissions, "read", r#"{"path":"../docs/a"}"#), Allow);
-    // Of what is no path, it says nothing.
+    // It does not apply to anything but paths.
     let permissions = may(Refuse, vec![rule("shell", &[("command", "ls *")], Allow)]);
     assert_eq!(judged(&permissions, "shell", r#"{"command":"ls a/../b"}"#), Allow);
 }
 
 #[test]
-fn a_rule_that_lets_a_call_through_takes_a_path_as_it_is_written() {
+fn allowing_rule_matches_a_path_only_as_written() {
     let permissions = may(Refuse, vec![rule("read", &[("path", "src/*")], Allow)]);
     let level = |path: &str| judged(&permissions, "read", &format!(r#"{{"path":"{path}"}}"#));
     assert_eq!(level("src/a.rs"), Allow);
@@ -75,7 +75,7 @@ fn level(tool: &str, pattern: &str, (rules, otherwise): (Level, Level), value: &
 }
 
 #[test]
-fn what_is_no_text_is_stopped_too() {
+fn values_that_are_not_text_are_matched_too() {
     for stop in [Refuse, Ask] {
         for (pattern, value, fits) in [
             ("push *", r#"["push", "--force"]"#, true),
@@ -98,7 +98,7 @@ fn what_is_no_text_is_stopped_too() {
 }
 
 #[test]
-fn what_is_let_through_is_a_text_or_the_words_of_a_command() {
+fn allowing_rule_matches_plain_texts_and_commands() {
     for (pattern, value, fits) in [
         ("log *", r#"["log", "-3"]"#, true),
         ("log *", r#"["log", "--grep", "a b"]"#, true),
@@ -117,7 +117,7 @@ fn what_is_let_through_is_a_text_or_the_words_of_a_command() {
 }
 
 #[test]
-fn what_is_left_out_is_what_the_tool_puts_in_its_place() {
+fn missing_argument_has_the_tools_default() {
     for (pattern, stops) in [(".", true), ("*", true), ("src/*", false)] {
         let permissions = may(Allow, vec![rule("search", &[("path", pattern)], Refuse)]);
         for arguments in [r#"{"q":"x"}"#, r#"{"q":"x","path":null}"#, r#"{"q":"x","path":"./"}"#] {

@@ -23,7 +23,7 @@ fn many_steps_in_a_state_without_anything_new() {
 }
 
 #[test]
-fn something_new_starts_the_count_of_steps_anew() {
+fn new_information_resets_the_step_count() {
     let chart = chart("steps_in_state = 3");
     let mut governed = GovernedRun::new(&chart);
     for round in 0..20 {
@@ -49,7 +49,7 @@ fn the_same_message_among_the_last_ones() {
 }
 
 #[test]
-fn the_same_words_with_a_call_are_no_message() {
+fn same_text_with_a_call_is_not_a_message() {
     let chart = chart("duplicate_message = 5");
     let mut governed = GovernedRun::new(&chart);
     for page in 0..20 {
@@ -71,7 +71,7 @@ fn many_messages_without_an_action() {
         assert!(governed.turn(text, &[]).is_empty());
     }
     assert_ruled(&governed.turn("five", &[]), Halt, Rule::Monologue, &[6, 7, 8]);
-    // Who was told may answer.
+    // A warned model may answer.
     assert!(governed.turn("six", &[]).is_empty());
     governed.replays();
 }
@@ -83,7 +83,7 @@ fn many_turns_that_could_not_be_read() {
     for text in ["???", "???", "a word", "???", "???"] {
         assert!(governed.turn(text, &[]).is_empty());
     }
-    // A fault of the infrastructure is no turn at all.
+    // A fault of the infrastructure does not count as a turn.
     assert!(governed.fault(FaultClass::Invalid).is_empty());
     assert_ruled(&governed.turn("???", &[]), Halt, Rule::Unparsable, &[5, 6, 8]);
     assert!(governed.turn("???", &[]).is_empty());
@@ -91,7 +91,7 @@ fn many_turns_that_could_not_be_read() {
 }
 
 #[test]
-fn a_halted_run_that_learns_nothing_more_is_no_success() {
+fn halted_run_without_news_is_stuck() {
     for (learns, speaks, ended) in [
         (false, false, Disposition::Stuck),
         (true, false, Disposition::Succeeded),

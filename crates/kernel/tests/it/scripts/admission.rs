@@ -108,15 +108,15 @@ fn beginning_comes_first_and_once() {
         woke => rejected: the run has not begun; its first event must be `begun`
         give go => rejected: the run has not begun; its first event must be `begun`
         cancel => rejected: the run has not begun; its first event must be `begun`
-        begin nonsense => rejected: the body cannot be read: invalid type: integer `7`, expected struct Data at line 1 column 1
+        begin nonsense => rejected: invalid input: invalid type: integer `7`, expected struct Data at line 1 column 1
         begin => -> work; start 1.0 own 0.1; wake 100
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         ",
     );
 }
 
 #[test]
-fn only_what_is_awaited_is_received() {
+fn only_awaited_events_are_received() {
     check(
         WORK,
         "
@@ -126,7 +126,7 @@ fn only_what_is_awaited_is_received() {
         answer 2.0 a => next -a-> idle; 0: settled
         give tune => rejected: state `idle` does not wait for event 2
         give what => rejected: state `idle` does not wait for event 9
-        give go nonsense => rejected: the body cannot be read: invalid type: integer `7`, expected struct Data at line 1 column 1
+        give go nonsense => rejected: invalid input: invalid type: integer `7`, expected struct Data at line 1 column 1
         give go => idle -go-> end; ended succeeded
         ",
     );
@@ -160,7 +160,7 @@ fn time_never_falls() {
         "
         begin => -> work; start 1.0 own 0.1; wake 100
         @10 answer 1.0 a => work -a-> next; start 2.0 Model; 0: settled; wake 110
-        @9 answer 2.0 a => rejected: the time fell from 10 ms to 9 ms
+        @9 answer 2.0 a => rejected: the clock went back from 10 ms to 9 ms
         @10 answer 2.0 a => next -a-> idle; 0: settled
         ",
     );
@@ -181,7 +181,7 @@ fn an_ended_run_takes_nothing_more() {
         give go => rejected: the run has ended; fork it to continue
         pause => rejected: the run has ended; fork it to continue
         resume => rejected: the run has ended; fork it to continue
-        begin => rejected: the run has begun already
+        begin => rejected: the run has already begun
         ",
     );
 }

@@ -1,4 +1,4 @@
-//! Asking: a call that waits for a person, and what goes on meanwhile.
+//! Asking: a call that waits for a person, and what continues meanwhile.
 
 use crate::scripted::check;
 
@@ -30,7 +30,7 @@ on.stuck = "bad"
 "#;
 
 #[test]
-fn a_granted_call_starts_with_what_was_left_of_its_attempt() {
+fn granted_call_has_the_rest_of_its_attempt() {
     check(
         CALL,
         "
@@ -43,7 +43,7 @@ fn a_granted_call_starts_with_what_was_left_of_its_attempt() {
 }
 
 #[test]
-fn neither_the_attempt_nor_the_budget_runs_while_a_person_is_asked() {
+fn clocks_stop_while_a_person_is_asked() {
     check(
         CALL,
         "
@@ -68,7 +68,7 @@ fn a_denied_call_ends_a_run_state_as_denied() {
 }
 
 #[test]
-fn nobody_answering_is_a_no() {
+fn unanswered_question_counts_as_no() {
     check(
         CALL,
         "
@@ -91,7 +91,7 @@ fn unattended_is_denied() {
 }
 
 #[test]
-fn a_refused_tool_is_denied_unasked() {
+fn refused_tool_is_denied_without_asking() {
     check(
         CALL,
         "
@@ -113,7 +113,7 @@ fn an_allowed_call_is_not_asked_for() {
 }
 
 #[test]
-fn other_items_go_on_and_each_has_its_own_result() {
+fn other_items_continue_with_their_own_results() {
     check(
         EACH,
         "
@@ -151,8 +151,8 @@ fn a_grant_waits_for_a_place() {
 }
 
 #[test]
-fn a_place_that_an_earlier_item_waits_for_is_given_to_it_at_once() {
-    // Item 1 gives up its place in the very step in which it would have gone on.
+fn freed_place_goes_to_the_earliest_waiting_item() {
+    // Item 1 loses its place in the very step in which it would have continued.
     check(
         EACH,
         "
@@ -186,7 +186,7 @@ fn a_granted_call_must_still_be_paid() {
 }
 
 #[test]
-fn an_approval_is_no_answer_and_an_answer_no_approval() {
+fn approvals_and_answers_are_not_interchangeable() {
     check(
         CALL,
         "
@@ -202,7 +202,7 @@ fn an_approval_is_no_answer_and_an_answer_no_approval() {
 }
 
 #[test]
-fn a_label_says_what_is_seen() {
+fn label_shows_the_waiting_state() {
     use pointsman_kernel::view::view;
 
     use crate::scripted::{ScriptedRun, chart};
@@ -236,7 +236,7 @@ fn a_label_says_what_is_seen() {
 }
 
 #[test]
-fn a_call_that_the_host_finds_impossible_has_failed_and_nobody_is_asked() {
+fn impossible_call_fails_without_a_prompt() {
     check(
         CALL,
         "
@@ -248,7 +248,7 @@ fn a_call_that_the_host_finds_impossible_has_failed_and_nobody_is_asked() {
 }
 
 #[test]
-fn an_open_question_takes_no_result_of_a_call_that_has_done_something() {
+fn open_question_rejects_the_result_of_a_performed_call() {
     check(
         CALL,
         "
@@ -274,7 +274,7 @@ fn whether_a_call_is_made_again_is_not_the_hosts_to_decide() {
 }
 
 #[test]
-fn unattended_the_host_looks_first_and_then_the_call_is_denied_whatever_is_answered() {
+fn unattended_call_is_denied_after_the_hosts_check() {
     check(
         CALL,
         "
@@ -298,7 +298,7 @@ fn unattended_a_call_that_is_impossible_is_not_denied() {
 }
 
 #[test]
-fn an_answer_that_was_sent_too_late_is_ignored_whenever_it_is_seen() {
+fn late_answer_is_ignored_whenever_it_is_read() {
     check(
         CALL,
         "
@@ -314,7 +314,7 @@ fn an_answer_that_was_sent_too_late_is_ignored_whenever_it_is_seen() {
 }
 
 #[test]
-fn an_answer_that_was_sent_in_time_counts_however_late_it_is_seen() {
+fn timely_answer_counts_even_if_read_late() {
     // One that does not say when it was sent was in time.
     for sent in ["sent=60029", ""] {
         let script = format!(

@@ -48,7 +48,7 @@ fn spending_a_closed_budget_ends_the_run() {
 }
 
 #[test]
-fn the_agent_is_told_of_each_edge_that_cannot_be_paid() {
+fn agent_learns_of_each_used_up_budget() {
     let chart = chart(LOOP);
     let mut scripted = ScriptedRun::new(&chart);
     let told =
@@ -123,7 +123,7 @@ on.failed = "bad"
 "#;
 
 #[test]
-fn an_event_resets_what_names_await() {
+fn event_resets_budgets_with_await() {
     check(
         CHAT,
         "

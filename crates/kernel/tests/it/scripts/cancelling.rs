@@ -1,4 +1,4 @@
-//! Cancelling, in every kind of state: what is under way is stopped and forgone.
+//! Cancelling, in every kind of state: work in progress is stopped and abandoned.
 
 use crate::scripted::check;
 
@@ -67,7 +67,7 @@ fn while_a_job_works() {
 }
 
 #[test]
-fn of_a_turn_the_run_goes_on_waiting() {
+fn cancelled_turn_returns_to_waiting() {
     check(
         ANY,
         "
@@ -95,7 +95,7 @@ fn between_attempts_there_is_nothing_to_stop() {
 }
 
 #[test]
-fn in_a_pause_what_is_held_is_forgone() {
+fn pause_abandons_held_orders() {
     check(
         ANY,
         "
@@ -126,7 +126,7 @@ fn in_a_fan_out_each_item_that_is_not_done() {
 }
 
 #[test]
-fn what_the_chart_does_not_offer_is_rejected() {
+fn cancel_scopes_missing_in_the_chart_are_rejected() {
     check(
         r#"
         [state.work]

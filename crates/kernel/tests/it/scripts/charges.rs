@@ -127,7 +127,7 @@ fn money_is_charged_with_the_answer_and_with_a_failure_too() {
 }
 
 #[test]
-fn tokens_do_not_stop_what_asks_no_model() {
+fn token_budget_does_not_stop_other_work() {
     check(
         &chart("run2", r#"max = 1, charge = "outside_app""#).replace(
             "limit =",
@@ -143,7 +143,7 @@ fn tokens_do_not_stop_what_asks_no_model() {
 
 #[test]
 fn interactions_are_paid_before_they_are_done() {
-    // A tap takes two: three permit one, and the one that is left pays for nothing.
+    // A tap takes two: three permit one, and the remaining one pays for nothing.
     check(
         &chart("tap", r#"max = 3, charge = "interaction""#),
         "
@@ -162,7 +162,7 @@ fn interactions_are_paid_before_they_are_done() {
 }
 
 #[test]
-fn what_touches_nothing_needs_no_interactions() {
+fn work_without_touches_needs_no_interactions() {
     check(
         r#"
         [budget]
@@ -200,7 +200,7 @@ fn actions_outside_the_app_are_known_afterwards() {
 }
 
 #[test]
-fn a_terminal_result_stands_whatever_is_used_up() {
+fn terminal_result_counts_despite_used_up_budgets() {
     let direct = |budget: &str| chart("run2", budget).replace("on.a = \"rest\"", "on.a = \"end\"");
     check(
         &direct(r#"max = 0, charge = "outside_app""#),

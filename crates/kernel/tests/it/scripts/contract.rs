@@ -1,4 +1,4 @@
-//! Agents that break their declaration: never a panic, always an end in good order.
+//! Agents that break their declaration: never a panic, always a clean end.
 
 use crate::scripted::check;
 

@@ -47,7 +47,7 @@ fn the_join_decides_and_not_the_items() {
 }
 
 #[test]
-fn an_outcome_of_an_item_routes_nothing_even_if_it_is_not_declared() {
+fn undeclared_outcome_of_an_item_routes_nothing() {
     check(
         FAN,
         "
@@ -120,7 +120,7 @@ fn items_that_time_out_together_are_seen_to_in_one_step() {
 }
 
 #[test]
-fn a_visit_of_its_own_starts_a_list_anew() {
+fn new_visit_restarts_a_list() {
     check(
         r#"
         [budget]

@@ -81,7 +81,7 @@ fn a_rule_that_is_off_says_nothing() {
 }
 
 #[test]
-fn a_persons_event_starts_the_count_anew() {
+fn persons_event_resets_the_count() {
     check(
         r#"
         [stuck]

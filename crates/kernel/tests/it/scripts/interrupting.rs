@@ -1,4 +1,4 @@
-//! Interruptions: what was under way when nobody drove the run any more.
+//! Interruptions: work in progress when the run lost its owner.
 
 use crate::scripted::check;
 
@@ -58,7 +58,7 @@ fn a_call_that_may_not_be_repeated_is_denied_by_a_no() {
 }
 
 #[test]
-fn a_call_that_may_be_repeated_stays_under_way_and_is_paid_for_again() {
+fn repeatable_call_stays_in_progress_and_is_charged_again() {
     check(
         CALL,
         "
@@ -108,7 +108,7 @@ fn a_model_is_asked_again_and_both_calls_count() {
 }
 
 #[test]
-fn what_was_not_under_way_is_refused() {
+fn unknown_interrupted_effect_is_rejected() {
     check(
         THINK,
         "
@@ -133,7 +133,7 @@ on.failed = "bad"
 "#;
 
 #[test]
-fn calls_that_are_made_again_use_up_the_certificate_and_a_grant_adds_to_it() {
+fn repeated_calls_count_and_a_grant_permits_more() {
     // The certificate says two model calls: two attempts.
     check(
         ONCE,
@@ -156,7 +156,7 @@ fn calls_that_are_made_again_use_up_the_certificate_and_a_grant_adds_to_it() {
 }
 
 #[test]
-fn a_new_attempt_does_not_pass_the_certificate_after_a_repetition() {
+fn repetition_keeps_attempts_within_the_certificate() {
     check(
         ONCE,
         "
@@ -168,7 +168,7 @@ fn a_new_attempt_does_not_pass_the_certificate_after_a_repetition() {
 }
 
 #[test]
-fn what_an_older_build_repeated_does_not_count() {
+fn repetitions_of_older_builds_do_not_count() {
     check(
         ONCE,
         "
@@ -197,7 +197,7 @@ fn a_grant_adds_to_a_budget_and_only_to_one_that_there_is() {
 }
 
 #[test]
-fn a_fork_makes_what_was_under_way_for_the_first_time() {
+fn fork_starts_pending_calls_for_the_first_time() {
     check(
         THINK,
         "

@@ -35,7 +35,7 @@ fn an_answer_settles_and_the_next_state_waits() {
 }
 
 #[test]
-fn a_further_order_is_held_with_what_was_left_of_its_attempt() {
+fn further_order_is_held_with_its_remaining_time() {
     check(
         TWO,
         "
@@ -63,7 +63,7 @@ fn the_next_attempt_is_due_in_a_pause_and_starts_after_it() {
 }
 
 #[test]
-fn what_is_under_way_can_still_time_out() {
+fn work_in_progress_can_still_time_out() {
     check(
         TWO,
         "
@@ -145,7 +145,7 @@ fn pausing_twice_and_resuming_twice_changes_nothing() {
 }
 
 #[test]
-fn what_the_machine_has_paused_only_the_machine_lifts() {
+fn only_the_machine_lifts_its_own_pause() {
     check(
         TWO,
         "
@@ -164,7 +164,7 @@ fn what_the_machine_has_paused_only_the_machine_lifts() {
 }
 
 #[test]
-fn a_pause_stands_until_the_last_who_paused_has_lifted_theirs() {
+fn run_stays_paused_until_every_pause_is_lifted() {
     check(
         TWO,
         "
@@ -211,7 +211,7 @@ fn a_person_who_resumes_a_run_lifts_every_pause() {
 }
 
 #[test]
-fn what_nobody_in_particular_has_paused_anyone_lifts() {
+fn anyone_lifts_a_pause_without_author() {
     for by in ["person", "parent", "machine"] {
         check(
             TWO,

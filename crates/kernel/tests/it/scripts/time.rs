@@ -1,4 +1,4 @@
-//! The time budget: when it runs, when it stands still, what it interrupts.
+//! The time budget: when it runs, when it is stopped, what it interrupts.
 
 use crate::scripted::check;
 
@@ -57,7 +57,7 @@ fn once_it_is_up_it_runs_no_more() {
 }
 
 #[test]
-fn it_stands_still_in_an_await() {
+fn time_budget_stops_in_an_await() {
     check(
         TIMED,
         "
@@ -69,7 +69,7 @@ fn it_stands_still_in_an_await() {
 }
 
 #[test]
-fn it_stands_still_in_a_pause() {
+fn time_budget_stops_in_a_pause() {
     check(
         TIMED,
         "
@@ -83,7 +83,7 @@ fn it_stands_still_in_a_pause() {
 }
 
 #[test]
-fn an_outcome_that_does_not_end_the_run_comes_too_late() {
+fn outcome_after_the_time_budget_leads_to_else() {
     check(
         &TIMED.replace("\"1s\"", "\"250ms\""),
         "
@@ -132,7 +132,7 @@ fn two_that_are_up_together_are_seen_to_one_after_the_other() {
 }
 
 #[test]
-fn a_turn_that_is_cancelled_when_it_is_up_goes_on_with_else() {
+fn turn_cancelled_at_its_limit_continues_with_else() {
     check(
         &format!(
             "[any]\ncancel = \"stopped\"\ncancel_turn = \"idle\"\n{}",

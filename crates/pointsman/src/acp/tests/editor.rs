@@ -32,7 +32,7 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::acp::{AcpLimits, Service, SessionSetup, SetupError};
+use crate::acp::{AcpLimits, AcpSetupError, Service, SessionSetup};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -90,8 +90,8 @@ impl Desk {
         Arc::new(session.unwrap_or_else(|error| panic!("it opens: {error}")))
     }
 
-    /// Opens a new process, so to speak: journals, a service, an editor. It returns when
-    /// the editor is gone and everything was let go of.
+    /// Simulates a new process: journals, a service, an editor. It returns when the editor has
+    /// disconnected and every session is detached.
     pub(crate) fn edit(
         &self,
         chart: &str,
@@ -120,7 +120,7 @@ impl Desk {
         let set_up = move |folder: &Path| {
             if folder.join("locked").exists() {
                 let hint = Some("unlock it".into());
-                return Err(SetupError { why: "the folder is locked".into(), hint });
+                return Err(AcpSetupError { why: "the folder is locked".into(), hint });
             }
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("the text names a model");

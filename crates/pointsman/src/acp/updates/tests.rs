@@ -1,4 +1,4 @@
-//! Tests of what an editor is told, notice by notice.
+//! Tests of an editor's updates, notice by notice.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ fn listens(kind: TurnErrorKind) -> Notice {
     item(TimelineKind::Listens { error: Some(TurnError { kind, message: "because".into() }) })
 }
 
-/// Tells these and returns what is shown, a line each.
+/// Sends these notices and returns the updates, a line each.
 fn told(teller: &mut UpdateBuilder, notices: &[Notice]) -> Vec<String> {
     let updates = notices.iter().flat_map(|notice| teller.tell(notice));
     let line = |update: SessionUpdate| {
@@ -88,14 +88,14 @@ fn told(teller: &mut UpdateBuilder, notices: &[Notice]) -> Vec<String> {
 }
 
 #[test]
-fn what_was_not_streamed_is_told_at_the_end() {
+fn unstreamed_text_is_sent_at_the_end() {
     let notices = [said(REPLY, "one "), answered(REPLY, true, "one two")];
     let told = told(&mut teller(), &notices);
     assert_eq!(told, [r#"agent_message_chunk "one ""#, r#"agent_message_chunk "two""#]);
 }
 
 #[test]
-fn nothing_is_told_twice() {
+fn nothing_is_reported_twice() {
     let notices = [
         said(REPLY, "one"),
         answered(REPLY, true, "one"),
@@ -126,7 +126,7 @@ fn a_reply_that_is_cut_off_is_marked_once_the_next_begins() {
 }
 
 #[test]
-fn replies_without_anything_between_them_stand_apart() {
+fn consecutive_replies_are_separated() {
     let notices = [said(REPLY, "one"), said(AGAIN, "two")];
     let told = told(&mut teller(), &notices);
     assert_eq!(told, [r#"agent_message_chunk "one""#, r#"agent_message_chunk "\n\ntwo""#]);
@@ -140,7 +140,7 @@ fn a_call_that_was_stopped_has_failed() {
 }
 
 #[test]
-fn what_a_tool_puts_out_belongs_to_its_call() {
+fn tool_output_belongs_to_its_call() {
     let notices =
         [attempted(CALL, Some(call())), said(CALL, "line one"), answered(CALL, true, "line one")];
     assert_eq!(
@@ -150,7 +150,7 @@ fn what_a_tool_puts_out_belongs_to_its_call() {
 }
 
 #[test]
-fn a_turn_that_is_over_leaves_nothing_under_way() {
+fn finished_turn_leaves_nothing_in_progress() {
     let asks = QuestionKind::Call { call: call(), identity: Digest::default(), again: false };
     let asked = item(TimelineKind::Asked(Question { effect: REPLY, asks, expires: At(9) }));
     let under_way = [attempted(CALL, Some(call())), asked, listens(TurnErrorKind::Cancelled)];
@@ -166,7 +166,7 @@ fn a_turn_that_is_over_leaves_nothing_under_way() {
 }
 
 #[test]
-fn why_there_is_no_answer_is_said_unless_a_person_cancelled() {
+fn missing_answer_is_explained_unless_cancelled() {
     let notices = [said(REPLY, "half"), listens(TurnErrorKind::Stuck)];
     assert_eq!(
         told(&mut teller(), &notices),
@@ -187,7 +187,7 @@ fn a_question_of_the_chart_is_over_when_it_is_answered() {
 }
 
 #[test]
-fn what_the_governor_says_stands_beside_the_answer() {
+fn governor_notes_appear_next_to_the_answer() {
     let verdict = |level| Verdict {
         level,
         rule: Rule::NothingNew,

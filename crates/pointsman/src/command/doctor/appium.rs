@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_not_asked_for() {
+    fn unset_server_is_not_contacted() {
         let mut all = Vec::new();
         checks(&ExploreConfig::default(), &mut all);
         assert_eq!(all.len(), 1);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_with_the_commands() {
+    fn missing_appium_is_reported_with_commands() {
         let url = "http://127.0.0.1:4723";
         let there = ServerStatus { version: Some("3.8.0".into()), ready: true };
         assert_eq!(server(url, Ok(there), false).detail, "3.8.0 at http://127.0.0.1:4723");

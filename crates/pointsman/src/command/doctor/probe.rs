@@ -6,8 +6,8 @@ use std::{
     process,
 };
 
-/// Tries whether a file could be made or written. Returns where that fails. Nothing stays
-/// behind: what is made for the trial is removed again.
+/// Tests whether a file could be created or written. Returns where that fails. Nothing stays
+/// behind: files created for the test are removed.
 pub(super) fn writable(file: &Path) -> Result<(), (PathBuf, io::Error)> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));

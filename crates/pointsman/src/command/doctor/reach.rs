@@ -46,7 +46,7 @@ pub(super) fn version(program: &str, limit: Duration) -> Result<String, String> 
 pub(super) fn server(url: &str, limit: Duration) -> Result<(), String> {
     let place = place(url).ok_or("it is not a server address")?;
     let (done, result) = mpsc::channel();
-    // Looking a name up has no limit of its own; a thread that is too late is not waited for.
+    // Resolving a name has no timeout; a late thread is not waited for.
     thread::spawn(move || {
         let connected = place.to_socket_addrs().and_then(|addresses| {
             let mut last = io::Error::from(io::ErrorKind::NotFound);

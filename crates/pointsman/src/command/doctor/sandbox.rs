@@ -71,5 +71,5 @@ impl Doctor {
 
 /// Returns whether no command at all can run, and not just this one.
 fn nowhere(why: &str) -> bool {
-    why.starts_with("no command runs")
+    why.starts_with("commands cannot run")
 }

@@ -1,11 +1,10 @@
-//! What pages do with a form that was sent, and what is made of it: sent is what was taken.
+//! How pages react to a sent form, and the result: sent means accepted.
 
 use serde_json::Value;
 
 use super::rig::{ADA, Rig};
 
-/// Sends a form to a page that answers in some way, and returns the exit code and what is
-/// told.
+/// Sends a form to a page that answers in some way, and returns the exit code and the output.
 fn sent(answer: &str) -> (Option<i32>, String, Rig) {
     let rig = Rig::new(&format!("answers-{answer}"), ADA);
     let ran = rig.fill(&format!("replies?{answer}"), &["--submit", "yes"]);
@@ -14,7 +13,7 @@ fn sent(answer: &str) -> (Option<i32>, String, Rig) {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_form_that_was_not_taken_is_not_told_as_sent() {
+fn rejected_form_is_not_reported_as_sent() {
     for (answer, words) in [
         ("dead", "nothing on the page has changed"),
         ("again", "the form came back"),
@@ -38,7 +37,7 @@ fn thanks_in_an_alert_are_thanks() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_page_that_goes_away_while_it_is_filled_takes_nothing_with_it() {
+fn page_replaced_during_filling_is_not_typed_into() {
     let rig = Rig::new("drift", ADA);
     let ran = rig.fill("drift", &["--submit", "yes"]);
     let told = rig.told(&ran);
@@ -50,7 +49,7 @@ fn a_page_that_goes_away_while_it_is_filled_takes_nothing_with_it() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_text_that_a_list_does_not_offer_is_no_text() {
+fn text_outside_the_options_is_discarded() {
     let rig = Rig::new("not-offered", "");
     let mut ends = Vec::new();
     for text in ["", "Atlantis"] {

@@ -96,7 +96,7 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn whatever_a_model_writes_the_run_goes_the_same_way() {
+fn model_text_never_changes_the_path_of_a_run() {
     // One site for all of them: its address is a part of what a page is known by.
     let rig = Rig::new("boundary", "");
     for submit in ["never", "yes"] {
@@ -119,7 +119,7 @@ fn whatever_a_model_writes_the_run_goes_the_same_way() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn what_a_model_writes_is_typed_as_text() {
+fn model_text_is_typed_as_text() {
     let rig = Rig::new("as-text", ADA);
     let turn = format!("{}\n", json!({ "text": TRICKS[1].1 }));
     rig.home.write("tricks.jsonl", &turn.repeat(20));

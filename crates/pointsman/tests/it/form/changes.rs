@@ -1,5 +1,5 @@
-//! A yes is for what was shown: where the page, the control or its target is another by the
-//! time it is pressed, nothing is pressed, and what there is now is asked about anew.
+//! An approval is for what was shown: if the page, the control or its target has changed when it
+//! is pressed, nothing is pressed, and the person is asked again about the new state.
 
 use super::rig::{ADA, Rig};
 use crate::terminal::{CTRL_D, ENTER, Terminal};
@@ -30,7 +30,7 @@ fn a_yes_at_the_terminal_is_not_spent_on_another_label() {
     terminal.keys(&format!("y{ENTER}"));
     let shown = terminal.shows("press `Pay 500 now`");
     assert!(shown.contains("pay or order"), "{shown}");
-    assert!(shown.contains("the page has changed: `Send` says `Pay 500 now` now"), "{shown}");
+    assert!(shown.contains("the page has changed: `Send` now says `Pay 500 now`"), "{shown}");
     terminal.keys(CTRL_D);
     let (code, shown) = terminal.ends();
     assert_eq!(code, 7, "{shown}");
@@ -73,13 +73,16 @@ fn a_form_that_turns_to_another_site_when_it_is_sent_is_stopped() {
     let told = rig.told(&ran);
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("the form targets another site, http://ELSEWHERE"), "{told}");
-    assert!(told.contains("is not known"), "the page has heard of the click: {told}");
+    assert!(
+        told.contains("accepted the form is unknown"),
+        "the page has heard of the click: {told}"
+    );
     nothing_was_sent(&rig);
 }
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_site_that_sends_its_visitors_on_is_told_with_where_it_led() {
+fn redirect_to_another_site_is_reported() {
     let rig = Rig::new("turns-later", ADA);
     let ran = rig.fill("turns?moved", &["--submit", "yes"]);
     let told = rig.told(&ran);
@@ -91,7 +94,7 @@ fn a_site_that_sends_its_visitors_on_is_told_with_where_it_led() {
 /// What the site has answered is judged after a death as it is without one.
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_form_that_was_refused_is_not_told_as_sent_after_a_death() {
+fn rejected_form_is_not_reported_as_sent_after_a_crash() {
     let rig = Rig::new("slowly-broken", ADA);
     let mut running = rig.start("turns?slowly-broken", &["--submit", "yes"], &[]);
     running.until("it is sent", || !rig.site.delivery("/slowly-broken").is_empty());

@@ -10,7 +10,7 @@ const ANSWERS: &str = r#"
 "Why do you want to come?" = "For the trains."
 "#;
 
-/// Returns the processes below one, each before those that it started.
+/// Returns the descendants of a process, parents first.
 fn below(id: u32) -> Vec<(u32, String)> {
     let mut parents = BTreeMap::new();
     for entry in fs::read_dir("/proc").expect("the folder is readable").flatten() {
@@ -73,8 +73,8 @@ fn typed_so_far(rig: &Rig) -> BTreeMap<String, usize> {
     typed
 }
 
-/// Returns how many characters were put into each field. Each is told in a message of its
-/// own, and the last may still be on its way.
+/// Returns how many characters were put into each field. Each is reported in its own message, and
+/// the last may still be on its way.
 fn typed(rig: &Rig) -> BTreeMap<String, usize> {
     let mut before = typed_so_far(rig);
     for _ in 0..20 {
@@ -90,7 +90,7 @@ fn typed(rig: &Rig) -> BTreeMap<String, usize> {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_killed_run_goes_on_in_the_same_browser_and_fills_nothing_twice() {
+fn killed_run_resumes_in_its_browser_without_refilling() {
     let rig = Rig::new("alone", &format!("{ADA}{ANSWERS}"));
     let ran = rig.fill("plain", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
@@ -115,7 +115,7 @@ fn a_killed_run_goes_on_in_the_same_browser_and_fills_nothing_twice() {
 /// A press that was written down for an earlier page says nothing of the last one.
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn what_is_told_as_sent_after_a_death_was_sent_once() {
+fn form_reported_as_sent_after_a_crash_was_sent_once() {
     let profile = format!(
         "{ADA}name = \"Ada Lovelace\"\naddress-line1 = \"12 Harbour Road\"\n\
          address-level2 = \"Whitby\"\npostal-code = \"YO21 1AA\"\n\
@@ -140,7 +140,7 @@ fn what_is_told_as_sent_after_a_death_was_sent_once() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_run_that_is_killed_at_any_time_goes_on() {
+fn run_killed_at_any_time_resumes() {
     let rig = Rig::new("any-time", &format!("{ADA}{ANSWERS}"));
     let running = {
         let mut running = rig.start("plain", &["--submit", "yes"], &[]);
@@ -178,7 +178,7 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
     // Which field it was at is the moment's.
-    for words in ["the browser is gone", "start a new run", "failed in `error`"] {
+    for words in ["lost the browser", "start a new run", "failed in `error`"] {
         assert!(rig.told(&resumed).contains(words), "{}", rig.told(&resumed));
     }
     assert_eq!(rig.state(), "error");

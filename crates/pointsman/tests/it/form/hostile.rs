@@ -1,4 +1,4 @@
-//! Pages that do what they like: each run ends safely, in time, and says what is known.
+//! Hostile pages: each run ends safely, in time, and reports only known facts.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn untouched(rig: &Rig, told: &str) {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_question_at_a_touch_is_dismissed_and_told() {
+fn dialog_at_a_touch_is_dismissed_and_reported() {
     let (rig, ran, told) = filled("confirm", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{told}");
     assert!(told.contains("a dialog said \"Send everything now?\" and was dismissed"), "{told}");
@@ -30,7 +30,7 @@ fn a_question_at_a_touch_is_dismissed_and_told() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_window_that_opens_while_a_page_is_filled_is_told() {
+fn new_window_during_filling_is_reported() {
     let (rig, ran, told) = filled("window", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{told}");
     assert!(told.contains("page 1: it opened another window, which is left to you"), "{told}");
@@ -46,7 +46,7 @@ fn a_link_that_is_a_script_leads_to_no_other_site() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_frame_of_another_site_is_left_alone_with_all_that_lies_in_it() {
+fn frame_of_another_site_is_ignored() {
     let (rig, ran, told) = filled("frames", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{told}");
     assert!(told.contains("2 of 2 fields filled"), "{told}");
@@ -57,10 +57,14 @@ fn a_frame_of_another_site_is_left_alone_with_all_that_lies_in_it() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_page_that_loads_itself_anew_is_not_filled_as_the_one_that_was_read() {
+fn reloaded_page_is_not_filled() {
     // How far it came by then is the moment's.
     let (rig, _, told) = filled("refresh", &["--submit", "never"]);
-    assert!(told.contains("by itself") || told.contains("its document has changed"), "{told}");
+    assert!(
+        told.to_lowercase().contains("another page was loaded")
+            || told.contains("its document has changed"),
+        "{told}"
+    );
     assert!(rig.site.delivery("/sent").is_empty(), "{told}");
     let (rig, ran, told) = filled("elsewhere", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(1), "{told}");
@@ -78,7 +82,7 @@ fn an_address_that_changes_at_every_key_is_the_same_page() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_form_that_is_answered_with_a_file_is_not_told_as_sent() {
+fn download_response_is_not_reported_as_sent() {
     let (rig, ran, told) = filled("file", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("nothing on the page has changed"), "{told}");
@@ -87,7 +91,7 @@ fn a_form_that_is_answered_with_a_file_is_not_told_as_sent() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_control_is_pressed_once_whatever_its_page_makes_of_it() {
+fn control_is_pressed_exactly_once() {
     let (rig, ran, told) = filled("twice", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(0), "{told}");
     let clicks = rig.notes("click");
@@ -96,7 +100,7 @@ fn a_control_is_pressed_once_whatever_its_page_makes_of_it() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn what_a_worker_answers_in_the_place_of_the_site_is_told_as_it_is() {
+fn service_worker_response_is_reported_as_such() {
     let rig = Rig::new("worker", ADA);
     let ran = rig.fill("worker", &["--submit", "yes"]);
     let told = rig.told(&ran);

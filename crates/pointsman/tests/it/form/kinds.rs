@@ -1,5 +1,5 @@
-//! Every kind of field, in the frameworks and disguises that pages have them in: what is
-//! sent in the end is what the profile says.
+//! Every kind of field, in common frameworks and disguises: the sent values are those of the
+//! profile.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -8,9 +8,9 @@ use super::rig::{ADA, Rig};
 
 const SEND: &[&str] = &["--submit", "yes"];
 
-/// What is written is typed and never set by a script: each change is one that a person
-/// could have caused. The list of a `select` is the browser's own, and no driver opens it.
-/// A script sends the key events; the browser's own keys would go to the focused element.
+/// Text is typed and never set by a script: a person could have caused each change. The list of a
+/// `select` is the browser's own, and no driver opens it. A script sends the key events; the
+/// browser's own keys would go to the focused element.
 fn only_by_hand(rig: &Rig) {
     assert!(!rig.notes("input").is_empty(), "the page tells what happens to it");
     for kind in ["input", "change", "click"] {
@@ -22,7 +22,7 @@ fn only_by_hand(rig: &Rig) {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_react_form_hears_of_every_value() {
+fn react_form_receives_every_value() {
     let answers = r#"
 address-level2 = "Oslo"
 [answers]
@@ -45,7 +45,7 @@ address-level2 = "Oslo"
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_vue_form_hears_of_every_value() {
+fn vue_form_receives_every_value() {
     let answers = r#"
 [answers]
 "How many people come?" = "4"
@@ -66,7 +66,7 @@ fn a_vue_form_hears_of_every_value() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn masks_keep_what_was_meant() {
+fn masked_fields_keep_their_value() {
     let profile = r#"
 tel = "+1 212 555 0123"
 bday = "1985-02-03"
@@ -160,7 +160,7 @@ fn fields_in_a_frame_are_found() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn lists_that_are_no_select_are_chosen_from() {
+fn custom_lists_are_filled() {
     let profile = r#"
 [answers]
 "Town of departure" = "Berlin"
@@ -176,7 +176,7 @@ fn lists_that_are_no_select_are_chosen_from() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn rich_text_hears_of_what_is_typed() {
+fn rich_text_field_receives_typed_text() {
     let profile = r#"
 [answers]
 "Title of the story" = "The last train"

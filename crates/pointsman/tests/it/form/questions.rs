@@ -1,5 +1,5 @@
-//! Sending is asked for at a terminal: what is told, and what each key comes to. The browser
-//! does not wait, so nothing is left for later.
+//! Sending prompts at a terminal: the question, and the effect of each key. The browser does not
+//! wait, so nothing is left for later.
 
 use super::rig::{ADA, Rig};
 use crate::terminal::{CTRL_C, CTRL_D, Terminal};
@@ -22,7 +22,7 @@ fn asked(name: &str) -> (Rig, Terminal, String) {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_form_that_is_to_be_sent_is_told_of_and_not_left_for_later() {
+fn submit_question_is_shown_and_cannot_wait() {
     let (rig, terminal, shown) = asked("asked-yes");
     assert!(shown.contains("send the form") && shown.contains("7 fields filled"), "{shown}");
     assert!(!shown.contains("[l]ater") && !shown.contains("[a]lways"), "{shown}");
@@ -39,7 +39,7 @@ fn a_form_that_is_to_be_sent_is_told_of_and_not_left_for_later() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn whoever_leaves_the_question_cancels_or_says_no() {
+fn leaving_a_form_question_cancels_or_denies() {
     let (rig, terminal, shown) = asked("asked-cancel");
     assert!(shown.contains("Ctrl-C cancels the run, Ctrl-D answers no"), "{shown}");
     terminal.keys(CTRL_C);

@@ -2,14 +2,14 @@
 
 use super::rig::{ADA, Rig};
 
-const PRESSED: &str = "`Next` was pressed: the site may have what was filled in before. \
-                       Look there before you send it again.";
-const BY_ITSELF: &str = "the site may have what was filled in";
+const PRESSED: &str = "`Next` was pressed: the site may have the filled-in values. \
+                       Check the site before you send it again.";
+const BY_ITSELF: &str = "the site may have the filled-in values";
 const REACH: &str = "[answers]\n\"How may we reach you?\" = \"By mail\"\n";
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_next_that_sends_is_told_as_pressed() {
+fn sending_next_is_reported_as_pressed() {
     for (page, mode, sends) in [
         ("sends?script", "never", true),
         ("sends?script", "ask", true),
@@ -31,7 +31,7 @@ fn a_next_that_sends_is_told_as_pressed() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_page_that_sends_by_itself_is_told() {
+fn page_that_sends_automatically_is_reported() {
     for page in ["sends?change", "sends?choice"] {
         let rig = Rig::new("itself", &format!("{ADA}{REACH}"));
         let ran = rig.fill(page, &["--submit", "never"]);
@@ -44,7 +44,7 @@ fn a_page_that_sends_by_itself_is_told() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn what_nobody_can_see_is_not_denied() {
+fn unobservable_sending_is_not_denied() {
     // A timer may fire after the last look, and a script sends without leaving the page.
     for page in ["sends?timer", "sends?blur"] {
         let rig = Rig::new("unseen", ADA);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// How long a run may take: a page that never stands still takes the longest.
+/// How long a run may take: a page that never stops changing takes the longest.
 const LIMIT: Duration = Duration::from_mins(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// How late the states of a country come.
@@ -53,7 +53,7 @@ impl Rig {
     pub(super) fn new(name: &str, profile: &str) -> Self {
         let home = Home::new(&format!("form-{name}"));
         home.write("profile.toml", profile);
-        // What is said of a profile that others can read must not depend on our umask.
+        // The message about a profile that others can read must not depend on our umask.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         fs::set_permissions(home.path("profile.toml"), open)
             .expect("the owner may set permissions");

@@ -1,5 +1,5 @@
-//! What must not happen on a page, whatever it asks for: traps that stay empty, doors that
-//! stay shut, and a clear word where a person has to go on.
+//! What must not happen on a page, whatever it asks for: traps stay empty, sensitive fields are
+//! skipped, and the report is clear where a person has to continue.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -35,7 +35,7 @@ fn a_captcha_is_left_to_the_person_and_nothing_is_sent() {
     assert_snapshot!(rig.shown("captcha", SEND));
     assert!(rig.site.delivery("/sent").is_empty());
     assert!(rig.notes("click").iter().all(|note| note["field"] != "robot"));
-    // What the profile allows is filled; it never shows in what is kept.
+    // Allowed values are filled, and never appear in stored data.
     assert!(rig.notes("input").iter().any(|note| note["field"] == "new"));
     let (_, kept, _) = rig.home.pointsman(&["show", "last", "--json"]);
     assert!(!kept.contains("s3cret-Word") && !kept.contains("ada@example.org"), "{kept}");
@@ -75,7 +75,7 @@ fn another_site_is_not_ours_to_fill() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_page_that_never_stands_still_is_given_up() {
+fn ever_changing_page_is_abandoned() {
     let rig = Rig::new("restless", ADA);
     let shown = rig.shown("restless", SEND);
     // Which fields were there at the end is the moment's.
@@ -92,7 +92,7 @@ fn a_page_that_never_stands_still_is_given_up() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_page_that_is_not_there_is_told() {
+fn missing_page_is_reported() {
     let rig = Rig::new("nothing", ADA);
     assert_snapshot!("no_form", rig.shown("nothing-here", SEND));
     let url = format!("http://{}/", closed());
@@ -102,7 +102,7 @@ fn a_page_that_is_not_there_is_told() {
     assert_snapshot!("no_site", told);
 }
 
-/// Returns an address that nobody listens on.
+/// Returns an address without a listener.
 fn closed() -> std::net::SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
     listener.local_addr().expect("a bound socket has an address")

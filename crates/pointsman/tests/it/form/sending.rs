@@ -1,4 +1,4 @@
-//! Going on and sending: step by step where it is safe, and sent once, or not at all.
+//! Navigating and sending: step by step if it is safe, and sent once, or not at all.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -27,7 +27,7 @@ fn nothing_is_sent_unless_it_was_said() {
     let rig = Rig::new("never", &format!("{ADA}{ANSWERS}"));
     assert_snapshot!("submit_never", rig.shown("plain", &["--submit", "never"]));
     assert_snapshot!("submit_unattended", rig.shown("plain", &["--unattended"]));
-    // Without a terminal there is nobody to ask, and so the answer is no.
+    // Without a terminal there is no one to ask, so the answer is no.
     assert_snapshot!("submit_ask", rig.shown("plain", &[]));
     assert!(rig.site.delivery("/sent").is_empty());
     assert!(rig.notes("click").iter().all(|note| note["field"] != "button"));
@@ -35,7 +35,7 @@ fn nothing_is_sent_unless_it_was_said() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn what_was_approved_is_sent_once() {
+fn approved_form_is_sent_once() {
     let rig = Rig::new("yes", &format!("{ADA}{ANSWERS}"));
     assert_snapshot!("submit_yes", rig.shown("plain", &["--submit", "yes"]));
     let wanted = json!({

@@ -63,7 +63,7 @@ fn a_sentence_at_a_question_is_the_next_message() {
 }
 
 #[test]
-fn what_is_pasted_at_a_question_is_a_message() {
+fn pasted_text_at_a_question_is_a_message() {
     let home = wanting("pasted", 0, "write", "path = 'a.txt', content = 'one'");
     let terminal = Terminal::start(&home, &[&MODEL[..], &["Write"]].concat());
     terminal.asks();
@@ -79,7 +79,7 @@ fn what_is_pasted_at_a_question_is_a_message() {
 }
 
 #[test]
-fn a_line_that_was_typed_before_a_run_asks_is_no_answer() {
+fn line_typed_before_a_question_is_not_an_answer() {
     let home = wanting("early-run", 2_000, "write", "path = 'a.txt', content = 'one'");
     let run = ["run", "chat", "Write", "--model", "script:script.toml"];
     let terminal = Terminal::start(&home, &run);
@@ -110,7 +110,7 @@ fn the_end_of_a_long_command_is_seen() {
 }
 
 #[test]
-fn what_is_longer_than_the_screen_is_shown_before_yes_counts() {
+fn yes_counts_only_after_the_last_page() {
     let lines: Vec<String> = (1..=90).map(|line| format!("line {line}\\n")).collect();
     let lines = lines.concat();
     let home = wanting("long-write", 0, "write", &format!("path = 'a.txt', content = \"{lines}\""));
@@ -119,7 +119,7 @@ fn what_is_longer_than_the_screen_is_shown_before_yes_counts() {
     let shown = terminal.shows("[m]ore");
     assert!(shown.contains("write a.txt: 90 lines") && shown.contains("- old"), "{shown}");
     assert!(shown.contains("+ line 2") && !shown.contains("+ line 89"), "{shown}");
-    // Yes is no choice yet.
+    // Yes is not a choice yet.
     terminal.shows("Enter shows more");
     terminal.keys("y\r");
     terminal.shows("not all of it was shown");

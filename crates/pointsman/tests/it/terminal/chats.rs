@@ -89,7 +89,7 @@ fn a_second_ctrl_c_leaves_a_turn_that_does_not_stop() {
 }
 
 #[test]
-fn what_is_typed_while_it_is_busy_waits_and_is_not_lost() {
+fn line_typed_during_a_turn_is_queued() {
     let home = Home::new("queued");
     home.write(
         "script.toml",
@@ -172,7 +172,7 @@ fn a_message_of_blanks_says_nothing() {
 }
 
 #[test]
-fn what_is_typed_is_for_the_user_alone() {
+fn history_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new("modes");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
@@ -192,7 +192,7 @@ fn what_is_typed_is_for_the_user_alone() {
 }
 
 #[test]
-fn what_is_typed_before_the_prompt_is_there_is_sent() {
+fn line_typed_before_the_prompt_is_sent() {
     let home = Home::new("ahead");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
@@ -203,7 +203,7 @@ fn what_is_typed_before_the_prompt_is_there_is_sent() {
 }
 
 #[test]
-fn the_newest_other_conversation_is_gone_on_with() {
+fn resume_takes_the_newest_other_conversation() {
     let home = Home::new("other");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
@@ -224,7 +224,7 @@ fn the_newest_other_conversation_is_gone_on_with() {
 }
 
 #[test]
-fn commands_of_the_prompt_do_what_they_say() {
+fn slash_commands_work() {
     let home = Home::new("slashes");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);

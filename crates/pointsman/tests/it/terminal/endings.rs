@@ -7,8 +7,8 @@ const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
 const CODE: [&str; 4] = ["--agent", "code", "--resume", "last"];
 
 #[test]
-fn a_request_to_end_is_heard_at_the_prompt() {
-    // By the second one the run is let go of while nobody but the run is told.
+fn sigterm_is_handled_at_the_prompt() {
+    // The second signal detaches from the run while only the run is notified.
     for signal in ["TERM", "INT"] {
         let home = Home::new(&format!("prompt-{signal}"));
         home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
@@ -23,7 +23,7 @@ fn a_request_to_end_is_heard_at_the_prompt() {
 }
 
 #[test]
-fn a_request_to_end_is_heard_where_no_conversation_is_held() {
+fn sigterm_ends_the_prompt_without_a_conversation() {
     let home = Home::new("term-new");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
     let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
@@ -37,7 +37,7 @@ fn a_request_to_end_is_heard_where_no_conversation_is_held() {
 }
 
 #[test]
-fn a_request_to_end_is_heard_while_a_run_asks() {
+fn sigterm_is_handled_during_a_question() {
     let home = Home::new("term-asks");
     let terminal = Terminal::start(&home, &["run", "note.toml", "Hello", "--set", "tone=dry"]);
     terminal.asks();
@@ -49,7 +49,7 @@ fn a_request_to_end_is_heard_while_a_run_asks() {
 }
 
 #[test]
-fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
+fn ended_run_reports_unreceived_messages() {
     let home = Home::new("ends-itself");
     home.write("plan.md", "1. Write\n");
     home.write(
@@ -75,7 +75,7 @@ fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Phase 1") || shown.contains("1. Write"), "it reports:\n{shown}");
     assert!(shown.contains("not delivered: and then rest"), "{shown}");
-    // It is said to the run that goes on.
+    // It is sent to the run that continues.
     home.write("script.toml", "[[turn]]\ntext = 'I rest.'\n");
     let terminal = Terminal::start(&home, &[&MODEL[..], &CODE].concat());
     terminal.shows("› and then rest");
@@ -97,7 +97,7 @@ fn a_question_ends_lines_that_were_typed() {
 }
 
 #[test]
-fn what_a_document_holds_does_not_steer_the_terminal() {
+fn document_text_cannot_control_the_terminal() {
     let home = Home::new("steers");
     home.write("docs/gates.md", "# Gates\n\nThe gate \u{1b}]0;owned\u{7}\u{1b}[2J is shut.\n");
     let terminal =
@@ -125,7 +125,7 @@ fn the_live_line_of_a_run_is_gone_after_ctrl_c() {
 }
 
 #[test]
-fn an_error_is_told_once_in_a_conversation() {
+fn error_is_shown_once_in_a_conversation() {
     let home = Home::new("told-once");
     home.write(
         "script.toml",

@@ -1,4 +1,4 @@
-//! Permission: what is asked, and what comes of each answer.
+//! Permission: the questions, and the effect of each answer.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn yes_is_for_one_call() {
 }
 
 #[test]
-fn no_has_a_reason_that_the_model_is_told() {
+fn reason_of_a_denial_reaches_the_model() {
     let (home, terminal) = asked("permit-no");
     terminal.keys("n\r");
     terminal.shows("Reason");
@@ -166,7 +166,7 @@ fn a_dumb_terminal_is_asked_in_plain_lines() {
 }
 
 #[test]
-fn whoever_joins_on_a_dumb_terminal_is_asked_once() {
+fn dumb_terminal_asks_once() {
     let (home, terminal) = asked("permit-dumb-joins");
     terminal.keys("later\r");
     assert_eq!(terminal.ends().0, 3);

@@ -6,7 +6,7 @@ use crate::home::Home;
 const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
 
 #[test]
-fn a_conversation_goes_on_in_another_process() {
+fn conversation_resumes_in_another_process() {
     let home = Home::new("return");
     home.write("script.toml", "[[turn]]\ntext = 'Seven.'\n");
     let terminal = Terminal::start(&home, &MODEL);
@@ -35,7 +35,7 @@ fn a_conversation_goes_on_in_another_process() {
 }
 
 #[test]
-fn a_message_that_waited_is_heard_after_a_kill() {
+fn queued_message_survives_a_kill() {
     let home = Home::new("killed-chat");
     home.write("script.toml", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
     let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());

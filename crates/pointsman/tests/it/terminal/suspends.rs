@@ -1,4 +1,4 @@
-//! Ctrl-Z: the program stops, the shell has the terminal as it was, and `fg` goes on.
+//! Ctrl-Z: the program stops, the shell has its terminal, and `fg` continues.
 
 use super::{CTRL_D, Terminal};
 use crate::home::Home;
@@ -10,7 +10,7 @@ const CALL: &str = "[[turn]]\ntext = 'I write.'\n\
                     [[turn]]\ntext = 'That is all.'\n";
 
 #[test]
-fn a_question_is_there_again_when_the_program_goes_on() {
+fn question_is_restored_after_suspending() {
     for command in [&CHAT[..], &["run", "chat", "Write", "--model", "script:script.toml"]] {
         let home = Home::new("suspend-asks");
         home.write("script.toml", CALL);
@@ -30,7 +30,7 @@ fn a_question_is_there_again_when_the_program_goes_on() {
 }
 
 #[test]
-fn the_line_at_the_prompt_is_there_again_when_the_program_goes_on() {
+fn prompt_line_is_restored_after_suspending() {
     let home = Home::new("suspend-prompt");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
     let terminal = Terminal::with_jobs(&home, &CHAT);

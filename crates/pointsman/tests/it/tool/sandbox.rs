@@ -59,7 +59,7 @@ fn kinds() -> [(&'static str, &'static str); 2] {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn no_secret_beside_a_toolchain_is_seen() {
+fn secrets_next_to_a_toolchain_are_hidden() {
     for (kind, settings) in kinds() {
         let home = Home::new(&format!("secrets-{kind}"));
         home.settings(&format!("[sandbox]\n{settings}"));
@@ -158,7 +158,7 @@ fn doctor_says_which_toolchains_work_by_trying_them() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_full_disk_is_told_with_the_way_out() {
+fn full_disk_is_reported_with_a_hint() {
     let home = Home::new("full-disk");
     let (whole, small) = (home.path(""), home.path("small"));
     fs::create_dir_all(&small).expect("the folder is created");
@@ -186,8 +186,8 @@ const WRITES: &str = "[[turn]]\ntext = 'I write it.'\n[[turn.calls]]\ntool = 'wr
                       arguments = { path = 'a.txt', content = 'x' }\n\
                       [[turn]]\ntext = 'Write a file'\n[[turn]]\ntext = 'All done.'\n";
 
-/// Sends the requests of an editor one after the other, allows what is asked for, and returns
-/// the last result with everything that was shown.
+/// Sends the requests of an editor one after the other, allows everything, and returns the last
+/// result with all output.
 fn edited(home: &Home, requests: &[(&str, Value)]) -> (Value, String) {
     let model = format!("script:{}", home.path("script.toml").display());
     let mut child = acp::start(home, &["--model", &model, "--commit"]);
@@ -222,7 +222,7 @@ fn edited(home: &Home, requests: &[(&str, Value)]) -> (Value, String) {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_commit_is_shown_in_the_editor_when_it_is_made_and_when_the_session_is_loaded_again() {
+fn commits_are_shown_live_and_when_a_session_is_loaded() {
     let home = Home::new("acp-commit");
     home.write("script.toml", WRITES);
     let work = home.path("docs");

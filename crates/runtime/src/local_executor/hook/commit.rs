@@ -1,5 +1,4 @@
-//! The commit after tools: what the run's `edit` and `write` have changed, and nothing
-//! that a person had under way.
+//! The commit after tools: changes by the run's `edit` and `write`, and none by a person.
 
 use std::{path::Path, time::Duration};
 
@@ -39,15 +38,15 @@ const SYSTEM: &str = "You write messages for git commits. Answer with one line o
 #[derive(Debug)]
 pub(super) struct Changed {
     path: String,
-    /// Whether nobody else's work is in it.
+    /// Whether it has only the run's changes.
     own: bool,
     /// What it held when that was found.
     content: String,
 }
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, Default)]
-pub(super) struct Committed {
+pub(super) struct CommitResult {
     pub(super) made: bool,
     pub(super) actions: Vec<String>,
     pub(super) usage: Usage,
@@ -67,7 +66,7 @@ pub(super) async fn changes(executor: &LocalExecutor, run: &RunId) -> Result<Vec
     let mut changed = Vec::new();
     for (path, is_new) in pending(executor, &ledger.paths()).await? {
         let content = executor.0.tools.content(Path::new(&path)).unwrap_or_else(|| NONE.into());
-        // What cannot be compared is nobody's to commit.
+        // A file that cannot be compared is not committed.
         let committed = committed(executor, &path, is_new).await;
         let own = committed.is_some_and(|committed| ledger.owns(&path, &committed, &content));
         changed.push(Changed { path, own, content });
@@ -76,7 +75,7 @@ pub(super) async fn changes(executor: &LocalExecutor, run: &RunId) -> Result<Vec
     Ok(changed)
 }
 
-/// Returns the digest of a file as it was committed last.
+/// Returns the digest of a file in the last commit.
 async fn committed(executor: &LocalExecutor, path: &str, is_new: bool) -> Option<String> {
     if is_new {
         return Some(NONE.into());
@@ -106,15 +105,15 @@ async fn pending(executor: &LocalExecutor, paths: &[&str]) -> Result<Vec<(String
     Ok(listed.split('\0').filter_map(entry).collect())
 }
 
-/// Commits the run's own changes, and says what is left out. Where commands ran since they
-/// were found, those may have changed them.
+/// Commits the run's own changes, and reports what is left out. Commands that ran since may have
+/// changed the files.
 pub(super) async fn commit(
     executor: &LocalExecutor,
     permit: &Permit,
     changed: &[Changed],
     commanded: bool,
-) -> Committed {
-    let mut committed = Committed::default();
+) -> CommitResult {
+    let mut committed = CommitResult::default();
     let (own, others): (Vec<&Changed>, Vec<&Changed>) = changed.iter().partition(|it| it.own);
     if !others.is_empty() {
         let list: Vec<&str> = others.iter().map(|it| it.path.as_str()).collect();
@@ -138,7 +137,7 @@ pub(super) async fn commit(
     committed
 }
 
-/// Commits files by way of the index, so that nothing gets in which was written since.
+/// Commits files through the index, so that later changes stay out.
 async fn make(
     executor: &LocalExecutor,
     permit: &Permit,
@@ -153,7 +152,7 @@ async fn make(
             1 => "1 file is".to_owned(),
             count => format!("{count} files are"),
         };
-        return Err(format!("the git index has changes of others, so {left} left to you"));
+        return Err(format!("the git index has other changes, so {left} left to you"));
     }
     // A command may have put them back since.
     let pending = pending(executor, &names).await?;
@@ -191,7 +190,7 @@ async fn make(
     Ok(Some(format!("committed {files} as {}: {message}", id.trim())))
 }
 
-/// Returns a line that says what is committed: a model's, or a plain one.
+/// Returns the commit message: a model's, or a plain one.
 async fn message(
     executor: &LocalExecutor,
     permit: &Permit,
@@ -218,8 +217,7 @@ async fn message(
     };
     let question = ModelRequest { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
-    let asking =
-        tokio::time::timeout(limit, executor.0.model.ask(question, ProgressSink::nobody()));
+    let asking = tokio::time::timeout(limit, executor.0.model.ask(question, ProgressSink::none()));
     let Ok(done) = asking.await else {
         tracing::warn!(
             limit_ms = hooks.message_ms,
@@ -258,7 +256,7 @@ pub(super) async fn git(executor: &LocalExecutor, arguments: &[&str]) -> Result<
     String::from_utf8(read).map_err(|_| "a file name is not UTF-8".into())
 }
 
-/// Runs git over files, whose names it takes to the letter.
+/// Runs git on files, whose names are taken literally.
 pub(super) async fn git_over(
     executor: &LocalExecutor,
     arguments: &[&str],

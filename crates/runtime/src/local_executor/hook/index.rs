@@ -1,4 +1,4 @@
-//! Git's index: what the hook stages there, and whether somebody else is at it too.
+//! Git's index: what the hook stages, and whether another program changes it too.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{
     commit::{git, git_over},
 };
 
-/// Returns what is staged: each file with what is to be committed of it.
+/// Returns the staged files, each with its content.
 pub(super) async fn read(executor: &LocalExecutor) -> Result<BTreeMap<String, String>, String> {
     let listed =
         git(executor, &["diff", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64"]).await?;
@@ -28,7 +28,7 @@ impl Staged {
         Ok(Self(staged))
     }
 
-    /// Makes sure that this is staged still, and nothing else.
+    /// Makes sure that exactly this is still staged.
     pub(super) async fn check(&self, executor: &LocalExecutor) -> Result<(), String> {
         let now = read(executor).await?;
         let differs = |path: &&String| self.0.get(*path) != now.get(*path);
@@ -43,7 +43,7 @@ impl Staged {
         Err(format!("another program changed the git index ({list}), so nothing is committed"))
     }
 
-    /// Takes back what was staged, but for what somebody else has staged since.
+    /// Unstages the run's files, except those that another program has staged since.
     pub(super) async fn undo(&self, executor: &LocalExecutor) {
         let Ok(now) = read(executor).await else { return };
         let ours = self.0.iter().filter(|(path, change)| now.get(*path) == Some(*change));
@@ -55,8 +55,8 @@ impl Staged {
     }
 }
 
-/// Says what to do where git finds its index locked: a git that was stopped in the middle
-/// leaves the lock behind, and only a person can tell whether one is still at work.
+/// Explains a locked index: an interrupted git leaves its lock behind, and only a person can tell
+/// whether another one is still running.
 pub(super) fn locked(why: &str) -> Option<String> {
     let lock = why.split('\'').find(|word| word.ends_with("index.lock"))?;
     Some(format!(

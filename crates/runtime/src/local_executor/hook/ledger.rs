@@ -16,7 +16,7 @@ use crate::{
     tool::{Arguments, ToolKind, WorkspaceTools},
 };
 
-/// Runs whose journals are kept as far as they were read.
+/// How many runs' ledgers are cached.
 const KEPT: usize = 8;
 
 /// Something that has changed files.
@@ -32,13 +32,13 @@ enum Deed {
 #[derive(Debug, Default)]
 pub(super) struct Ledger(Vec<Deed>);
 
-/// A run's journal, as far as it was read.
+/// The part of a run's journal that was read.
 pub(super) struct Account {
     read: Projector,
     ledger: Ledger,
 }
 
-/// The accounts of the last runs, so that after each batch only what is new is read.
+/// The ledgers of the last runs, so that each batch reads only new entries.
 #[derive(Default)]
 pub(in crate::local_executor) struct Accounts(Mutex<Vec<(RunId, Account)>>);
 
@@ -50,7 +50,7 @@ impl Accounts {
         Some(kept.remove(at).1)
     }
 
-    /// Keeps a run's account, and lets go of the one that was used the longest ago.
+    /// Caches a run's ledger, and drops the least recently used one.
     pub(super) fn keep(&self, run: RunId, account: Account) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT {
@@ -109,10 +109,10 @@ impl Ledger {
         paths
     }
 
-    /// Returns whether all that a file holds beyond its last commit is the run's: it was
-    /// as committed when the run changed it first, nobody else has changed it between
-    /// two of the run's changes, and it is as the last one left it. Where the run has
-    /// run a command in between, that may have changed it.
+    /// Returns whether every change of a file since its last commit is the run's: the file was as
+    /// committed when the run changed it first, no other program changed it between two of the
+    /// run's changes, and it is as the last one left it. Commands that the run started in between
+    /// may have changed it.
     pub(super) fn owns(&self, path: &str, committed: &str, now: &str) -> bool {
         let (mut held, mut commanded) = (None, false);
         for deed in &self.0 {
@@ -148,7 +148,7 @@ fn deed(kind: &TimelineKind, tools: &WorkspaceTools) -> Option<Deed> {
     }
 }
 
-/// Returns the change of which the last line of a result tells.
+/// Returns the change that the last line of a result describes.
 fn change(call: &ToolCall, output: &str, tools: &WorkspaceTools) -> Option<Deed> {
     let path = tools.plain(Arguments::of(call)?.text("path")?)?;
     let said = output.trim_end().rsplit('\n').next()?.strip_prefix(CONTENT)?;
@@ -178,15 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_run_can_account_for_is_its_own() {
+    fn only_explained_changes_belong_to_the_run() {
         let run = || Deed::Command;
         check(&[], "HEAD", false);
         check(&[change("HEAD", "1")], "1", true);
         check(&[change("HEAD", "1"), change("1", "2")], "2", true);
-        // It held somebody's work before.
+        // It had other changes before.
         check(&[change("0", "1")], "1", false);
         check(&[change("0", "1"), change("1", "2")], "2", false);
-        // Somebody else changed it in between, or since.
+        // Another program changed it in between, or since.
         check(&[change("HEAD", "1"), change("1+", "2")], "2", false);
         check(&[change("HEAD", "1")], "1+", false);
         // The run may have, where it has run something.
@@ -194,7 +194,7 @@ mod tests {
         check(&[change("HEAD", "1"), run(), change("1+", "2")], "2", true);
         check(&[run(), change("0", "1")], "1", false);
         check(&[change("HEAD", "1"), run(), change("1", "2")], "2+", false);
-        // What is committed meanwhile is a new beginning.
+        // A commit in between starts over.
         check(&[change("0", "1"), change("HEAD", "2")], "2", true);
     }
 

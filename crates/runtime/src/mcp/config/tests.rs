@@ -17,7 +17,7 @@ fn wrong(text: &str) -> String {
 }
 
 #[test]
-fn both_transports_are_read_with_what_other_programs_keep_there() {
+fn both_transports_are_read_with_unknown_keys() {
     let config = parse(
         r#"{"inputs": [], "mcpServers": {
             "files": {"command": "npx", "args": ["-y", "${PKG:-files}"], "env": {"K": "${API_KEY}"},
@@ -31,26 +31,26 @@ fn both_transports_are_read_with_what_other_programs_keep_there() {
     .unwrap();
     assert_eq!(config.names().collect::<Vec<_>>(), ["bare", "files", "odd", "web"]);
     let summary = |name| config.summary(name).unwrap();
-    assert_eq!(summary("files"), "run `npx -y ${PKG:-files}` and be given API_KEY, PKG");
-    assert_eq!(summary("web"), "talk to `https://example.org/mcp` and be given WEB_TOKEN");
+    assert_eq!(summary("files"), "run `npx -y ${PKG:-files}` with the variables API_KEY, PKG");
+    assert_eq!(summary("web"), "talk to `https://example.org/mcp` with the variables WEB_TOKEN");
     assert_eq!(summary("bare"), "talk to `http://127.0.0.1:1/mcp`");
     assert_eq!(summary("odd"), "run `sh -c \"rm x\\n` is safe\"`");
     assert_eq!(config.summary("gone"), None);
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place_and_key() {
+fn mistakes_are_reported_with_place_and_key() {
     let cases = [
         ("{", ".mcp.json:1:1: not valid JSON: EOF while parsing an object"),
         ("[]", ".mcp.json:1:1: expected an object, found a list"),
         ("{}", ".mcp.json:1:1: it has no `mcpServers` object"),
         (
             "{\"mcpServers\":\n  {\"é\": {\"command\": 3}}}",
-            ".mcp.json:2:21: `mcpServers.é.command`: expected a text, found a number",
+            ".mcp.json:2:21: `mcpServers.é.command`: expected a string, found a number",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "args": ["y", null]}}}"#,
-            ".mcp.json:1:53: `mcpServers.a.args[1]`: expected a text, found null",
+            ".mcp.json:1:53: `mcpServers.a.args[1]`: expected a string, found null",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPEN"}}}}"#,
@@ -103,7 +103,7 @@ fn a_wrong_entry_leaves_the_others_alone() {
     let wrong: Vec<&str> = config.wrong().map(|(name, _)| name).collect();
     assert_eq!(wrong, ["asks", "bad", "old", "socket"]);
     assert_eq!(config.names().collect::<Vec<_>>(), ["good"]);
-    // A key is given to all of them, so that whoever approves one is told what is wrong.
+    // Each has a key, so that approving one reports its mistake.
     let key = config.key("old").unwrap().to_owned();
     assert_eq!(config.approved(&[key]), ["old"]);
     let config =

@@ -72,7 +72,7 @@ fn fits(schema: &Value, level: Level, (name, pattern): (&str, &str), value: &str
 }
 
 #[test]
-fn a_rule_over_paths_holds_in_every_spelling_whatever_the_schema_says() {
+fn path_rule_of_an_mcp_tool_matches_every_spelling() {
     for schema in schemas() {
         for path in [
             "secrets/key",
@@ -104,7 +104,7 @@ fn a_rule_over_paths_holds_in_every_spelling_whatever_the_schema_says() {
 }
 
 #[test]
-fn a_rule_over_commands_lets_no_second_command_through_whatever_the_schema_says() {
+fn command_rule_of_an_mcp_tool_allows_no_second_command() {
     let tricks = [
         "cargo test; rm -rf /",
         "cargo test;rm -rf /",
@@ -167,7 +167,7 @@ fn a_rule_over_commands_lets_no_second_command_through_whatever_the_schema_says(
 }
 
 #[test]
-fn whatever_may_be_a_text_is_taken_for_a_path() {
+fn arguments_that_may_be_text_count_as_paths() {
     let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
         "properties": {"path": {"type": "string"}, "paths": {"type": "array"}, "any": {},
             "some": {"type": ["null", "string"]}, "count": {"type": "integer"}}
@@ -181,7 +181,7 @@ fn whatever_may_be_a_text_is_taken_for_a_path() {
 }
 
 #[test]
-fn what_stands_for_an_argument_that_is_left_out_is_declared() {
+fn defaults_of_arguments_are_declared() {
     let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
         "properties": {"path": {"default": "."}, "deep": {"default": true}, "q": {}}
     }}]);
@@ -208,7 +208,7 @@ fn arguments_that_do_not_fit_are_not_repeated() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_told_in_words() {
+fn invalid_arguments_are_explained() {
     let list = json!([{"name": "add", "description": "Adds numbers", "inputSchema": {
         "type": "object", "required": ["a", "b"],
         "properties": {"a": {"type": "number"}, "b": {"type": "number"}}

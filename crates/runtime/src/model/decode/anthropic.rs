@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    gather::{Gather, Shape},
-    json::Node,
+    gather::{CallShape, Gather},
+    json::JsonNode,
     reply::TokenUsage,
 };
 
@@ -26,7 +26,7 @@ struct Block {
 
 impl Messages {
     /// Reads an event of the type that it names.
-    pub(super) fn event(&mut self, kind: &str, node: Node<'_>, gather: &mut Gather) {
+    pub(super) fn event(&mut self, kind: &str, node: JsonNode<'_>, gather: &mut Gather) {
         let index = node.number_of("index").unwrap_or(0);
         match kind {
             "message_start" => {
@@ -58,13 +58,13 @@ impl Messages {
                 }
                 gather.end();
             }
-            // Pings, and whatever the protocol will grow.
+            // Pings, and future events of the protocol.
             _ => {}
         }
     }
 
     /// Reads a plain body. Returns whether it is one of this protocol.
-    pub(super) fn body(&mut self, node: Node<'_>, gather: &mut Gather) -> bool {
+    pub(super) fn body(&mut self, node: JsonNode<'_>, gather: &mut Gather) -> bool {
         for (index, block) in (0..).zip(node.items_of("content")) {
             self.started(index, block, gather);
             self.stopped(index, gather);
@@ -79,15 +79,15 @@ impl Messages {
         gather.has_ended()
     }
 
-    fn started(&mut self, index: u64, block: Node<'_>, gather: &mut Gather) {
+    fn started(&mut self, index: u64, block: JsonNode<'_>, gather: &mut Gather) {
         match block.text_of("type").as_deref() {
             Some("text") => gather.text(&block.text_of("text").unwrap_or_default()),
             Some("thinking") => gather.reasoning(&block.text_of("thinking").unwrap_or_default()),
             Some("tool_use") => {
                 let (id, name) = (block.word_of("id"), block.word_of("name"));
-                let place = gather.call(index, id, name.unwrap_or_default(), Shape::Value);
+                let place = gather.call(index, id, name.unwrap_or_default(), CallShape::Value);
                 if let Some(place) = place {
-                    let given = block.field("input").map(Node::compact);
+                    let given = block.field("input").map(JsonNode::compact);
                     let given = given.filter(|given| given != "{}");
                     self.calls.insert(index, Block { place, given });
                 }
@@ -97,7 +97,7 @@ impl Messages {
         }
     }
 
-    fn delta(&mut self, index: u64, delta: Node<'_>, gather: &mut Gather) {
+    fn delta(&mut self, index: u64, delta: JsonNode<'_>, gather: &mut Gather) {
         let text = |name| delta.text_of(name).unwrap_or_default();
         match delta.text_of("type").as_deref() {
             Some("text_delta") => gather.text(&text("text")),
@@ -120,7 +120,7 @@ impl Messages {
 }
 
 /// Counters are cumulative: the last value of each counts.
-fn usage(node: Node<'_>, gather: &mut Gather) {
+fn usage(node: JsonNode<'_>, gather: &mut Gather) {
     let Some(found) = node.field("usage") else { return };
     gather.usage(|usage: &mut TokenUsage| {
         usage.input = found.number_of("input_tokens").or(usage.input);

@@ -1,4 +1,4 @@
-//! A body's form, told by its first byte: a stream of events, a list, or one object.
+//! A body's form, from its first byte: a stream of events, a list, or one object.
 
 use super::{
     DecodeLimits,
@@ -15,7 +15,7 @@ const OPENING: usize = 2_048;
 
 /// A body as it arrives.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct ResponseBody {
     limits: DecodeLimits,
     taken: usize,
     opening: Vec<u8>,
@@ -55,7 +55,7 @@ pub(super) enum Remainder {
     Unknown,
 }
 
-impl Body {
+impl ResponseBody {
     pub(super) const fn new(limits: DecodeLimits) -> Self {
         Self { limits, taken: 0, opening: Vec::new(), form: BodyForm::Unsure(Vec::new()) }
     }
@@ -64,7 +64,7 @@ impl Body {
     pub(super) fn push(&mut self, byte: u8) -> Result<Option<Found>, DecodeFault> {
         self.taken = self.taken.saturating_add(1);
         if self.taken > self.limits.body {
-            let message = format!("the answer is longer than {} bytes", self.limits.body);
+            let message = format!("the response is longer than {} bytes", self.limits.body);
             return Err(DecodeFault::found(ErrorClass::TooLarge, "body_too_large", message));
         }
         self.skip(byte);
@@ -90,7 +90,7 @@ impl Body {
         }
     }
 
-    /// Takes one byte that nobody will read, but for the message about the body.
+    /// Skips one byte, which is kept only for the message about the body.
     pub(super) fn skip(&mut self, byte: u8) {
         if self.opening.len() < OPENING {
             self.opening.push(byte);

@@ -24,7 +24,7 @@ pub struct DecodeError {
     pub retry_after_ms: Option<u64>,
 }
 
-/// A kind of trouble. Only what a caller would act upon differently is told apart.
+/// A class of errors. Only errors that callers treat differently are distinguished.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

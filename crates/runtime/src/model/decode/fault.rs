@@ -4,14 +4,14 @@ use super::{
     Head,
     error::{DecodeError, ErrorClass},
     hint,
-    json::Node,
+    json::JsonNode,
 };
 
 /// The codes and types of prompts that are too long: OpenAI and what follows it,
 /// Anthropic, llama.cpp.
 const TOO_LONG_CODES: [&str; 4] =
     ["context_length", "string_above_max_length", "request_too_large", "exceed_context_size"];
-/// The sentences of those that have no code for it; Gemini's is looked for apart.
+/// Phrases of providers without a code for it; Gemini's is handled separately.
 const TOO_LONG_WORDS: [&str; 9] = [
     "maximum context length",
     "max context length",
@@ -24,7 +24,7 @@ const TOO_LONG_WORDS: [&str; 9] = [
     "reduce the length of the messages",
 ];
 
-/// Trouble as it was read, before the HTTP status is known.
+/// An error as read, before the HTTP status is known.
 #[derive(Clone, Debug)]
 pub(super) struct DecodeFault {
     /// Known beforehand where the decoder itself found it.
@@ -51,13 +51,13 @@ impl DecodeFault {
         }
     }
 
-    /// Returns whether the provider told it, rather than the decoder found it.
+    /// Returns whether the provider reported it, rather than the decoder.
     pub(super) const fn is_told(&self) -> bool {
         self.class.is_none()
     }
 
     /// Reads the error that an event or a body carries, if it carries one.
-    pub(super) fn carried(node: Node<'_>) -> Option<Self> {
+    pub(super) fn carried(node: JsonNode<'_>) -> Option<Self> {
         if let Some(error) = node.field("error") {
             if error.is_object() {
                 return Some(Self::read(error, node));
@@ -70,7 +70,7 @@ impl DecodeFault {
     }
 
     /// Reads the body of an answer whose status says that it failed.
-    pub(super) fn body(node: Node<'_>) -> Self {
+    pub(super) fn body(node: JsonNode<'_>) -> Self {
         Self::carried(node).unwrap_or_else(|| Self::read(node, node))
     }
 
@@ -79,12 +79,12 @@ impl DecodeFault {
         let text = String::from_utf8_lossy(body);
         let words: Vec<&str> = text.split_whitespace().collect();
         let message: String = words.join(" ").chars().take(300).collect();
-        let message = if message.is_empty() { "the answer has no body".into() } else { message };
+        let message = if message.is_empty() { "the response has no body".into() } else { message };
         Self { class: None, message, code: None, status: None, words: vec![], retry_after_ms: None }
     }
 
     /// Reads an error object, and the answer around it.
-    pub(super) fn read(error: Node<'_>, around: Node<'_>) -> Self {
+    pub(super) fn read(error: JsonNode<'_>, around: JsonNode<'_>) -> Self {
         let listed = |name: &str, field: &str| error.items_of(name).first()?.word_of(field);
         let message = error
             .word_of("message")
@@ -95,7 +95,7 @@ impl DecodeFault {
         Self::worded(message, error, around)
     }
 
-    fn worded(message: String, error: Node<'_>, around: Node<'_>) -> Self {
+    fn worded(message: String, error: JsonNode<'_>, around: JsonNode<'_>) -> Self {
         let reasons = error.items_of("details");
         let reasons = reasons.into_iter().filter_map(|detail| detail.word_of("reason"));
         let named = ["code", "type", "status"].into_iter().filter_map(|name| error.word_of(name));

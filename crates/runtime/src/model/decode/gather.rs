@@ -7,7 +7,7 @@ use super::{
     reply::{Decoded, ProposedArguments, ProposedCall, ReplyPiece, TokenUsage},
 };
 
-/// More calls than this in one reply are no proposal but a defect.
+/// More calls than this in one reply are a defect.
 const MAX_CALLS: usize = 512;
 
 /// Collects what a protocol's reader finds. After a fault only the stop word and the
@@ -27,7 +27,7 @@ pub(super) struct Gather {
 
 /// How a protocol writes arguments.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum CallShape {
     /// A text that holds JSON.
     Quoted,
     /// JSON itself.
@@ -40,7 +40,7 @@ struct Call {
     id: Option<String>,
     name: String,
     arguments: String,
-    shape: Shape,
+    shape: CallShape,
     /// Whether the protocol said that this call is whole, where it says so.
     sealed: bool,
 }
@@ -73,7 +73,7 @@ impl Gather {
         key: u64,
         id: Option<String>,
         name: String,
-        shape: Shape,
+        shape: CallShape,
     ) -> Option<usize> {
         if self.fault.is_some() {
             return None;
@@ -205,7 +205,7 @@ impl Gather {
         std::mem::take(&mut self.pieces)
     }
 
-    /// Ends the construction. `otherwise` is the fault where the provider told none.
+    /// Finishes the reply. `otherwise` is the fault if the provider reported none.
     pub(super) fn finish(self, head: &Head, otherwise: Option<DecodeFault>) -> Decoded {
         let told = self.fault.filter(|fault| otherwise.is_none() || fault.is_told());
         let error: Option<DecodeError> = told.or(otherwise).map(|fault| fault.classified(head));
@@ -230,7 +230,7 @@ impl Gather {
 
 impl Call {
     fn finish(self, complete: bool) -> ProposedCall {
-        let quoted = self.shape == Shape::Quoted;
+        let quoted = self.shape == CallShape::Quoted;
         let mut text = self.arguments;
         // A tool without parameters is often called with nothing at all. In a text
         // that was cut, nothing may as well be the beginning of something.

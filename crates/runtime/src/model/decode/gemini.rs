@@ -6,13 +6,13 @@
 use super::{
     error::ErrorClass,
     fault::DecodeFault,
-    gather::{Gather, Shape},
-    json::Node,
+    gather::{CallShape, Gather},
+    json::JsonNode,
     reply::TokenUsage,
 };
 
 /// Reads an event or a plain body. Returns whether it is one of this protocol.
-pub(super) fn answer(node: Node<'_>, gather: &mut Gather) -> bool {
+pub(super) fn answer(node: JsonNode<'_>, gather: &mut Gather) -> bool {
     let candidates = node.items_of("candidates");
     for candidate in candidates.iter().copied().filter(first) {
         if let Some(content) = candidate.field("content") {
@@ -36,11 +36,11 @@ pub(super) fn answer(node: Node<'_>, gather: &mut Gather) -> bool {
 }
 
 /// Only the first of several alternatives is read.
-fn first(candidate: &Node<'_>) -> bool {
+fn first(candidate: &JsonNode<'_>) -> bool {
     candidate.number_of("index").unwrap_or(0) == 0
 }
 
-fn part(said: Node<'_>, gather: &mut Gather) {
+fn part(said: JsonNode<'_>, gather: &mut Gather) {
     let text = said.text_of("text").unwrap_or_default();
     if said.field("thought").is_some_and(|thought| thought.raw() == "true") {
         gather.reasoning(&text);
@@ -49,7 +49,7 @@ fn part(said: Node<'_>, gather: &mut Gather) {
     }
     if let Some(call) = said.field("functionCall") {
         let name = call.word_of("name").unwrap_or_default();
-        let place = gather.call(0, call.word_of("id"), name, Shape::Value);
+        let place = gather.call(0, call.word_of("id"), name, CallShape::Value);
         if let (Some(place), Some(arguments)) = (place, call.field("args")) {
             gather.arguments(place, &arguments.compact());
         }
@@ -57,7 +57,7 @@ fn part(said: Node<'_>, gather: &mut Gather) {
 }
 
 /// Every event repeats what was counted so far.
-fn usage(counted: Node<'_>, gather: &mut Gather) {
+fn usage(counted: JsonNode<'_>, gather: &mut Gather) {
     gather.usage(|usage: &mut TokenUsage| {
         usage.input = counted.number_of("promptTokenCount").or(usage.input);
         usage.output = counted.number_of("candidatesTokenCount").or(usage.output);

@@ -1,9 +1,9 @@
 //! How long to wait, as providers put it: in a header, in a field, in a sentence.
 
-use super::json::Node;
+use super::json::JsonNode;
 
-/// Reads a `Retry-After` header, or a duration such as `1.5` or `6m0s`, as
-/// milliseconds, rounded up. A date is not read: there is no clock here.
+/// Reads a `Retry-After` header, or a duration such as `1.5` or `6m0s`, as milliseconds, rounded
+/// up. Dates are not supported: this module has no clock.
 pub fn retry_after_ms(text: &str) -> Option<u64> {
     let text = text.trim();
     let (waits, rest) = duration(text)?;
@@ -11,12 +11,12 @@ pub fn retry_after_ms(text: &str) -> Option<u64> {
 }
 
 /// Finds a hint in an error's fields or else in its message.
-pub(super) fn found(error: Node<'_>, message: &str) -> Option<u64> {
+pub(super) fn found(error: JsonNode<'_>, message: &str) -> Option<u64> {
     fields(error).or_else(|| sentence(message))
 }
 
-fn fields(error: Node<'_>) -> Option<u64> {
-    let delay = |node: Node<'_>| retry_after_ms(&node.text_of("retryDelay")?);
+fn fields(error: JsonNode<'_>) -> Option<u64> {
+    let delay = |node: JsonNode<'_>| retry_after_ms(&node.text_of("retryDelay")?);
     let hint = error.number_of("retry_after_ms");
     let hint = hint.or_else(|| {
         let seconds = error.field("retry_after")?;
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn hints_are_found() {
         let hint = |text: &str, message: &str| {
-            found(Node::read(text.as_bytes()).expect("the text is valid JSON"), message)
+            found(JsonNode::read(text.as_bytes()).expect("the text is valid JSON"), message)
         };
         let delay = r#"{"details": [{"@type": "x"}, {"retryDelay": "7s"}]}"#;
         assert_eq!(hint(delay, "retry in 9s"), Some(7_000));

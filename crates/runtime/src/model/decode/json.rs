@@ -14,9 +14,9 @@ use serde_json::value::RawValue;
 
 /// One value of a JSON text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'a>(&'a RawValue);
+pub(super) struct JsonNode<'a>(&'a RawValue);
 
-impl<'a> Node<'a> {
+impl<'a> JsonNode<'a> {
     /// Reads a whole text, which must hold one value and nothing else.
     pub(super) fn read(text: &'a [u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(text).map(Self)
@@ -49,8 +49,8 @@ impl<'a> Node<'a> {
 
     /// Returns a field of an object, unless it is missing or null.
     pub(super) fn field(self, name: &str) -> Option<Self> {
-        // Most fields that are asked for are not there, and finding a word is cheaper
-        // than reading an object. Escapes can spell a name without its letters.
+        // Most requested fields are missing, and finding a word is cheaper than parsing an object.
+        // Escapes can spell a name differently.
         let raw = self.raw();
         if !self.is_object() || !(raw.contains(name) || raw.contains("\\u00")) {
             return None;
@@ -99,8 +99,8 @@ impl<'a> Node<'a> {
     }
 }
 
-/// A text in which half a surrogate pair reads as the replacement character. Servers
-/// that count UTF-16 units cut pairs in two, and that is no reason to lose the rest.
+/// A text in which half a surrogate pair becomes the replacement character. Servers that count
+/// UTF-16 units cut pairs in two, and the rest is still usable.
 struct Lossy(String);
 
 impl<'de> Deserialize<'de> for Lossy {
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Lossy {
             type Value = Lossy;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
+                f.write_str("a string")
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Lossy, E> {
@@ -154,8 +154,8 @@ impl<'de> Visitor<'de> for Wanted<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Node<'_> {
-        Node::read(text.as_bytes()).expect("the text is valid JSON")
+    fn read(text: &str) -> JsonNode<'_> {
+        JsonNode::read(text.as_bytes()).expect("the text is valid JSON")
     }
 
     #[test]
@@ -192,14 +192,14 @@ mod tests {
     fn depth_costs_no_stack() {
         let deep = format!("{{\"a\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
         assert!(read(&deep).field("a").is_some());
-        assert!(Node::read("[".repeat(200_000).as_bytes()).is_err());
+        assert!(JsonNode::read("[".repeat(200_000).as_bytes()).is_err());
     }
 
     #[test]
     fn only_one_whole_value_is_read() {
         for text in ["", "{", "{} {}", "[DONE]", "\"\u{0}"] {
-            assert!(Node::read(text.as_bytes()).is_err(), "{text:?}");
+            assert!(JsonNode::read(text.as_bytes()).is_err(), "{text:?}");
         }
-        assert!(Node::read(b"\"\xff\"").is_err());
+        assert!(JsonNode::read(b"\"\xff\"").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! A JSON list that is still arriving: its objects, one by one.
 //!
-//! Gemini streams a list where nobody asks for events, and wraps its errors in one.
+//! Gemini streams a list if events are not requested, and wraps its errors in one.
 
 /// The text cannot be a list of objects.
 #[derive(Debug, Eq, PartialEq)]

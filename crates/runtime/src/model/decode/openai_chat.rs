@@ -6,13 +6,13 @@
 use super::{
     error::ErrorClass,
     fault::DecodeFault,
-    gather::{Gather, Shape},
-    json::Node,
+    gather::{CallShape, Gather},
+    json::JsonNode,
     reply::TokenUsage,
 };
 
 /// Reads an event.
-pub(super) fn event(node: Node<'_>, gather: &mut Gather) {
+pub(super) fn event(node: JsonNode<'_>, gather: &mut Gather) {
     for choice in node.items_of("choices").into_iter().filter(first) {
         // A few servers wrap a finished message in a single event.
         if let Some(delta) = choice.field("delta") {
@@ -26,7 +26,7 @@ pub(super) fn event(node: Node<'_>, gather: &mut Gather) {
 }
 
 /// Reads a plain body. Returns whether it is one of this protocol.
-pub(super) fn body(node: Node<'_>, gather: &mut Gather) -> bool {
+pub(super) fn body(node: JsonNode<'_>, gather: &mut Gather) -> bool {
     let choices = node.items_of("choices");
     for choice in choices.iter().copied().filter(first) {
         if let Some(said) = choice.field("message") {
@@ -42,12 +42,12 @@ pub(super) fn body(node: Node<'_>, gather: &mut Gather) -> bool {
 }
 
 /// Only the first of several alternatives is read.
-fn first(choice: &Node<'_>) -> bool {
+fn first(choice: &JsonNode<'_>) -> bool {
     choice.number_of("index").unwrap_or(0) == 0
 }
 
 /// Reads a message, or a piece of one.
-fn message(said: Node<'_>, whole: bool, gather: &mut Gather) {
+fn message(said: JsonNode<'_>, whole: bool, gather: &mut Gather) {
     // `reasoning` and `reasoning_content` are two names for one thing; some send both.
     let reasoning = said.text_of("reasoning").or_else(|| said.text_of("reasoning_content"));
     gather.reasoning(&reasoning.unwrap_or_default());
@@ -64,14 +64,14 @@ fn message(said: Node<'_>, whole: bool, gather: &mut Gather) {
     if let Some(function) = said.field("function_call") {
         let place = gather.last_call().or_else(|| {
             let name = function.word_of("name").unwrap_or_default();
-            gather.call(0, None, name, Shape::Quoted)
+            gather.call(0, None, name, CallShape::Quoted)
         });
         arguments(function, place, gather);
     }
 }
 
-/// Content may be a list, in which reasoning has a type of its own.
-fn content_part(part: Node<'_>, gather: &mut Gather) {
+/// Content may be a list, in which reasoning has its own type.
+fn content_part(part: JsonNode<'_>, gather: &mut Gather) {
     let text = part.text_of("text").unwrap_or_default();
     match part.text_of("type").as_deref() {
         Some("text") | None => gather.text(&text),
@@ -85,8 +85,8 @@ fn content_part(part: Node<'_>, gather: &mut Gather) {
     }
 }
 
-/// Reads a call. In a whole message each is one of its own, whatever ids and indices say.
-fn tool_call(call: Node<'_>, whole: bool, gather: &mut Gather) {
+/// Reads a call. In a complete message each is separate, whatever its id and index.
+fn tool_call(call: JsonNode<'_>, whole: bool, gather: &mut Gather) {
     let function = call.field("function").unwrap_or(call);
     let index = call.number_of("index");
     let id = call.word_of("id");
@@ -108,12 +108,12 @@ fn tool_call(call: Node<'_>, whole: bool, gather: &mut Gather) {
     } else {
         // Keys beyond every index, so that calls without one never mix.
         let key = index.unwrap_or(u64::MAX);
-        gather.call(key, id, name.unwrap_or_default(), Shape::Quoted)
+        gather.call(key, id, name.unwrap_or_default(), CallShape::Quoted)
     };
     arguments(function, place, gather);
 }
 
-fn arguments(function: Node<'_>, place: Option<usize>, gather: &mut Gather) {
+fn arguments(function: JsonNode<'_>, place: Option<usize>, gather: &mut Gather) {
     if let (Some(place), Some(arguments)) = (place, function.field("arguments")) {
         match arguments.text() {
             Some(delta) => gather.arguments(place, &delta),
@@ -122,7 +122,7 @@ fn arguments(function: Node<'_>, place: Option<usize>, gather: &mut Gather) {
     }
 }
 
-fn stop(choice: Node<'_>, gather: &mut Gather) {
+fn stop(choice: JsonNode<'_>, gather: &mut Gather) {
     if let Some(error) = choice.field("error").filter(|error| error.is_object()) {
         gather.fail(DecodeFault::read(error, choice));
     }
@@ -135,7 +135,7 @@ fn stop(choice: Node<'_>, gather: &mut Gather) {
     }
 }
 
-fn usage(node: Node<'_>, gather: &mut Gather) {
+fn usage(node: JsonNode<'_>, gather: &mut Gather) {
     let found =
         node.field("usage").or_else(|| node.field("x_groq").and_then(|groq| groq.field("usage")));
     if let Some(found) = found {

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use super::{
     error::ErrorClass,
     fault::DecodeFault,
-    gather::{Gather, Shape},
-    json::Node,
+    gather::{CallShape, Gather},
+    json::JsonNode,
     reply::TokenUsage,
 };
 
-/// Which parts were heard already, so that their repetition adds nothing.
+/// Which parts have arrived, so that their repetition adds nothing.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
     heard: BTreeSet<(u64, u64)>,
@@ -22,7 +22,7 @@ pub(super) struct Responses {
 
 impl Responses {
     /// Reads an event of the type that it names.
-    pub(super) fn event(&mut self, kind: &str, node: Node<'_>, gather: &mut Gather) {
+    pub(super) fn event(&mut self, kind: &str, node: JsonNode<'_>, gather: &mut Gather) {
         let item = node.number_of("output_index").unwrap_or(0);
         let part = (item, node.number_of("content_index").unwrap_or(0));
         let delta = node.text_of("delta").unwrap_or_default();
@@ -80,7 +80,7 @@ impl Responses {
     }
 
     /// Reads a plain body. Returns whether it is one of this protocol.
-    pub(super) fn body(&mut self, node: Node<'_>, gather: &mut Gather) -> bool {
+    pub(super) fn body(&mut self, node: JsonNode<'_>, gather: &mut Gather) -> bool {
         let Some(status) = node.word_of("status") else { return false };
         match status.as_str() {
             "completed" | "incomplete" | "failed" | "cancelled" => {
@@ -92,7 +92,7 @@ impl Responses {
         true
     }
 
-    fn ended(&mut self, status: &str, response: Node<'_>, gather: &mut Gather) {
+    fn ended(&mut self, status: &str, response: JsonNode<'_>, gather: &mut Gather) {
         // What was streamed is not read twice. Some servers repeat nothing at the end.
         if gather.is_silent() {
             for (item, output) in (0..).zip(response.items_of("output")) {
@@ -120,7 +120,7 @@ impl Responses {
     }
 
     /// Reads an item that is done.
-    fn item(&mut self, item: u64, done: Node<'_>, gather: &mut Gather) {
+    fn item(&mut self, item: u64, done: JsonNode<'_>, gather: &mut Gather) {
         if is_call(&done) {
             let known = gather.call_at(item).or_else(|| started(item, done, gather));
             if let Some(place) = known {
@@ -149,16 +149,16 @@ impl Responses {
 }
 
 /// Only calls for the caller to make; what the provider calls itself is its own.
-fn is_call(item: &Node<'_>) -> bool {
+fn is_call(item: &JsonNode<'_>) -> bool {
     item.text_of("type").is_some_and(|kind| kind == "function_call")
 }
 
-fn started(item: u64, call: Node<'_>, gather: &mut Gather) -> Option<usize> {
+fn started(item: u64, call: JsonNode<'_>, gather: &mut Gather) -> Option<usize> {
     let name = call.word_of("name").unwrap_or_default();
-    gather.call(item, call.word_of("call_id"), name, Shape::Quoted)
+    gather.call(item, call.word_of("call_id"), name, CallShape::Quoted)
 }
 
-fn whole(place: usize, node: Node<'_>, gather: &mut Gather) {
+fn whole(place: usize, node: JsonNode<'_>, gather: &mut Gather) {
     if let Some(arguments) = node.field("arguments") {
         let text = arguments.text().unwrap_or_else(|| arguments.compact());
         if !text.is_empty() {

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::error::{DecodeError, ErrorClass};
 
-/// A piece of a reply, for those who watch it arrive. Only [`Decoded`] is acted upon.
+/// A piece of a reply, to show while it arrives. Only [`Decoded`] is used.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ReplyPiece {

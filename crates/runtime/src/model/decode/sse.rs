@@ -86,7 +86,7 @@ impl Frames {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
             b"data" => self.data_line(value),
-            // Some servers report trouble in a field of its own.
+            // Some servers report errors in a separate field.
             b"error" => {
                 "error".clone_into(&mut self.name);
                 self.data_line(value);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_skipped() {
+    fn lines_without_data_are_skipped() {
         assert_eq!(frames(b"event: ping\n\ndata:\n\nid: 3\nretry: 5\nwhat: x\n\n"), pairs(&[]));
         assert_eq!(frames(b"event: a\n\ndata: x\n\n"), pairs(&[("", "x")]));
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Parts, REPLY, schema, turns::Turn};
+use super::{Parts, REPLY, schema, turns::EncodedTurn};
 
 pub(super) fn body(parts: &Parts<'_>) -> Value {
     let settings = parts.settings;
@@ -35,12 +35,12 @@ pub(super) fn body(parts: &Parts<'_>) -> Value {
     body
 }
 
-fn messages(turns: &[Turn]) -> Vec<Value> {
+fn messages(turns: &[EncodedTurn]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
         let (role, blocks) = match turn {
-            Turn::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
-            Turn::Model { text, calls } => {
+            EncodedTurn::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
+            EncodedTurn::Model { text, calls } => {
                 let said = Some(text).filter(|text| !text.is_empty());
                 let said = said.map(|text| json!({ "type": "text", "text": text }));
                 let calls = calls.iter().map(|call| {
@@ -51,7 +51,7 @@ fn messages(turns: &[Turn]) -> Vec<Value> {
                 });
                 ("assistant", said.into_iter().chain(calls).collect())
             }
-            Turn::Results(results) => {
+            EncodedTurn::Results(results) => {
                 let results = results.iter().map(|result| {
                     let mut block = json!({
                         "type": "tool_result", "tool_use_id": result.id, "content": result.output,

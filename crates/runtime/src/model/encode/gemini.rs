@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Parts, schema, turns::Turn};
+use super::{Parts, schema, turns::EncodedTurn};
 
 /// What Gemini 3 takes in place of the signature that it wants back with each call,
 /// where calls come from somewhere else: the journal keeps none.
@@ -43,12 +43,12 @@ pub(super) fn body(parts: &Parts<'_>) -> Value {
     body
 }
 
-fn contents(turns: &[Turn], signs: bool) -> Vec<Value> {
+fn contents(turns: &[EncodedTurn], signs: bool) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
         let (role, parts) = match turn {
-            Turn::User(text) => ("user", vec![json!({ "text": text })]),
-            Turn::Model { text, calls } => {
+            EncodedTurn::User(text) => ("user", vec![json!({ "text": text })]),
+            EncodedTurn::Model { text, calls } => {
                 let said = Some(text).filter(|text| !text.is_empty());
                 let said = said.map(|text| json!({ "text": text }));
                 let calls = calls.iter().enumerate().map(|(place, call)| {
@@ -62,7 +62,7 @@ fn contents(turns: &[Turn], signs: bool) -> Vec<Value> {
                 });
                 ("model", said.into_iter().chain(calls).collect())
             }
-            Turn::Results(results) => {
+            EncodedTurn::Results(results) => {
                 let results = results.iter().map(|result| {
                     let word = if result.ok { "output" } else { "error" };
                     let response = json!({ word: result.output });

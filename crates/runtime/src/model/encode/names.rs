@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// The longest name that every provider takes.
 const LONGEST: usize = 64;
 
-/// What tools are called in a request. Providers take letters, digits, `_` and `-`
-/// alone; every other name gets one of its own, and the reply's are turned back.
+/// The names of tools in a request. Providers accept only letters, digits, `_` and `-`; other
+/// names are translated, and translated back in the reply.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ToolNames {
     sent: BTreeMap<String, String>,
@@ -46,8 +46,8 @@ impl ToolNames {
         self.sent.get(tool).map_or(tool, String::as_str)
     }
 
-    /// Returns the tool that a reply means. A name that was never sent is left as it
-    /// is: whoever calls tools knows that there is none.
+    /// Returns the tool that a reply means. A name that was never sent is unchanged, and the call
+    /// fails as unknown.
     pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
         self.known.get(name).map_or(name, String::as_str)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Parts, schema, turns::Turn};
+use super::{Parts, schema, turns::EncodedTurn};
 use crate::model::spec::Provider;
 
 pub(super) fn body(parts: &Parts<'_>) -> Value {
@@ -41,11 +41,11 @@ fn messages(parts: &Parts<'_>) -> Vec<Value> {
     }
     for turn in &parts.turns {
         match turn {
-            Turn::User(text) => messages.push(json!({ "role": "user", "content": text })),
-            Turn::Model { text, calls } if calls.is_empty() => {
+            EncodedTurn::User(text) => messages.push(json!({ "role": "user", "content": text })),
+            EncodedTurn::Model { text, calls } if calls.is_empty() => {
                 messages.push(json!({ "role": "assistant", "content": text }));
             }
-            Turn::Model { text, calls } => {
+            EncodedTurn::Model { text, calls } => {
                 let calls = calls.iter().map(|call| {
                     let arguments = call.arguments.to_string();
                     let function = json!({ "name": call.name, "arguments": arguments });
@@ -56,7 +56,7 @@ fn messages(parts: &Parts<'_>) -> Vec<Value> {
                 messages
                     .push(json!({ "role": "assistant", "content": content, "tool_calls": calls }));
             }
-            Turn::Results(results) => messages.extend(results.iter().map(|result| {
+            EncodedTurn::Results(results) => messages.extend(results.iter().map(|result| {
                 json!({ "role": "tool", "tool_call_id": result.id, "content": result.told() })
             })),
         }

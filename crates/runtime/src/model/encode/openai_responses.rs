@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Parts, schema, turns::Turn};
+use super::{Parts, schema, turns::EncodedTurn};
 
 pub(super) fn body(parts: &Parts<'_>) -> Value {
     let settings = parts.settings;
@@ -41,12 +41,12 @@ pub(super) fn body(parts: &Parts<'_>) -> Value {
     body
 }
 
-fn input(turns: &[Turn]) -> Vec<Value> {
+fn input(turns: &[EncodedTurn]) -> Vec<Value> {
     let mut input = Vec::new();
     for turn in turns {
         match turn {
-            Turn::User(text) => input.push(json!({ "role": "user", "content": text })),
-            Turn::Model { text, calls } => {
+            EncodedTurn::User(text) => input.push(json!({ "role": "user", "content": text })),
+            EncodedTurn::Model { text, calls } => {
                 if !text.is_empty() {
                     input.push(json!({ "role": "assistant", "content": text }));
                 }
@@ -57,7 +57,7 @@ fn input(turns: &[Turn]) -> Vec<Value> {
                     })
                 }));
             }
-            Turn::Results(results) => input.extend(results.iter().map(|result| {
+            EncodedTurn::Results(results) => input.extend(results.iter().map(|result| {
                 json!({
                     "type": "function_call_output", "call_id": result.id, "output": result.told(),
                 })

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::ToolNames;
 
-/// What is said where a person's turn is due and nobody has said anything.
+/// The text for a person's turn without a message.
 const GO_ON: &str = "Go on.";
 
 /// What a call without a result is answered with: providers refuse open calls.
@@ -22,24 +22,24 @@ const LONGEST_ID: usize = 40;
 
 /// One turn.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum EncodedTurn {
     /// A person's, or the host's.
     User(String),
     /// The model's.
-    Model { text: String, calls: Vec<Call> },
+    Model { text: String, calls: Vec<TurnCall> },
     /// The results of all calls of the turn before, in the same order.
     Results(Vec<Outcome>),
 }
 
 /// A call, as it is sent.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct TurnCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) arguments: Value,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) id: String,
@@ -55,9 +55,9 @@ impl Outcome {
     }
 }
 
-/// Puts a conversation in order. Without native calls, calls and results are told.
-pub(super) fn of(messages: &[PromptMessage], native: bool, names: &ToolNames) -> Vec<Turn> {
-    let mut order = Order { turns: Vec::new(), taken: BTreeSet::new(), tools: BTreeMap::new() };
+/// Orders a conversation. Without native calls, calls and results become text.
+pub(super) fn of(messages: &[PromptMessage], native: bool, names: &ToolNames) -> Vec<EncodedTurn> {
+    let mut order = TurnOrder { turns: Vec::new(), taken: BTreeSet::new(), tools: BTreeMap::new() };
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
         rest = after;
@@ -93,34 +93,34 @@ pub(super) fn of(messages: &[PromptMessage], native: bool, names: &ToolNames) ->
     order.finish()
 }
 
-struct Order<'m> {
-    turns: Vec<Turn>,
+struct TurnOrder<'m> {
+    turns: Vec<EncodedTurn>,
     /// Ids that were sent: no two calls of a conversation may share one.
     taken: BTreeSet<String>,
-    /// The tools of the calls that were told, by id.
+    /// The tools of earlier calls, by id.
     tools: BTreeMap<&'m str, &'m str>,
 }
 
-impl<'m> Order<'m> {
+impl<'m> TurnOrder<'m> {
     fn user(&mut self, text: &str) {
         let text = text.trim();
         match self.turns.last_mut() {
             _ if text.is_empty() => {}
-            Some(Turn::User(said)) => *said = format!("{said}\n\n{text}"),
-            _ => self.turns.push(Turn::User(text.to_owned())),
+            Some(EncodedTurn::User(said)) => *said = format!("{said}\n\n{text}"),
+            _ => self.turns.push(EncodedTurn::User(text.to_owned())),
         }
     }
 
-    fn model(&mut self, text: &str, calls: Vec<Call>) {
+    fn model(&mut self, text: &str, calls: Vec<TurnCall>) {
         let text = text.trim();
         match self.turns.last_mut() {
             _ if text.is_empty() && calls.is_empty() => {}
-            Some(Turn::Model { text: said, calls: made }) if made.is_empty() => {
+            Some(EncodedTurn::Model { text: said, calls: made }) if made.is_empty() => {
                 let joined = [said.as_str(), text].join("\n\n");
                 joined.trim().clone_into(said);
                 *made = calls;
             }
-            _ => self.turns.push(Turn::Model { text: text.to_owned(), calls }),
+            _ => self.turns.push(EncodedTurn::Model { text: text.to_owned(), calls }),
         }
     }
 
@@ -152,7 +152,7 @@ impl<'m> Order<'m> {
             let id = self.id(&call.id);
             let name = names.sent(&call.tool).to_owned();
             let arguments = serde_json::from_str(call.arguments.get()).unwrap_or_default();
-            made.push(Call { id: id.clone(), name: name.clone(), arguments });
+            made.push(TurnCall { id: id.clone(), name: name.clone(), arguments });
             let found = open.iter().position(|(of, _)| *of == call.id);
             let result = found.map(|at| open.remove(at).1);
             let ok = result.is_some_and(|result| result.ok);
@@ -160,7 +160,7 @@ impl<'m> Order<'m> {
             outcomes.push(Outcome { id, name, ok, output });
         }
         self.model(text, made);
-        self.turns.push(Turn::Results(outcomes));
+        self.turns.push(EncodedTurn::Results(outcomes));
         for (id, result) in open {
             self.told(id, result);
         }
@@ -183,12 +183,12 @@ impl<'m> Order<'m> {
         }
     }
 
-    fn finish(mut self) -> Vec<Turn> {
-        if !matches!(self.turns.first(), Some(Turn::User(_))) {
-            self.turns.insert(0, Turn::User(GO_ON.to_owned()));
+    fn finish(mut self) -> Vec<EncodedTurn> {
+        if !matches!(self.turns.first(), Some(EncodedTurn::User(_))) {
+            self.turns.insert(0, EncodedTurn::User(GO_ON.to_owned()));
         }
-        if matches!(self.turns.last(), Some(Turn::Model { .. })) {
-            self.turns.push(Turn::User(GO_ON.to_owned()));
+        if matches!(self.turns.last(), Some(EncodedTurn::Model { .. })) {
+            self.turns.push(EncodedTurn::User(GO_ON.to_owned()));
         }
         self.turns
     }
@@ -215,18 +215,18 @@ mod tests {
         PromptMessage::Tool { id: id.into(), result }
     }
 
-    fn ordered(messages: &[PromptMessage], native: bool) -> Vec<Turn> {
+    fn ordered(messages: &[PromptMessage], native: bool) -> Vec<EncodedTurn> {
         of(messages, native, &ToolNames::default())
     }
 
     #[test]
     fn nothing_said_is_still_a_turn() {
-        assert_eq!(ordered(&[], true), [Turn::User(GO_ON.into())]);
+        assert_eq!(ordered(&[], true), [EncodedTurn::User(GO_ON.into())]);
         let blank = [
             PromptMessage::User(" ".into()),
             PromptMessage::Assistant { text: String::new(), calls: vec![] },
         ];
-        assert_eq!(ordered(&blank, true), [Turn::User(GO_ON.into())]);
+        assert_eq!(ordered(&blank, true), [EncodedTurn::User(GO_ON.into())]);
     }
 
     #[test]
@@ -242,8 +242,12 @@ mod tests {
             result("x", ""),
         ];
         let turns = ordered(&messages, true);
-        let [Turn::User(_), Turn::Model { calls, .. }, Turn::Results(results), Turn::User(told)] =
-            turns.as_slice()
+        let [
+            EncodedTurn::User(_),
+            EncodedTurn::Model { calls, .. },
+            EncodedTurn::Results(results),
+            EncodedTurn::User(told),
+        ] = turns.as_slice()
         else {
             panic!("{turns:?}")
         };
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn without_native_calls_everything_is_told_in_turn() {
+    fn without_native_calls_turns_become_text() {
         let messages = [
             PromptMessage::Assistant { text: "I look.".into(), calls: vec![call("x")] },
             result("x", "found"),
@@ -264,15 +268,15 @@ mod tests {
             PromptMessage::Assistant { text: "one".into(), calls: vec![] },
             PromptMessage::Assistant { text: "two".into(), calls: vec![] },
         ];
-        let model = |text: &str| Turn::Model { text: text.into(), calls: vec![] };
+        let model = |text: &str| EncodedTurn::Model { text: text.into(), calls: vec![] };
         assert_eq!(
             ordered(&messages, false),
             [
-                Turn::User(GO_ON.into()),
+                EncodedTurn::User(GO_ON.into()),
                 model("I look.\nCall: look {}"),
-                Turn::User("Result of look:\nfound\n\nand?".into()),
+                EncodedTurn::User("Result of look:\nfound\n\nand?".into()),
                 model("one\n\ntwo"),
-                Turn::User(GO_ON.into()),
+                EncodedTurn::User(GO_ON.into()),
             ]
         );
     }

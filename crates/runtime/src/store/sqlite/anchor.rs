@@ -1,9 +1,8 @@
 //! Whether the journal's files are still the ones that were opened.
 //!
-//! SQLite keeps writing to a file that was deleted or replaced, and nobody will ever read
-//! what it writes there. So the device and inode of each path are noted once the file is open,
-//! and compared after every commit. The system does not reuse the inode of an
-//! open file, so the numbers alone tell the files apart.
+//! SQLite keeps writing to a file that was deleted or replaced, where the data is lost. So the
+//! device and inode of each path are recorded once the file is open, and compared after every
+//! commit. The system does not reuse the inode of an open file, so the numbers identify it.
 //!
 //! Removing or replacing a file changes the time stamp of its folder. So a folder with the same
 //! stamp still has the files that were found there. The folders above it are checked once in each
@@ -23,7 +22,7 @@ use crate::platform;
 /// index of the log.
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// The files of a journal, as they were when it was opened.
+/// The identities of a journal's files when it was opened.
 #[derive(Debug)]
 pub(super) struct Anchor {
     folder: Option<File>,
@@ -59,7 +58,7 @@ impl Anchor {
         Ok(Self { folder, files, found: None, whole: true })
     }
 
-    /// Returns the first file that is not the one that was opened.
+    /// Returns the first file that was replaced since.
     pub(super) fn lost(&mut self) -> Option<&Path> {
         let now = platform::file_time();
         let folder = self.folder.as_ref().and_then(|folder| folder.metadata().ok());

@@ -27,8 +27,8 @@ impl Packed {
         Self { digest: Digest::of(bytes), size, body }
     }
 
-    /// Keeps it. Whoever kept the same text before has done the work, unless it was damaged
-    /// since: then this is the one that counts.
+    /// Stores it. If the same text is already stored, nothing is written, unless that copy is
+    /// damaged: then this one replaces it.
     pub(super) fn keep(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection
             .prepare_cached(
@@ -67,8 +67,8 @@ pub(super) fn read(connection: &Connection, digest: &Digest) -> rusqlite::Result
     Ok(found.and_then(|(size, body)| unpack(digest, size, &body)))
 }
 
-/// Removes what nothing refers to; returns how many artifacts that were, or nothing if a
-/// reference is damaged: then nobody knows what is needed, and all of it stays.
+/// Removes unreferenced artifacts; returns their number, or nothing if a reference is damaged:
+/// then any artifact may be needed, and all of them stay.
 ///
 /// References are read from the rows that hold them, never from a count or an index: a
 /// wrong one would remove what a run needs.

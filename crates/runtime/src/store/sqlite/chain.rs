@@ -1,8 +1,8 @@
 //! A run's entries, from its last back to its first.
 //!
-//! Entries of all runs lie one after the other, as they came: what many runs write at a
-//! time fills a few pages, and not one page of each. A run's row has the place of its last
-//! entry, and every entry the place of the one that it follows.
+//! Entries of all runs are stored in order of arrival: concurrent writes of many runs fill a few
+//! pages instead of one page each. A run's row has the position of its last entry, and every entry
+//! the position of its predecessor.
 
 use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -48,7 +48,7 @@ impl Cells<'_> {
         })
     }
 
-    /// Returns what is kept beside the line.
+    /// Returns the data beside the line.
     pub(super) fn columns(&self) -> rusqlite::Result<Columns> {
         Ok(Columns {
             state: self.0.get(7)?,
@@ -59,7 +59,7 @@ impl Cells<'_> {
         })
     }
 
-    /// Returns whether a line of this number is the one that the row was sealed with.
+    /// Returns whether the row's checksum is for a line with this number.
     pub(super) fn checksums(&self, seq: Seq, link: &Digest) -> rusqlite::Result<bool> {
         let Columns { state, ended, wake, prompts, tip } = self.columns()?;
         let (seq, ended) = (signed(seq.0), ended.as_deref());

@@ -1,10 +1,11 @@
-//! The list of runs: those that are whole, and what is damaged.
+//! The list of runs: undamaged rows, and the damage.
 //!
-//! The table `listing` puts the runs in order, so that a page is read without the rest. It is
-//! derived from the runs' rows: it is compared with them and with the manifest when the file is opened,
-//! and made anew where it does not fit. Where that cannot be done, or a page shows any damage, all
-//! rows are read instead, and the manifest tells whether one is missing.
+//! The table `listing` orders the runs, so that a page is read without the rest. It is derived
+//! from the runs' rows: when the file is opened, it is compared with them and the manifest, and
+//! rebuilt if it differs. If that is impossible, or a page is damaged, all rows are read instead,
+//! and the manifest shows whether one is missing.
 
+use pointsman_kernel::id::Seq;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     checksum::{signed, unsigned},
     manifest::Manifest,
     queue,
-    read::{COLUMNS, checked},
+    read::{self, COLUMNS, checked},
 };
 
 impl SqliteReader {
@@ -24,27 +25,91 @@ impl SqliteReader {
             let mut whole = Vec::new();
             if let Some((from, to)) = range(&filter.scope) {
                 if rows(connection, "WHERE id >= ?1 AND id < ?2", [from, to], &mut whole).is_ok() {
-                    return Ok(filter.page(whole, page));
+                    return Ok(filter.page(self.idle_and_placed(connection, filter, whole)?, page));
                 }
             } else if self.is_ordered() {
-                match ordered(connection, filter, page) {
+                match self.ordered(connection, filter, page) {
                     Err(StoreError::Damaged { .. }) => {}
                     listed => return listed,
                 }
             }
             let (runs, damaged) = all(connection)?;
+            let runs = self.idle_and_placed(connection, filter, runs)?;
             Ok(RunList { damaged, ..filter.page(runs, page) })
         })
+    }
+
+    /// Returns the runs that have been idle long enough, with their places in the queue.
+    fn idle_and_placed(
+        &self,
+        connection: &Connection,
+        filter: &Filter,
+        rows: Vec<RunRow>,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let mut kept = Vec::with_capacity(rows.len());
+        for mut row in rows {
+            self.place_in_queue(connection, &mut row)?;
+            if is_idle(connection, filter, &row)? {
+                kept.push(row);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Reads the page by the table that has the order.
+    fn ordered(
+        &self,
+        connection: &Connection,
+        filter: &Filter,
+        page: &Page,
+    ) -> Result<RunList, StoreError> {
+        let fail = |source| StoreError::reading(None, source);
+        let mut query = connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS}, made_ms, listing.run FROM listing LEFT JOIN run ON id = listing.run
+                 WHERE (made_ms, listing.run) < (?1, ?2) AND made_ms >= ?3
+                 ORDER BY made_ms DESC, listing.run DESC"
+            ))
+            .map_err(fail)?;
+        let last = filter.before_ms.map_or(i64::MAX, signed);
+        let after = match &page.after {
+            Some(Cursor { made_ms, run }) => (signed(*made_ms), run.as_str()).min((last, "")),
+            None => (last, ""),
+        };
+        let from = filter.from_ms.map_or(i64::MIN, signed);
+        let mut found = query.query(params![after.0, after.1, from]).map_err(fail)?;
+        let mut listed = RunList::default();
+        if page.limit == 0 {
+            return Ok(listed);
+        }
+        while let Some(cells) = found.next().map_err(fail)? {
+            let made_ms: i64 = cells.get(16).map_err(fail)?;
+            let run = cells.get(17).map(RunId::from_row).map_err(fail)?;
+            let damaged = || StoreError::damaged(Some(run.clone()), None, StoreDamage::Row);
+            let missing = cells.get_ref(0).map_err(fail)? == rusqlite::types::ValueRef::Null;
+            let mut row = if missing { Err(damaged()) } else { checked(cells) }?;
+            if row.made_ms() != unsigned(made_ms) {
+                return Err(damaged());
+            }
+            self.place_in_queue(connection, &mut row)?;
+            if filter.fits(&row) && is_idle(connection, filter, &row)? {
+                listed.runs.push(row);
+            }
+            if listed.runs.len() == page.limit {
+                listed.next = listed.runs.last().map(RunRow::cursor);
+                break;
+            }
+        }
+        Ok(listed)
     }
 
     /// Looks at all rows, and returns what is damaged.
     pub fn check(&self) -> Result<Vec<StoreError>, StoreError> {
         self.read(|connection| {
             let (_, mut damaged) = all(connection)?;
-            // Nobody claims from a file that cannot be written to, and one of the format before has
-            // no queue.
+            // Runs cannot be claimed in a read-only file, and the previous format has no queue.
             if !self.is_frozen() {
-                queue::rows(connection, None, |error| {
+                queue::rows(connection, None, false, |error| {
                     damaged.push(error);
                     Ok(())
                 })?;
@@ -77,48 +142,16 @@ fn range(scope: &RunScope) -> Option<(String, String)> {
     }
 }
 
-/// Reads the page by the table that has the order.
-fn ordered(connection: &Connection, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {
-    let fail = |source| StoreError::reading(None, source);
-    let mut query = connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS}, made_ms, listing.run FROM listing LEFT JOIN run ON id = listing.run
-             WHERE (made_ms, listing.run) < (?1, ?2) AND made_ms >= ?3
-             ORDER BY made_ms DESC, listing.run DESC"
-        ))
-        .map_err(fail)?;
-    let last = filter.before_ms.map_or(i64::MAX, signed);
-    let after = match &page.after {
-        Some(Cursor { made_ms, run }) => (signed(*made_ms), run.as_str()).min((last, "")),
-        None => (last, ""),
-    };
-    let from = filter.from_ms.map_or(i64::MIN, signed);
-    let mut found = query.query(params![after.0, after.1, from]).map_err(fail)?;
-    let mut listed = RunList::default();
-    if page.limit == 0 {
-        return Ok(listed);
+/// Returns whether a run has been idle long enough for a filter.
+fn is_idle(connection: &Connection, filter: &Filter, row: &RunRow) -> Result<bool, StoreError> {
+    if filter.idle_since_ms.is_none() || row.ended.is_some() {
+        return Ok(true);
     }
-    while let Some(cells) = found.next().map_err(fail)? {
-        let made_ms: i64 = cells.get(16).map_err(fail)?;
-        let run = cells.get(17).map(RunId::from_row).map_err(fail)?;
-        let damaged = || StoreError::damaged(Some(run.clone()), None, StoreDamage::Row);
-        let missing = cells.get_ref(0).map_err(fail)? == rusqlite::types::ValueRef::Null;
-        let row = if missing { Err(damaged()) } else { checked(cells) }?;
-        if row.made_ms() != unsigned(made_ms) {
-            return Err(damaged());
-        }
-        if filter.fits(&row) {
-            listed.runs.push(row);
-        }
-        if listed.runs.len() == page.limit {
-            listed.next = listed.runs.last().map(RunRow::cursor);
-            break;
-        }
-    }
-    Ok(listed)
+    let last = read::lines(connection, row, Seq(row.seq.0.saturating_sub(1)))?;
+    Ok(last.last().is_some_and(|line| filter.is_idle(row, line)))
 }
 
-/// Reads rows. What is damaged ends it.
+/// Reads rows; fails at the first damaged one.
 fn rows(
     connection: &Connection,
     which: &str,
@@ -135,7 +168,7 @@ fn rows(
     Ok(())
 }
 
-/// Reads all rows, and says what is damaged.
+/// Reads all rows, and collects the damage.
 fn all(connection: &Connection) -> Result<(Vec<RunRow>, Vec<StoreError>), StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query =
@@ -169,7 +202,7 @@ fn all(connection: &Connection) -> Result<(Vec<RunRow>, Vec<StoreError>), StoreE
     }
 }
 
-/// Returns an error that tells of damage; any other ends the reading.
+/// Returns an error about damage; any other error ends the reading.
 fn damage(error: StoreError) -> Result<StoreError, StoreError> {
     if matches!(error, StoreError::Damaged { .. }) { Ok(error) } else { Err(error) }
 }
@@ -191,7 +224,7 @@ pub(super) fn fits(connection: &Connection) -> Result<bool, StoreError> {
             Ok((cells.get(0)?, run, cells.get::<_, Option<i64>>(2)?, cells.get(3)?))
         };
         let (made_ms, run, created_ms, forked): (i64, _, _, bool) = read().map_err(fail)?;
-        // A row that is missing or damaged is told of when its page is read.
+        // A missing or damaged row is reported when its page is read.
         let is_there = |created| made(&run, forked, unsigned(created)) == unsigned(made_ms);
         if !created_ms.is_none_or(is_there) {
             return Ok(false);

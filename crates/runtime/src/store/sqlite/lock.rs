@@ -7,7 +7,7 @@
 use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
-    io,
+    io::{self, Read as _, Write as _},
     os::unix::fs::{MetadataExt, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
@@ -28,9 +28,8 @@ pub(super) struct RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Removed while still locked: who has opened the old file meanwhile finds that
-        // it is gone and tries again. Where somebody removed it before, the file there is the
-        // next owner's.
+        // Removed while still locked: a process that has opened the old file meanwhile finds it
+        // removed and tries again. If it was removed before, the file there is the next owner's.
         if matches!(same(&self.file, &self.path), Ok(true)) {
             drop(fs::remove_file(&self.path));
         }
@@ -46,6 +45,34 @@ impl SqliteStore {
         let folder = folder(&self.path);
         let path = folder.join(run.as_str());
         take(&folder, &path).map_err(|source| StoreError::Claim { run: run.clone(), path, source })
+    }
+}
+
+/// Returns the process that has locked a run, if one has.
+pub(super) fn owner(journal: &Path, run: &RunId) -> Option<Box<str>> {
+    let path = folder(journal).join(run.as_str());
+    let mut file = File::open(path).ok()?;
+    // A shared lock is given up at once; a claim that it disturbs is tried again.
+    match file.try_lock_shared() {
+        Ok(()) => drop(file.unlock()),
+        Err(TryLockError::WouldBlock) => {
+            let mut number = String::new();
+            file.read_to_string(&mut number).ok()?;
+            return Some(format!("pid {number}").into());
+        }
+        Err(TryLockError::Error(_)) => {}
+    }
+    None
+}
+
+impl SqliteStore {
+    /// Locks claims against those of other workers with limits, or returns nothing.
+    pub(super) fn lock_claims(&self) -> Result<Option<RunLock>, StoreError> {
+        self.check_writable()?;
+        let folder = folder(&self.path);
+        // No run has a name with a dot.
+        let path = folder.join(".claims");
+        take(&folder, &path).map_err(|source| StoreError::Folder { path, source })
     }
 }
 
@@ -66,10 +93,13 @@ fn take(folder: &Path, path: &Path) -> io::Result<Option<RunLock>> {
             Err(TryLockError::Error(source)) => return Err(source),
         }
         if same(&file, path)? {
+            // For those who look; nothing depends on it.
+            drop(file.set_len(0));
+            drop((&file).write_all(std::process::id().to_string().as_bytes()));
             return Ok(Some(RunLock { path: path.into(), file }));
         }
     }
-    // It was given up and taken again each time: somebody else has it.
+    // It was released and claimed again each time: another process has it.
     Ok(None)
 }
 

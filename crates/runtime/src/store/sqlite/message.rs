@@ -22,8 +22,8 @@ impl SqliteReader {
     }
 }
 
-/// Reads all that wait: they are few, and only together can they be checked. One that is
-/// damaged concerns its run alone, if it can be told whose it is.
+/// Reads all waiting messages: they are few, and can only be verified together. A damaged one
+/// affects only its run, if that is known.
 fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<MailboxMessage>, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection

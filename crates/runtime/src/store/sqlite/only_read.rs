@@ -16,7 +16,7 @@ impl SqliteStore {
             error,
             StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Open { .. }
         );
-        // What is wrong with the file itself is told by the first error just as well.
+        // The first error also describes what is wrong with the file itself.
         if !unwritable || !is_settled(path) {
             return Err(error);
         }

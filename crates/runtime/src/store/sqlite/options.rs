@@ -11,18 +11,17 @@ pub struct SqliteOptions {
     /// The size that the journal may grow to, in bytes. An entry that would pass it is
     /// refused as on a full disk.
     pub max_bytes: Option<u64>,
-    /// How long to wait for another process that is writing. Nobody who reads waits for it.
+    /// How long to wait for another process that writes. Readers do not wait.
     pub busy: Duration,
     /// How many entries share a flush at most.
     pub together: usize,
     /// How many connections are kept open for reading.
     pub readers: usize,
-    /// Whether an entry that nobody else's keeps waiting is written on the caller's own thread.
-    /// That blocks it for one flush, and spares a lone run two switches between threads. For
-    /// programs whose threads have nothing better to do.
+    /// Whether to write an entry on the caller's own thread if no other write is pending. That
+    /// blocks the thread for one flush, and saves a single run two thread switches. For programs
+    /// whose threads have nothing else to do.
     pub inline_commit: bool,
-    /// Time between two looks for what other processes have written, while somebody waits for
-    /// changes.
+    /// Time between two polls for writes of other processes, while there are readers of changes.
     pub poll: Duration,
     /// A commit that fails on purpose, for tests: no safe call makes a disk refuse to
     /// flush.

@@ -1,4 +1,4 @@
-//! Looks for what other processes have written, while somebody waits for changes.
+//! Polls for writes of other processes, while there are readers of changes.
 
 use std::{
     collections::BTreeMap,
@@ -26,21 +26,21 @@ impl Drop for Poller {
     }
 }
 
-/// Where the poller is, if somebody waits, and where it reads.
+/// The position of the poller, if it runs, and its connection.
 #[derive(Debug, Default)]
 pub(super) struct Polled {
     poller: Mutex<Weak<Poller>>,
-    place: Arc<Place>,
+    place: Arc<PollPlace>,
 }
 
 /// The poller's own connection. It is here and not with the poller, so that the store can close it
 /// in time.
 #[derive(Debug, Default)]
-struct Place(Mutex<Option<Cursor>>);
+struct PollPlace(Mutex<Option<Cursor>>);
 
-impl Place {
+impl PollPlace {
     fn lock(&self) -> MutexGuard<'_, Option<Cursor>> {
-        // A look that broke off has at worst seen too little: the next one begins anew.
+        // An aborted poll has at worst seen too little: the next one starts over.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,7 +53,7 @@ impl Place {
                 Err(_) => *place = None,
             }
         }
-        // Nobody knows the writes of a time in which nothing could be read.
+        // The writes during a failed read are unknown.
         *place = Cursor::open(reader).ok();
         vec![Change::Lagged]
     }
@@ -77,7 +77,7 @@ impl Polled {
         };
         super::background(open).await?;
         let mut slot = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
-        // Somebody else may have started one meanwhile: one is enough, two do no harm.
+        // Another thread may have started one meanwhile: a second one does no harm.
         let looking =
             tokio::spawn(look(Arc::clone(&self.place), Arc::clone(reader), feed.clone(), every));
         let poller = Arc::new(Poller(looking.abort_handle()));
@@ -98,7 +98,7 @@ impl Polled {
 }
 
 /// Looks again and again, and gives hints.
-async fn look(place: Arc<Place>, reader: Arc<SqliteReader>, feed: Feed, every: Duration) {
+async fn look(place: Arc<PollPlace>, reader: Arc<SqliteReader>, feed: Feed, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
         let (place, reader) = (Arc::clone(&place), Arc::clone(&reader));

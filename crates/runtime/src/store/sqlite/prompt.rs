@@ -1,4 +1,4 @@
-//! What models were shown: each prompt with its parts, as it was kept.
+//! Stored prompts with their parts.
 
 use std::{collections::BTreeMap, sync::Arc};
 

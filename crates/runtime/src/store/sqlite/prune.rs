@@ -1,5 +1,4 @@
-//! Pruning: runs that have ended and are not wanted any more are removed, and single runs
-//! whatever their state.
+//! Pruning: removes old runs that have ended, and single runs in any state.
 
 use pointsman_kernel::id::Seq;
 use rusqlite::params;
@@ -27,7 +26,7 @@ impl SqliteStore {
                         pruned.damaged.push(row.id.clone());
                         continue;
                     }
-                    // Somebody else has removed it since it was listed.
+                    // Another process has removed it since it was listed.
                     Err(StoreError::NoSuchRun { .. }) => continue,
                     Err(error) => return Err(error),
                 }
@@ -59,8 +58,8 @@ impl SqliteStore {
         }
     }
 
-    /// Removes one run with its children, whatever their state: also what is damaged, or what
-    /// this build cannot read. Returns nothing if somebody holds one of them.
+    /// Removes one run with its children, in any state: even if it is damaged, or unreadable for
+    /// this build. Returns nothing if one of them has an owner.
     pub(super) async fn remove_run(&self, id: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
         let (mut locks, mut removed) = (Vec::new(), RemovedRuns::default());
         let family = id.clone();

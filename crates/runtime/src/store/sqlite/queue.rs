@@ -1,22 +1,41 @@
 //! The queue of a journal: which runs wait for an owner, and from when on they are ready.
 //!
-//! A row is written with the run's first entry, and gone with its last. While the run has an owner
-//! the row says what is true once that owner is lost: it is ready from its owner's first entry on.
-//! Nothing is written when a run is claimed, and whether somebody has it is told by its lock alone.
+//! A row is written with the run's first entry and removed with its last. While the run has an
+//! owner, the row says what holds if that owner is lost: the run is ready from its owner's first
+//! entry on. Claiming writes nothing; only the lock shows whether a run has an owner.
+
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::{
-        QueueOptions,
-        queue::{QueuedRun, in_turn},
+        QueueOptions, QueuePlace, QueueStatus, RunRow,
+        queue::{QueuedRun, RunningCounts, in_turn},
     },
-    Claimed, Lease, MessageId, RunId, SqliteReader, SqliteStore, StoreDamage, StoreError, Worker,
-    WriteRequest,
+    Lease, MessageId, RunId, SqliteClaim, SqliteReader, SqliteStore, StoreDamage, StoreError,
+    Worker, WriteRequest,
     checksum::{Checksum, ChecksumBuilder, signed},
+    lock,
     term::Term,
 };
 use crate::clock::now_ms;
+
+/// How a run is parked.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Parking {
+    /// Until its wake-up time, or a message that its owner has not read.
+    Rests { read: Option<MessageId> },
+    /// Until a time, in milliseconds since 1970.
+    Until(u64),
+}
+
+impl Parking {
+    fn deferred(now_ms: u64, wait: Duration) -> Self {
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Self::Until(now_ms.saturating_add(wait))
+    }
+}
 
 /// Ready whatever the time.
 const AT_ONCE: Option<i64> = Some(0);
@@ -27,9 +46,23 @@ impl SqliteStore {
         most: usize,
         worker: &Worker,
     ) -> Result<Vec<Lease>, StoreError> {
-        let ahead = self.options.ahead_ms.load(std::sync::atomic::Ordering::Acquire);
-        let now = now_ms().saturating_add(ahead);
-        let ready = in_turn(self.read(move |reader| reader.ready(now)).await?, worker);
+        let now = self.queue_ms();
+        // Workers with limits count and claim one after the other.
+        let limited = !worker.limits.is_empty();
+        let counting = if limited { self.lock_claims()? } else { None };
+        if limited && counting.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut ready = self.read(move |reader| reader.ready(now)).await?;
+        let mut running = RunningCounts::default();
+        if limited {
+            let owned = self.read(SqliteReader::owned).await?;
+            for run in &owned {
+                running.add(&run.agent, &run.key);
+            }
+            ready.retain(|run| owned.iter().all(|it| it.run != run.run));
+        }
+        let ready = in_turn(ready, running, worker);
         let mut leases = Vec::new();
         for run in ready {
             if leases.len() == most {
@@ -42,33 +75,47 @@ impl SqliteStore {
                 Err(error) => return Err(error),
             }
         }
-        // Somebody may have driven them on and parked them since they were found.
+        // Another process may have driven and parked them since they were found.
         let runs: Vec<RunId> = leases.iter().map(|lease| lease.run().clone()).collect();
         let still = self.read(move |reader| reader.still_ready(&runs, now)).await?;
         leases.retain(|lease| still.contains(lease.run()));
         Ok(leases)
     }
 
+    /// Returns the time by which runs are woken.
+    fn queue_ms(&self) -> u64 {
+        let ahead = self.options.ahead_ms.load(std::sync::atomic::Ordering::Acquire);
+        now_ms().saturating_add(ahead)
+    }
+
+    /// Keeps a run out of the queue for a while.
+    pub(super) async fn defer(&self, lease: &Lease, wait: Duration) -> Result<(), StoreError> {
+        self.park(lease, Parking::deferred(self.queue_ms(), wait)).await
+    }
+
     /// Parks a run, unless it is not in the queue or its lease is over.
-    pub(super) async fn park(
-        &self,
-        lease: &Lease,
-        read: Option<MessageId>,
-    ) -> Result<(), StoreError> {
-        let Some(claimed) = lease.guard::<Claimed>() else { return Ok(()) };
+    pub(super) async fn park(&self, lease: &Lease, parking: Parking) -> Result<(), StoreError> {
+        let Some(claimed) = lease.guard::<SqliteClaim>() else { return Ok(()) };
         let (run, term) = (lease.run().clone(), claimed.active_term.term());
         let asked = run.clone();
         if self.read(move |reader| reader.is_queued(&asked)).await? {
-            self.ask(WriteRequest::Park { run, term, read }).await?;
+            self.ask(WriteRequest::Park { run, term, parking }).await?;
         }
         Ok(())
     }
 }
 
 impl SqliteReader {
-    /// Returns the runs that are ready, whoever has them.
+    /// Returns the queued runs with an owner.
+    fn owned(&self) -> Result<Vec<QueuedRun>, StoreError> {
+        let mut queued = self.read(|connection| rows(connection, None, false, |_| Ok(())))?;
+        queued.retain(|it| lock::owner(self.path(), &it.run).is_some());
+        Ok(queued)
+    }
+
+    /// Returns the runs that are ready, with or without an owner.
     fn ready(&self, now_ms: u64) -> Result<Vec<QueuedRun>, StoreError> {
-        self.read(|connection| rows(connection, Some(now_ms), |_| Ok(())))
+        self.read(|connection| rows(connection, Some(now_ms), self.is_ordered(), |_| Ok(())))
     }
 
     /// Returns which of these runs are ready.
@@ -98,19 +145,63 @@ impl SqliteReader {
     }
 }
 
-/// Reads the rows whose time has come, or all. A row without its checksum is told of.
+impl SqliteReader {
+    /// Adds to a run's row who has it and how it stands in the queue. An ended run has left both.
+    pub(super) fn place_in_queue(
+        &self,
+        connection: &Connection,
+        row: &mut RunRow,
+    ) -> Result<(), StoreError> {
+        if row.ended.is_some() || self.is_frozen() {
+            return Ok(());
+        }
+        row.owner = lock::owner(self.path(), &row.id);
+        let found = connection
+            .prepare_cached("SELECT key, needs, at_ms FROM queue WHERE run = ?1")
+            .and_then(|mut query| {
+                query
+                    .query_row(params![row.id.as_str()], |cells| {
+                        let (key, needs): (String, Option<String>) = (cells.get(0)?, cells.get(1)?);
+                        Ok((key, needs, cells.get::<_, Option<i64>>(2)?))
+                    })
+                    .optional()
+            })
+            .map_err(|source| StoreError::reading(Some(&row.id), source))?;
+        row.queue = found.map(|(key, needs, at_ms)| {
+            let due = at_ms.is_some_and(|at| at <= signed(now_ms()));
+            let status = match (&row.owner, due) {
+                (Some(_), _) => QueueStatus::Leased,
+                (None, true) => QueueStatus::Ready,
+                (None, false) => QueueStatus::Waiting,
+            };
+            let (key, needs) = (key.into(), needs.map(Into::into));
+            QueuePlace { key, needs, status: Some(status), fault: None }
+        });
+        Ok(())
+    }
+}
+
+/// The rows whose time has come, by the index: runs that wait cost nothing.
+const INDEXED: &str = "INDEXED BY ready LEFT JOIN run ON id = queue.run WHERE at_ms <= ?1";
+/// The same, or all rows, by reading them. It is put so that SQLite does not use the index: no run
+/// without a time is in it.
+const SCANNED: &str = "LEFT JOIN run ON id = queue.run WHERE ?1 IS NULL OR at_ms <= ?1";
+
+/// Returns the query of some rows.
+fn select(which: &str) -> String {
+    format!("SELECT queue.run, key, rank, needs, seal, at_ms, at_seal, agent FROM queue {which}")
+}
+
+/// Reads the rows whose time has come, or all. A row with a wrong checksum is reported.
 pub(super) fn rows(
     connection: &Connection,
     now_ms: Option<u64>,
+    indexed: bool,
     mut damaged: impl FnMut(StoreError) -> Result<(), StoreError>,
 ) -> Result<Vec<QueuedRun>, StoreError> {
     let fail = |source| StoreError::reading(None, source);
-    let mut query = connection
-        .prepare_cached(
-            "SELECT run, key, rank, needs, seal, at_ms, at_seal FROM queue
-             WHERE ?1 IS NULL OR at_ms <= ?1",
-        )
-        .map_err(fail)?;
+    let which = if indexed { INDEXED } else { SCANNED };
+    let mut query = connection.prepare_cached(&select(which)).map_err(fail)?;
     let mut found = query.query(params![now_ms.map(signed)]).map_err(fail)?;
     let mut waiting = Vec::new();
     while let Some(cells) = found.next().map_err(fail)? {
@@ -121,7 +212,8 @@ pub(super) fn rows(
             let intact = fixed(&run, &key, rank, needs.as_deref()) == Checksum(cells.get(4)?)
                 && at(&run, cells.get(5)?) == Checksum(cells.get(6)?);
             let (key, needs) = (key.into(), needs.map(Into::into));
-            Ok((QueuedRun { run, key, rank, needs }, intact))
+            let agent = cells.get::<_, Option<String>>(7)?.unwrap_or_default().into();
+            Ok((QueuedRun { run, agent, key, rank, needs }, intact))
         };
         let (row, intact) = read().map_err(fail)?;
         if intact {
@@ -131,6 +223,16 @@ pub(super) fn rows(
         }
     }
     Ok(waiting)
+}
+
+/// Sees to it that the index has every row of the queue, and returns whether it does: a run that it
+/// lacked would never be offered.
+pub(super) fn settle(connection: &Connection) -> bool {
+    let fits = || {
+        let told = connection.query_row("PRAGMA integrity_check(queue)", [], |cells| cells.get(0));
+        told.is_ok_and(|told: String| told == "ok")
+    };
+    fits() || connection.execute_batch("REINDEX ready").is_ok() && fits()
 }
 
 /// Puts a new run into the queue.
@@ -159,21 +261,47 @@ pub(super) fn enter(
         .map(drop)
 }
 
+/// Puts runs into the queue that have not ended, whatever they waited for, and returns those.
+pub(super) fn put(
+    connection: &Connection,
+    runs: &[(RunId, QueueOptions)],
+    now_ms: u64,
+) -> rusqlite::Result<Vec<RunId>> {
+    let mut queued = Vec::with_capacity(runs.len());
+    for (run, queue) in runs {
+        let open = connection
+            .prepare_cached("SELECT 1 FROM run WHERE id = ?1 AND ended IS NULL")?
+            .exists(params![run.as_str()])?;
+        if open {
+            connection
+                .prepare_cached("DELETE FROM queue WHERE run = ?1")?
+                .execute(params![run.as_str()])?;
+            enter(connection, run, queue, now_ms)?;
+            queued.push(run.clone());
+        }
+    }
+    Ok(queued)
+}
+
 /// Makes a run ready, if it is in the queue.
 pub(super) fn wake(connection: &Connection, run: &RunId) -> rusqlite::Result<()> {
     set(connection, run, AT_ONCE)
 }
 
-/// Parks a run until its wake-up time, unless a message came that its owner has not read.
+/// Parks a run, unless its owner was lost.
 pub(super) fn park(
     connection: &Connection,
     run: &RunId,
     term: &Term,
-    read: Option<MessageId>,
+    parking: Parking,
 ) -> rusqlite::Result<()> {
     if term.is_over(connection, run)? {
         return Ok(());
     }
+    let read = match parking {
+        Parking::Rests { read } => read,
+        Parking::Until(at_ms) => return set(connection, run, Some(signed(at_ms))),
+    };
     let unread = connection
         .prepare_cached("SELECT 1 FROM letter WHERE run = ?1 AND id > ?2")?
         .exists(params![run.as_str(), read.map_or(0, MessageId::number)])?;
@@ -235,4 +363,23 @@ fn at(run: &RunId, at_ms: Option<i64>) -> Checksum {
 
 fn requested(request: &str, run: &RunId) -> Checksum {
     ChecksumBuilder::of("request").text(request).text(run.as_str()).checksum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::schema::TABLES, *};
+
+    #[test]
+    fn only_the_query_by_the_index_relies_on_it() {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        for (_, table) in TABLES {
+            connection.execute_batch(table).expect("the table is made");
+        }
+        let plan = |which| -> String {
+            let sql = format!("EXPLAIN QUERY PLAN {}", select(which));
+            connection.query_row(&sql, [5], |cells| cells.get(3)).expect("it has a plan")
+        };
+        assert_eq!(plan(INDEXED), "SEARCH queue USING INDEX ready (at_ms<?)");
+        assert_eq!(plan(SCANNED), "SCAN queue");
+    }
 }

@@ -16,7 +16,11 @@ pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, pa
 impl SqliteReader {
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
-        self.read(|connection| run(connection, id))
+        self.read(|connection| {
+            let mut row = run(connection, id)?;
+            self.place_in_queue(connection, &mut row)?;
+            Ok(row)
+        })
     }
 
     /// Returns the text of the chart that a run was started with.
@@ -37,9 +41,9 @@ impl SqliteReader {
         self.page(id, after, usize::MAX)
     }
 
-    /// Returns so many lines of a run after an entry. The checksum of the last of them says that it is
-    /// the one that was written, so no later one is read; where that does not fit, all are, and
-    /// their chain tells what is damaged.
+    /// Returns up to `limit` lines of a run after an entry. The checksum of the last of them is
+    /// enough to verify it, so no later line is read; if it does not match, all are read, and
+    /// their chain locates the damage.
     pub fn page(&self, id: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
             let row = run(connection, id)?;
@@ -145,6 +149,8 @@ pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
             state: state.into(),
             ended: ended.map(Into::into),
             wake,
+            owner: None,
+            queue: None,
         }))
     };
     match read() {
@@ -156,9 +162,8 @@ pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
 
 /// Reads the lines after an entry and checks their chain.
 ///
-/// The check goes backwards from the link in the run's row with a checksum, so that each line is
-/// compared with a digest that is known to be right, and the entry named is the one
-/// that is wrong.
+/// The check goes backwards from the verified link in the run's row, so that each line is compared
+/// with a trusted digest, and the reported entry is the damaged one.
 pub(super) fn lines(
     connection: &Connection,
     row: &RunRow,

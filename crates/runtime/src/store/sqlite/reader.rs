@@ -46,6 +46,10 @@ impl SqliteReader {
         self.frozen
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) const fn is_ordered(&self) -> bool {
         self.ordered
     }

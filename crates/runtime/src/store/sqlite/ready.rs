@@ -1,5 +1,5 @@
-//! An entry made ready by whoever brings it: checked, digested and compressed, so that
-//! the writer has only to write.
+//! An entry prepared by its sender: checked, digested and compressed, so that the writer only has
+//! to write.
 
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@ use super::{
 };
 
 impl SqliteReader {
-    /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
-    /// row were checked; what is kept beside them is for the caller to compare.
+    /// Returns a run with all its stored data, and its prompts up to an entry. The lines and the
+    /// row are verified; the caller compares the rest with them.
     pub fn record(&self, id: &RunId, until: Seq) -> Result<RunRecord, StoreError> {
         self.read(|connection| {
             let row = read::run(connection, id)?;

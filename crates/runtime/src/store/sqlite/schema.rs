@@ -10,6 +10,7 @@ use super::{
     checksum::signed,
     list,
     manifest::Manifest,
+    queue,
     watermark::{self, Watermark},
 };
 use crate::{
@@ -18,9 +19,11 @@ use crate::{
 };
 
 /// The format that this build writes. `PRAGMA user_version` holds it.
-pub(super) const FORMAT: i64 = 2;
-/// The format before: without leases.
+pub(super) const FORMAT: i64 = 3;
+/// The first format: without leases.
 const LEASELESS: i64 = 1;
+/// The format before: without an index over the queue.
+const UNINDEXED: i64 = 2;
 /// `PRAGMA application_id`: the messages `Ptsm`, so that no other file is taken for ours.
 const OURS: i64 = 0x5074_736d;
 /// The size of a page, in bytes.
@@ -28,12 +31,17 @@ const PAGE: u64 = 4_096;
 /// Time between two tries to change a file over to its log.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
+/// The index of the queue: the runs that are ready, and those that become ready at a known time.
+const READY: &str = "ready";
+
+/// The tables and the index, by name. SQLite keeps these texts, and they are compared at each
+/// opening.
 ///
-/// There are no indexes: each would be one more place for damage that no checksum tells of. A run is
-/// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
-/// in order is a table of its own, which is compared with them at each opening: see `list`.
-const TABLES: [(&str, &str); 12] = [
+/// An index is another place for damage without a checksum, so there is only one, which is compared
+/// with its table at each opening: see `queue`. A run is found by its id, and its entries one from
+/// the other: see `chain`. The order of the runs is a separate table, which is compared with them at
+/// each opening: see `list`.
+pub(super) const TABLES: [(&str, &str); 13] = [
     (
         "run",
         "CREATE TABLE run (
@@ -128,18 +136,21 @@ const TABLES: [(&str, &str); 12] = [
     PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID",
     ),
+    (READY, "CREATE INDEX ready ON queue (at_ms) WHERE at_ms IS NOT NULL"),
 ];
-/// How many of them the format before has.
-const OF_LEASELESS: usize = 7;
 
 /// Returns the tables of a format: each adds to those before it.
 fn tables(format: i64) -> &'static [(&'static str, &'static str)] {
-    let count = if format == LEASELESS { OF_LEASELESS } else { TABLES.len() };
+    let count = match format {
+        LEASELESS => 7,
+        UNINDEXED => 12,
+        _ => TABLES.len(),
+    };
     TABLES.get(..count).unwrap_or(&TABLES)
 }
 
 /// A journal that is open to be written to.
-pub(super) struct Opened {
+pub(super) struct OpenedDatabase {
     pub(super) connection: Connection,
     pub(super) watermark: Watermark,
     pub(super) anchor: Anchor,
@@ -147,13 +158,13 @@ pub(super) struct Opened {
     pub(super) ordered: bool,
 }
 
-/// Opens the file for the one writer, and makes its tables if it is new. A file that
-/// is refused is left as it was.
-pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
+/// Opens the file for the one writer, and creates its tables if it is new. A rejected file is
+/// unchanged.
+pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<OpenedDatabase, StoreError> {
     let fail = |source: rusqlite::Error| new_run(path, source);
     let reached = watermark::reached(path);
     watermark::check_emptied(path, reached.as_ref())?;
-    // What cannot be made cannot be opened, and that is told below.
+    // If the file cannot be created, opening it fails below with the reason.
     drop(private::file(path));
     let before = anchor::identity(path).ok();
     let mut connection = Connection::open(path).map_err(fail)?;
@@ -172,8 +183,8 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
     };
     match format {
         None => make(&mut connection, path)?,
-        Some(LEASELESS) => upgrade(&mut connection, path)?,
-        Some(_) => {}
+        Some(FORMAT) => {}
+        Some(_) => upgrade(&mut connection, path)?,
     }
     settings(&connection, options).map_err(fail)?;
     check_tables(&connection, path, FORMAT)?;
@@ -184,8 +195,8 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
         return Err(lost());
     }
     connection.set_db_config(closing, false).map_err(fail)?;
-    let ordered = list::settle(&mut connection);
-    Ok(Opened { connection, watermark: Watermark::new(path, &manifest), anchor, ordered })
+    let ordered = list::settle(&mut connection) && queue::settle(&connection);
+    Ok(OpenedDatabase { connection, watermark: Watermark::new(path, &manifest), anchor, ordered })
 }
 
 /// Has a connection leave the log as it is when it is closed.
@@ -205,7 +216,7 @@ fn new_run(path: &Path, source: rusqlite::Error) -> StoreError {
             StoreError::Busy { run: None, seq: None }
         }
         Some(ErrorCode::DiskFull) => StoreError::Full { run: None, seq: None },
-        // There is no room for what SQLite keeps beside the file while it is open.
+        // There is no space for SQLite's files beside the journal.
         _ if source.sqlite_extended_error_code() == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
             StoreError::Full { run: None, seq: None }
         }
@@ -258,18 +269,19 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     made.commit().map_err(fail)
 }
 
-/// Adds the tables that the format before lacks. All of it is done or nothing: a process that is
+/// Adds the tables that an earlier format lacks. All of it is done or nothing: a process that is
 /// killed here leaves a journal of that format, which is upgraded at the next opening.
 fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| new_run(path, source);
     let upgraded =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-    // Another process may have upgraded it while this one waited.
-    if format(&upgraded, path)? != Some(LEASELESS) {
-        return Ok(());
-    }
-    check_tables(&upgraded, path, LEASELESS)?;
-    for (_, table) in TABLES.iter().skip(tables(LEASELESS).len()) {
+    let earlier = match format(&upgraded, path)? {
+        // Another process has upgraded it while this one waited.
+        None | Some(FORMAT) => return Ok(()),
+        Some(earlier) => earlier,
+    };
+    check_tables(&upgraded, path, earlier)?;
+    for (_, table) in TABLES.iter().skip(tables(earlier).len()) {
         upgraded.execute_batch(table).map_err(fail)?;
     }
     upgraded.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
@@ -285,15 +297,15 @@ fn settings(connection: &Connection, options: &SqliteOptions) -> rusqlite::Resul
     connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
     connection.set_prepared_statement_cache_capacity(32);
     if let Some(bytes) = options.max_bytes {
-        // The least that SQLite takes is what is there already.
+        // SQLite accepts no limit below the current size.
         let pages = signed((bytes / PAGE).max(1));
         connection.pragma_update(None, "max_page_count", pages)?;
     }
     Ok(())
 }
 
-/// Has the file written by a log. SQLite itself waits for nobody when it changes a file over,
-/// so whoever opens a new one together with others tries again.
+/// Switches the file to WAL mode. SQLite does not wait for other processes then, so processes that
+/// open a new file at the same time retry.
 fn write_ahead(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     let began = Stopwatch::start();
     loop {
@@ -309,7 +321,7 @@ fn write_ahead(connection: &Connection, options: &SqliteOptions) -> rusqlite::Re
     }
 }
 
-/// Checks that the tables are word for word those of a format.
+/// Checks that the tables are exactly those of a format.
 fn check_tables(connection: &Connection, path: &Path, format: i64) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| StoreError::reading(None, source);
     let mut query = connection
@@ -322,8 +334,8 @@ fn check_tables(connection: &Connection, path: &Path, format: i64) -> Result<(),
     let wanted = tables(format);
     let same = found.len() == wanted.len()
         && found.iter().zip(wanted).all(|((kind, name, table, text), (wants, sql))| {
-            (kind.as_str(), name.as_str(), table.as_str(), text.as_str())
-                == ("table", *wants, *wants, *sql)
+            let (is, of) = if *wants == READY { ("index", "queue") } else { ("table", *wants) };
+            (kind.as_str(), name.as_str(), table.as_str(), text.as_str()) == (is, *wants, of, *sql)
         });
     if same { Ok(()) } else { Err(StoreError::Tables { path: path.into(), known: format }) }
 }
@@ -338,8 +350,7 @@ pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, St
     Ok(connection)
 }
 
-/// Opens a file that cannot be written to for a reader. Nothing is made beside it, and nobody
-/// is waited for.
+/// Opens a read-only file for a reader, without creating anything beside it or waiting.
 pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
     let fail = |source| new_run(path, source);
     let whole = std::path::absolute(path)
@@ -373,5 +384,5 @@ pub(super) fn check_frozen(path: &Path) -> Result<bool, StoreError> {
     };
     check_tables(&connection, path, format)?;
     watermark::check(path, reached.as_ref(), &connection)?;
-    Ok(format == FORMAT && list::fits(&connection).is_ok_and(|fits| fits))
+    Ok(format != LEASELESS && list::fits(&connection).is_ok_and(|fits| fits))
 }

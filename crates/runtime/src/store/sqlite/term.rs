@@ -1,8 +1,8 @@
 //! Terms: the part of a lease that the journal keeps.
 //!
-//! A run's row in `lease` names the term under which its last owner wrote. It is written in the
-//! transaction of that owner's first entry, so a claim costs no flush. Entries of earlier terms
-//! are refused from then on, whatever became of the owner's lock.
+//! A run's row in `lease` names the term of its last owner. It is written in the transaction of
+//! that owner's first entry, so a claim costs no flush. Entries of earlier terms are rejected from
+//! then on, even if the old owner still has its lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +26,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns the term after those that the journal knows of.
+    /// Returns the term after the last one in the journal.
     pub(super) fn after(last: u64) -> Self {
         let owner = entropy().to_le_bytes();
         Self { epoch: last.saturating_add(1), owner, entered: false }
@@ -74,7 +74,7 @@ impl Term {
 }
 
 impl SqliteReader {
-    /// Returns the last epoch of a run that was entered; 0 where nobody entered one.
+    /// Returns the last recorded epoch of a run; 0 if there is none.
     pub(super) fn epoch(&self, run: &RunId) -> Result<u64, StoreError> {
         self.read(|connection| {
             read::run(connection, run)?;

@@ -38,7 +38,7 @@ fn written(name: &[u8; 16], version: i64, last: Option<(&RunId, Seq)>) -> Vec<u8
     bytes.extend_from_slice(&version.to_le_bytes());
     bytes.extend_from_slice(&seq.to_le_bytes());
     bytes.extend_from_slice(run.as_bytes());
-    // An id is no longer than 64 bytes, so that every watermark has the same length.
+    // An id has at most 64 bytes, so that every watermark has the same length.
     bytes.resize(96, 0);
     let checksum = ChecksumBuilder::of("mark").bytes(&bytes).checksum();
     bytes.extend_from_slice(&checksum.0);

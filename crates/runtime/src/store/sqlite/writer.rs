@@ -26,24 +26,25 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Change, Feed, MessageId, RunId, SqliteOptions, StoreError,
+    Change, Feed, MessageId, QueueOptions, RunId, SqliteOptions, StoreError,
     anchor::Anchor,
     artifact::{self, Packed},
     gone,
     lock::RunLock,
     manifest::OpenManifest,
     options::InjectedFault,
+    queue::Parking,
     ready::Ready,
     schema,
     term::Term,
     watermark::Watermark,
 };
 pub(super) use fork::Forking;
-use shared::Shared;
+use shared::SharedError;
 use shrink::shrink;
 use transaction::Transaction;
 
-/// Something for the writer to do, and who is to be told.
+/// A job for the writer, and the receiver of its answer.
 pub(super) struct WriteJob {
     pub(super) work: WriteRequest,
     pub(super) reply: Option<oneshot::Sender<Result<WriteReply, StoreError>>>,
@@ -63,14 +64,16 @@ pub(super) enum WriteRequest {
     Park {
         run: RunId,
         term: Term,
-        read: Option<MessageId>,
+        parking: Parking,
     },
+    /// Puts runs into the queue, each at a rank.
+    Enqueue(Vec<(RunId, QueueOptions)>, u64),
     /// Keeps content of a run.
     Keep {
         run: RunId,
         packed: Packed,
     },
-    /// Removes runs that have ended, or whatever their state.
+    /// Removes ended runs, or a run in any state.
     Prune {
         locks: Vec<(RunId, RunLock)>,
         whatever: bool,
@@ -79,17 +82,18 @@ pub(super) enum WriteRequest {
     Sweep,
 }
 
-/// What became of it.
+/// The reply to a job.
 pub(super) enum WriteReply {
     Appended,
     Sent(MessageId),
     Done,
+    Queued(Vec<RunId>),
     /// How many artifacts were swept; nothing where that could not be told.
     Swept(Option<u64>),
 }
 
 impl WriteRequest {
-    /// Returns the run and entry that it is about, for those who read of a failure.
+    /// Returns the run and entry that it is about, for error messages.
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
@@ -97,7 +101,7 @@ impl WriteRequest {
                 (Some(run), None)
             }
             Self::Fork(forking) => (Some(forking.child()), None),
-            Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
+            Self::Discard(_) | Self::Enqueue(..) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
     }
 
@@ -126,7 +130,7 @@ impl WriteRequest {
             Self::Fork(forking) => {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
-            Self::Prune { .. } => Change::Lagged,
+            Self::Enqueue(..) | Self::Prune { .. } => Change::Lagged,
             Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
         })
     }
@@ -150,9 +154,9 @@ type Answers = Vec<Result<WriteReply, StoreError>>;
 enum Went {
     /// Each job has its answer.
     Well(Answers),
-    /// It was rolled back, and its jobs are to be written one by one.
+    /// It was rolled back, and its jobs are written one by one.
     Spoilt,
-    /// Each job has its answer, and nobody knows what is on the disk.
+    /// Each job has its answer, and the content of the disk is unknown.
     Broke(Answers, String),
 }
 
@@ -167,18 +171,17 @@ pub(super) struct Writer {
     broken: Option<String>,
     /// How long another process is waited for by the writer's own thread.
     busy: Duration,
-    /// Those who wait for changes.
+    /// The readers of changes.
     feed: Feed,
 }
 
-/// How long a job waits for another process on the thread of whoever has it. After that it is
-/// left to the writer's own thread, where nobody else stands still for it.
+/// How long a job waits for another process on its caller's thread. After that it goes to the
+/// writer's own thread, where it blocks no one.
 const BRIEF: Duration = Duration::from_millis(10);
 /// How often a sweep looks before it makes others wait.
 const LOOKS: u32 = 3;
 
-/// The writer's desk: where jobs wait, and where one that finds nobody before it is done
-/// at once.
+/// The writer's queue: jobs wait here, and a job without predecessors runs at once.
 pub(super) struct WriteQueue {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
@@ -195,7 +198,7 @@ impl WriteQueue {
         Self { writer: Mutex::new(writer), waiting: AtomicUsize::new(0) }
     }
 
-    /// Does a job on the caller's own thread if nobody is before it, or gives it back.
+    /// Runs a job on the caller's own thread if the queue is empty, or returns it.
     ///
     /// It blocks for one flush, as any write does. A lone run is spared two switches
     /// between threads; as soon as there are more, they queue and share flushes.
@@ -237,10 +240,10 @@ impl WriteQueue {
         self.waiting.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Works until nobody can send any more.
+    /// Works until all senders are gone.
     pub(super) fn run(&self, inbox: &Receiver<WriteJob>) {
         while let Ok(first) = inbox.recv() {
-            // What comes while somebody writes alone joins the batch.
+            // Jobs that arrive while another thread writes join the batch.
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let mut batch = vec![first];
             batch.extend(inbox.try_iter().take(writer.together.saturating_sub(1)));
@@ -326,7 +329,7 @@ impl Writer {
         Some(answers)
     }
 
-    /// Gives hints of the changes to those who wait for them in this process.
+    /// Announces the changes to readers in this process.
     fn announce(&self, batch: &[WriteJob], answers: &Answers) {
         if !self.feed.has_readers() {
             return;
@@ -338,9 +341,9 @@ impl Writer {
         }
     }
 
-    /// Sweeps without keeping other processes from writing while it looks for what is not
-    /// needed. What it has seen counts only if nobody has written since: otherwise it looks
-    /// again, and at last returns nothing, and they must wait for it.
+    /// Sweeps without blocking other processes while it looks for unreferenced artifacts. The
+    /// result counts only if there were no writes meanwhile: otherwise it looks again, and finally
+    /// returns nothing, so that the caller sweeps under a lock.
     fn sweep(&mut self) -> Option<Result<WriteReply, StoreError>> {
         for _ in 0..LOOKS {
             let transaction = Transaction::look(&self.connection).ok()?;
@@ -349,7 +352,7 @@ impl Writer {
                 Err(source) if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                     continue;
                 }
-                // It is told by those who make others wait.
+                // The locked sweep reports the error.
                 Err(_) => return None,
             };
             return Some(match transaction.commit() {
@@ -376,7 +379,7 @@ impl Writer {
             Ok(transaction) => transaction,
             // Nothing was begun, so nothing is unsure: the next batch may succeed.
             Err(source) => {
-                let source = Shared::of(&source);
+                let source = SharedError::of(&source);
                 return all(&|work| work.failed(source.again()));
             }
         };
@@ -402,7 +405,7 @@ impl Writer {
             Ok(version) => version,
             Err(_) if batch.len() > 1 => return Went::Spoilt,
             Err(source) => {
-                let source = Shared::of(&source);
+                let source = SharedError::of(&source);
                 return all(&|work| work.failed(source.again()));
             }
         };
@@ -425,9 +428,9 @@ impl Writer {
             }
             return Went::Well(answers);
         };
-        // A full disk rolls the transaction back: what is there is known.
+        // A full disk rolls the transaction back: the content is known.
         let full = source.sqlite_error_code() == Some(ErrorCode::DiskFull);
-        let (why, source) = (source.to_string(), Shared::of(&source));
+        let (why, source) = (source.to_string(), SharedError::of(&source));
         let told = answers.into_iter().zip(batch).map(|(answer, job)| match answer {
             Ok(_) if full => Err(job.work.failed(source.again())),
             Ok(_) => Err(job.work.unknown(&why)),
@@ -447,10 +450,10 @@ impl Drop for Writer {
     }
 }
 
-/// Tells each what became of its job.
+/// Sends each job its reply.
 fn answer(batch: impl IntoIterator<Item = WriteJob>, answers: Answers) {
     for (job, answer) in batch.into_iter().zip(answers) {
-        // Who has stopped waiting need not be told.
+        // A caller that is gone needs no answer.
         drop(job.reply.map(|reply| reply.send(answer)));
     }
 }

@@ -27,16 +27,16 @@ impl<'a> Plain<'a> {
         Self { wide: wide.map(|line| line.ends_with(CRLF)).collect(), text: plain(text) }
     }
 
-    /// Returns the text with `new` for `old` at these places. Every line keeps its end;
-    /// lines that are added end as the ones that they replace, or that they stand in.
-    /// The end of the last line stays, too.
+    /// Returns the text with `new` for `old` at these places. Every line keeps its end; added
+    /// lines end like those that they replace, or like the line around them. The end of the last
+    /// line stays, too.
     pub(super) fn replaced(&self, places: &[usize], old: &str, new: &str) -> String {
         let mut edited = String::with_capacity(self.text.len().saturating_add(new.len()));
         let (mut from, mut line) = (0, 0);
         for at in places {
             let kept = self.text.get(from..*at).unwrap_or_default();
             line = self.put(&mut edited, kept, line, usize::MAX);
-            // The lines of `new` end as those of `old`, and the rest as the last of them.
+            // The lines of `new` end like those of `old`, and the rest like the last of them.
             let (ends, added) = (old.matches('\n').count(), new.matches('\n').count());
             let last = if ends > 0 { line.saturating_add(ends).saturating_sub(1) } else { line };
             if added > 0 || ends > 0 {

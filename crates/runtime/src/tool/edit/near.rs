@@ -1,7 +1,7 @@
 //! What to tell a model whose `old` was not found in a file: the lines that differ by
 //! spaces only, or else the lines that come nearest.
 //!
-//! Every step is linear in the file, and what is shown has a limit.
+//! Every step is linear in the file, and the output has a limit.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,7 @@ const AROUND: usize = 2;
 /// Hundredths under which a likeness says nothing.
 const LEAST: usize = 33;
 
-/// Says that `old` is not there, and what is there instead. Both texts have plain line
-/// ends.
+/// Says that `old` was not found, and shows similar lines. Both texts have plain line ends.
 pub(super) fn not_found(path: &str, text: &str, old: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
@@ -141,7 +140,7 @@ fn nearest(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)> {
         let end = at.saturating_add(1);
         let Some(start) = end.checked_sub(size) else { continue };
         let likeness = shared.min(total).saturating_mul(200) / all.saturating_add(total).max(1);
-        // Of several that are as like, the one that begins with words.
+        // Among equally similar ones, the one that begins with shared words.
         let begins = counted.get(start).is_some_and(|(shared, _)| *shared > 0);
         if likeness > best || likeness == best && begins && !place_begins {
             (best, place, place_begins) = (likeness, Some((start, end)), begins);

@@ -14,7 +14,7 @@ pub enum FolderError {
     Path {
         /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
     /// A link leads out of the workspace.
@@ -39,7 +39,7 @@ pub enum FolderError {
         /// What it leads to.
         real: String,
     },
-    /// A link stands where something is to be written.
+    /// A link is where something should be written.
     #[error(
         "`{link}` is a link to `{target}`: write to the target instead, if it is in the workspace"
     )]

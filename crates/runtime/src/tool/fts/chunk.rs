@@ -2,7 +2,7 @@
 
 /// Lines of a block at most.
 const BLOCK: usize = 8;
-/// Lines of a paragraph, or of a comment and what it is about, at most.
+/// The most lines of a paragraph, or of a comment with its code.
 const PARAGRAPH: usize = 16;
 /// How files of prose end.
 const PROSE: [&str; 9] =
@@ -10,7 +10,7 @@ const PROSE: [&str; 9] =
 
 /// A piece of a file that is found as one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Chunk {
+pub(super) struct TextChunk {
     /// Its first line, counted from 1.
     pub(super) line: usize,
     /// The headings above it.
@@ -25,7 +25,7 @@ pub(super) fn is_prose(path: &str) -> bool {
     PROSE.iter().any(|ending| path.ends_with(ending))
 }
 
-/// How files end in which `#` begins a comment, and in which `--` does.
+/// Extensions of files in which `#` begins a comment, and in which `--` does.
 const HASH: [&str; 13] = [
     ".py", ".sh", ".bash", ".zsh", ".rb", ".pl", ".r", ".toml", ".yaml", ".yml", ".cfg", ".conf",
     ".mk",
@@ -52,13 +52,13 @@ pub(super) fn comment<'l>(path: &str, line: &'l str) -> Option<&'l str> {
 }
 
 /// Cuts a file into pieces.
-pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
+pub(super) fn chunks(path: &str, text: &str) -> Vec<TextChunk> {
     let prose = is_prose(path);
-    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut chunks: Vec<TextChunk> = Vec::new();
     let mut headings: Vec<(usize, &str)> = Vec::new();
-    // Whether the next line goes on with the last piece, and how many lines that has.
+    // Whether the next line belongs to the last piece, and how many lines that has.
     let mut lines = 0;
-    // How many lines of code it has: a comment stays with what it is about.
+    // How many lines of code it has: a comment stays with its code.
     let mut code = 0;
     let mut fenced = false;
     for (at, line) in text.lines().enumerate() {
@@ -86,7 +86,7 @@ pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
         } else {
             let above: Vec<&str> = headings.iter().map(|(_, heading)| *heading).collect();
             let heading = above.join(" / ");
-            chunks.push(Chunk { line: at + 1, heading, text: line.into() });
+            chunks.push(TextChunk { line: at + 1, heading, text: line.into() });
         }
         lines = if heads { 0 } else { lines + 1 };
         code += usize::from(!prose && !says);
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn cut(path: &str, text: &str) -> Vec<String> {
-        let shown = |chunk: Chunk| format!("{} [{}] {}", chunk.line, chunk.heading, chunk.text);
+        let shown = |chunk: TextChunk| format!("{} [{}] {}", chunk.line, chunk.heading, chunk.text);
         chunks(path, text).into_iter().map(shown).collect()
     }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_whole_and_stays_with_what_it_is_about() {
+    fn comment_is_one_passage_with_its_code() {
         let lines = "/// One line of it.\n".repeat(10);
         let code = format!("let x = 1;\n{lines}fn a() {{}}\n// Next.\nfn b() {{}}\n");
         let cut = cut("a.rs", &code);

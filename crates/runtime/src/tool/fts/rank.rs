@@ -1,6 +1,6 @@
-//! Which pieces speak of a query: those with most of its words, the rare ones first.
+//! Which pieces match a query: those with most of its words, rare ones first.
 
-use super::chunk::{Chunk, comment, is_prose};
+use super::chunk::{TextChunk, comment, is_prose};
 
 /// Characters of a passage that are shown.
 const SHOWN: usize = 400;
@@ -10,9 +10,9 @@ const BEFORE: usize = 4;
 const PROSE: f64 = 1.6;
 /// How much a word counts that stands only in a heading above, or in the path.
 const ABOVE: f64 = 0.4;
-/// How much a text counts in which the question itself stands.
+/// The weight of a text that contains the question itself.
 const ASKED: f64 = 0.25;
-/// Words that make a question which can be told from other text.
+/// The fewest words of a query that is looked for literally.
 const QUESTION: usize = 4;
 
 /// Words that every question has and no answer needs.
@@ -40,7 +40,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = String> {
 /// Words with what each of them weighs: the rarer, the more.
 pub(super) struct Weights {
     words: Vec<(String, f64)>,
-    /// The query as it was put, where it is long enough to be told from any other text.
+    /// The literal query, if it is long enough to be distinctive.
     question: Option<String>,
 }
 
@@ -52,8 +52,8 @@ impl Weights {
         Self { words, question }
     }
 
-    /// Returns how well a piece of a file speaks of the words.
-    pub(super) fn score(&self, path: &str, chunk: &Chunk) -> f64 {
+    /// Returns how well a piece of a file matches the words.
+    pub(super) fn score(&self, path: &str, chunk: &TextChunk) -> f64 {
         let here: Vec<String> = tokens(&chunk.text).collect();
         let above: Vec<String> = tokens(&chunk.heading).chain(tokens(path)).collect();
         let sum: f64 = self
@@ -78,9 +78,9 @@ impl Weights {
         sum * kind * if asks { ASKED } else { 1.0 }
     }
 
-    /// Returns what is shown of a piece: a paragraph as it is, of code the best line, and with
-    /// a line of a comment all of it.
-    pub(super) fn shown(&self, path: &str, chunk: &Chunk) -> (usize, String) {
+    /// Returns the part of a piece to show: a whole paragraph, the best line of code, or the whole
+    /// comment around it.
+    pub(super) fn shown(&self, path: &str, chunk: &TextChunk) -> (usize, String) {
         let (at, text) = if is_prose(path) {
             (0, chunk.text.split_whitespace().collect::<Vec<_>>().join(" "))
         } else {

@@ -3,7 +3,7 @@
 
 use super::rank::{tokens, words};
 
-/// Words that occur in a question about anything, beside those that no search looks for.
+/// Words of questions about anything, besides those that no search looks for.
 const ASKING: [&str; 61] = [
     "about",
     "after",
@@ -74,7 +74,7 @@ const ENDINGS: [&str; 12] =
 
 /// The words of a question that its answer has to have.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct QueryWords {
     words: Vec<Word>,
 }
 
@@ -85,7 +85,7 @@ struct Word {
     named: bool,
 }
 
-impl Wanted {
+impl QueryWords {
     /// Returns the words that a question is about.
     pub fn of(question: &str) -> Self {
         let mut known: Vec<String> = words(question);
@@ -121,8 +121,8 @@ impl Wanted {
     }
 }
 
-/// Returns the names in a question, in lower case: acronyms, identifiers, and words with a
-/// capital letter that do not begin a sentence.
+/// Returns the names in a question, in lower case: acronyms, identifiers, and capitalised words
+/// that do not begin a sentence.
 fn names(question: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut begins = true;
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_a_word_are_told_from_words_that_begin_alike() {
+    fn word_forms_differ_from_words_with_the_same_start() {
         for (one, other) in [
             ("points", "point"),
             ("stop", "stopped"),
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_name_must_be_there_and_so_must_two_words_in_five() {
-        let covers = |question: &str, text: &str| Wanted::of(question).covered(text);
+        let covers = |question: &str, text: &str| QueryWords::of(question).covered(text);
         let capital = "What is the capital of Mongolia?";
         assert_eq!(covers(capital, "bytes.capitalize() returns a copy"), None);
         assert_eq!(covers(capital, "A capital letter begins a sentence"), None);

@@ -11,7 +11,7 @@ use std::{
 use super::{super::ToolSettings, drivers::Drivers};
 use crate::clock::Stopwatch;
 
-/// Who commits where nobody is known.
+/// The author of commits if no other is known.
 const POINTSMAN: (&str, &str) = ("Pointsman", "pointsman@localhost");
 /// How long git may take to say who the person is.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -39,7 +39,7 @@ impl Author {
         Self { name: own.name.or(all.name), email: own.email.or(all.email) }
     }
 
-    /// Reads what one file of settings says, with those that it includes.
+    /// Reads one file of settings, with the files that it includes.
     fn set(folder: &Path, scope: &str) -> Self {
         let mut git = Command::new("git");
         git.args(["config", scope, "--includes", "-z", "--get-regexp", "^user\\.(name|email)$"]);
@@ -74,8 +74,8 @@ fn answer(command: &mut Command) -> Option<String> {
     String::from_utf8(output.stdout).ok()
 }
 
-/// Returns the variables by which git knows who commits: those that the settings pass on,
-/// else what the repository sets, else the person's own, else Pointsman.
+/// Returns the variables for git's author: those that the settings pass on, else the repository's,
+/// else the person's own, else Pointsman's.
 pub(super) fn variables(settings: &ToolSettings, drivers: &Drivers) -> Vec<(String, String)> {
     let passed = |name: &str| settings.sandbox.env.iter().any(|known| known == name);
     let own = settings.author.clone();

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_driver_is_turned_off_whatever_its_name_is() {
+    fn every_git_driver_is_disabled() {
         let listed = b"core.bare\nfalse\0filter.a.b.clean\ntouch x\0filter..process\nx\0\
             diff.d.textconv\nx\0diff.d.xfuncname\nx\0diff.e.binary\ntrue\0merge.m.driver\nx\0\
             gpg.ssh.program\nx\0hook.h.command\nx\0user.name\n  A B \0user.email\n\0flag\0";

@@ -1,7 +1,7 @@
 //! What git may be asked: its verbs, and the options of each.
 //!
-//! Options are listed by what is allowed, because git has many, takes them shortened, and
-//! gets new ones. An argument counts as one wherever git could take it for one.
+//! Options are listed by what is allowed, because git has many, accepts abbreviations, and gets
+//! new ones. An argument counts as an option wherever git could take it for one.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) struct Verb {
 }
 
 /// What a call asks for.
-pub(super) struct Asked<'a> {
+pub(super) struct GitRequest<'a> {
     pub(super) verb: &'static Verb,
     /// The arguments that can name files.
     pub(super) places: Vec<&'a str>,
@@ -30,7 +30,7 @@ pub(super) struct Asked<'a> {
     pub(super) options: usize,
 }
 
-impl Asked<'_> {
+impl GitRequest<'_> {
     /// Returns whether the call may put something into the index that lies in a folder, or
     /// that folder itself. A pattern may match anything.
     pub(super) fn covers(&self, folder: &Path) -> bool {
@@ -69,7 +69,7 @@ const fn shows(name: &'static str, options: &'static [&'static str]) -> Verb {
     Verb { first, ..looks(name, options) }
 }
 
-/// Says what became of a submodule in a line, without running git in it.
+/// Describes a changed submodule in a line, without running git in it.
 const SHORT: &str = "--submodule=short";
 
 const DIFF: &str = "-p -u --patch -s --no-patch -U= --unified= -W --function-context \
@@ -150,7 +150,7 @@ pub(super) const VERBS: &[Verb] = &[
                --show-stash -v --verbose"],
         )
     },
-    // A file that is ignored here and tracked there would be overwritten unasked.
+    // A file that is ignored here and tracked there would be overwritten silently.
     Verb {
         first: &["--no-overwrite-ignore"],
         ..writes(
@@ -200,8 +200,8 @@ impl Verb {
     }
 }
 
-/// Returns what is asked for, if the verb and all its options may be used.
-pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
+/// Returns the parsed call, if the verb and all its options are allowed.
+pub(super) fn allowed(arguments: &[String]) -> Result<GitRequest<'_>, String> {
     let name = arguments.first().map_or("", String::as_str);
     if name == "checkout" {
         return Err(CHECKOUT.into());
@@ -232,7 +232,7 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
         let is_message = name == "commit" && matches!(option, "m" | "--message");
         if value == Some("") && !argument.ends_with('=') {
             let next = rest.next();
-            // What git might take for an option after all is one, but for a message.
+            // A value that git might take for an option counts as one, except a message.
             value = next.filter(|next| is_message || !next.starts_with('-'));
             if value.is_none() {
                 let next = next.unwrap_or("nothing");
@@ -250,11 +250,11 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
     if name == "commit" && !says {
         return Err("`git commit` needs a message: add `-m` and the text".into());
     }
-    Ok(Asked { verb, places, stages: takes && !refreshes, has_message, options })
+    Ok(GitRequest { verb, places, stages: takes && !refreshes, has_message, options })
 }
 
-/// Returns whether an option of `commit` has it take files as they are now. Letters behind one
-/// that has a value belong to the value.
+/// Returns whether an option makes `commit` take files in their current state. Letters after one
+/// with a value belong to the value.
 fn takes_files(argument: &str) -> bool {
     let letters = argument.strip_prefix('-').unwrap_or_default();
     let mut flags = letters.chars().take_while(|it| !matches!(it, 'm' | 'F' | 'u'));
@@ -296,7 +296,7 @@ fn taken<'a>(verb: &Verb, argument: &'a str) -> Result<(&'a str, Option<&'a str>
     Ok((last, None))
 }
 
-/// Returns whether a path, or what stands before it such as `HEAD:`, has git's own folder in it.
+/// Returns whether a path, or a prefix such as `HEAD:`, names git's own folder.
 pub(super) fn names_git(argument: &str) -> bool {
     argument.split(['/', '\\', ':', ')']).any(|part| part.eq_ignore_ascii_case(".git"))
 }

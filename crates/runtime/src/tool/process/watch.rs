@@ -74,7 +74,7 @@ fn resident(id: Pid) -> u64 {
     pages.unwrap_or(0).saturating_mul(size)
 }
 
-/// Returns the same, with what it shares divided among those that share it.
+/// Returns the same, with shared memory divided among the processes that share it.
 fn share(id: Pid) -> u64 {
     let table = fs::read_to_string(format!("/proc/{}/smaps_rollup", id.as_raw_nonzero()));
     let Ok(table) = table else { return resident(id) };
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_runs_full_passes_its_limit_and_one_that_was_full_before_does_not() {
+    fn disk_limit_ignores_space_used_before_the_command() {
         let limits = CommandLimits { disk_free_bytes: u64::MAX, ..CommandLimits::default() };
         let folder = temp_dir();
         let mut watch = ProcessWatch::new(getpid(), &limits, &[folder.as_path()]);

@@ -11,11 +11,11 @@ use std::{
 use pointsman_kernel::id::Digest;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
 
-use super::survey::Budget;
+use super::survey::SurveyBudget;
 
 /// Bytes of a settings file that are read; a longer one is known by its size and its time.
 const LARGEST: u64 = 1 << 20;
-/// Levels of folders in which the settings of submodules are looked for.
+/// Levels of folders to search for the settings of submodules.
 const DEEPEST: usize = 8;
 /// Files whose presence alone is more than `git init` writes.
 const UNUSUAL: [&str; 4] = ["config.worktree", "commondir", "gitdir", "info/attributes"];
@@ -57,7 +57,11 @@ pub(super) struct Repository {
 }
 
 /// Looks at what lies under the name `.git`.
-pub(super) fn entry(folder: &OwnedFd, name: &OsStr, budget: &mut Budget) -> Option<Repository> {
+pub(super) fn entry(
+    folder: &OwnedFd,
+    name: &OsStr,
+    budget: &mut SurveyBudget,
+) -> Option<Repository> {
     let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let mut seen = Seen::default();
     match FileType::from_raw_mode(found.st_mode) {
@@ -76,7 +80,7 @@ pub(super) fn entry(folder: &OwnedFd, name: &OsStr, budget: &mut Budget) -> Opti
 }
 
 /// Looks at a folder that git takes for a repository.
-pub(super) fn repository(folder: &OwnedFd, budget: &mut Budget) -> Repository {
+pub(super) fn repository(folder: &OwnedFd, budget: &mut SurveyBudget) -> Repository {
     let mut seen = Seen::default();
     seen.folder(folder, "", 0, budget);
     seen.repository()
@@ -111,8 +115,8 @@ impl Seen {
         }
     }
 
-    /// Looks at a repository's own folder, and at those of its submodules and worktrees.
-    fn folder(&mut self, folder: &OwnedFd, path: &str, depth: usize, budget: &mut Budget) {
+    /// Reads a repository's own folder, and those of its submodules and worktrees.
+    fn folder(&mut self, folder: &OwnedFd, path: &str, depth: usize, budget: &mut SurveyBudget) {
         let name =
             |name: &str| if path.is_empty() { name.into() } else { format!("{path}/{name}") };
         if let Some(held) = self.file(folder, "config".as_ref(), &name("config"))
@@ -140,7 +144,7 @@ impl Seen {
         }
     }
 
-    fn hooks(&mut self, folder: &OwnedFd, path: &str, budget: &mut Budget) {
+    fn hooks(&mut self, folder: &OwnedFd, path: &str, budget: &mut SurveyBudget) {
         let found = statat(folder, "hooks", AtFlags::SYMLINK_NOFOLLOW);
         let Ok(found) = found else { return };
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
@@ -157,8 +161,8 @@ impl Seen {
         }
     }
 
-    /// Looks for repositories in git's own folder: those of submodules may lie deep.
-    fn inner(&mut self, folder: &OwnedFd, path: &str, depth: usize, budget: &mut Budget) {
+    /// Looks for repositories in git's own folder: those of submodules may be nested deeply.
+    fn inner(&mut self, folder: &OwnedFd, path: &str, depth: usize, budget: &mut SurveyBudget) {
         if depth > DEEPEST {
             return self.is_odd(&format!("`{path}` is nested too deeply to check"));
         }
@@ -212,7 +216,7 @@ impl Seen {
 }
 
 /// Returns the names in a folder, in order.
-fn names(folder: &OwnedFd, budget: &mut Budget) -> Vec<std::ffi::OsString> {
+fn names(folder: &OwnedFd, budget: &mut SurveyBudget) -> Vec<std::ffi::OsString> {
     use std::os::unix::ffi::OsStrExt;
     let mut names = Vec::new();
     let Ok(entries) = Dir::read_from(folder) else { return names };
@@ -226,8 +230,8 @@ fn names(folder: &OwnedFd, budget: &mut Budget) -> Vec<std::ffi::OsString> {
     names
 }
 
-/// Says which setting is none of the harmless ones. What is written in any unusual way is not
-/// understood on purpose: git might understand it otherwise.
+/// Names the first setting that is not harmless. Unusual syntax is rejected on purpose: git might
+/// interpret it differently.
 fn harmless(config: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(config).map_err(|_| "invalid UTF-8".to_owned())?;
     let mut section: Option<(String, bool)> = None;
@@ -276,7 +280,7 @@ mod tests {
     use super::harmless;
 
     #[test]
-    fn what_git_writes_by_itself_is_harmless() {
+    fn default_git_settings_are_harmless() {
         for config in [
             "",
             "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
@@ -290,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_could_name_a_program_is_not() {
+    fn settings_that_name_programs_are_not_harmless() {
         for config in [
             "[core]\n\tfsmonitor = touch x\n",
             "[CORE]\n\tFsMonitor=touch x\n",

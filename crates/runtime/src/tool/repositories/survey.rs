@@ -16,12 +16,12 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use super::settings::{self, Repository};
 use crate::{clock::Stopwatch, tool::folder::Folder};
 
-/// Names by which git knows a repository.
+/// Names that identify a repository for git.
 const MARKS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
 /// How much a look may take.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct SurveyBudget {
     entries: usize,
     begun: Stopwatch,
     limits: (usize, Duration),
@@ -29,7 +29,7 @@ pub(super) struct Budget {
     pub(super) cut: Option<String>,
 }
 
-impl Budget {
+impl SurveyBudget {
     pub(super) fn new(entries: usize, time: Duration) -> Self {
         let begun = Stopwatch::start();
         Self { entries, begun, limits: (entries, time), cut: None }
@@ -64,11 +64,11 @@ pub(super) struct Survey {
 }
 
 /// Looks through the whole workspace.
-pub(super) fn survey(folder: &Folder, mut budget: Budget) -> Survey {
+pub(super) fn survey(folder: &Folder, mut budget: SurveyBudget) -> Survey {
     let mut found = BTreeMap::new();
     let mut queue = VecDeque::from([PathBuf::new()]);
     while let Some(path) = queue.pop_front() {
-        // What is gone by now, or cannot be opened, holds nothing that git could read.
+        // A file that is gone or cannot be opened has nothing that git could read.
         let Ok(opened) = folder.walk(&path, false) else { continue };
         let Ok(entries) = Dir::read_from(&opened) else { continue };
         let (mut folders, mut marks) = (Vec::new(), Marks::default());
@@ -107,7 +107,7 @@ pub(super) fn survey(folder: &Folder, mut budget: Budget) -> Survey {
 }
 
 /// Looks at one path again, by the name that a survey gave it.
-pub(super) fn again(folder: &Folder, key: &str, mut budget: Budget) -> Option<Repository> {
+pub(super) fn again(folder: &Folder, key: &str, mut budget: SurveyBudget) -> Option<Repository> {
     let path = Path::new(key);
     if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git")) {
         let parent = folder.walk(path.parent().unwrap_or_else(|| Path::new("")), false).ok()?;
@@ -117,7 +117,7 @@ pub(super) fn again(folder: &Folder, key: &str, mut budget: Budget) -> Option<Re
 }
 
 /// Looks at a folder that may be a bare repository.
-pub(super) fn bare(folder: &Folder, path: &Path, mut budget: Budget) -> Option<Repository> {
+pub(super) fn bare(folder: &Folder, path: &Path, mut budget: SurveyBudget) -> Option<Repository> {
     let opened = folder.walk(path, false).ok()?;
     let mut marks = Marks::default();
     for name in MARKS {
@@ -147,7 +147,7 @@ fn is_folder(folder: &OwnedFd, name: &OsStr) -> bool {
 struct Marks(Vec<&'static str>);
 
 impl Marks {
-    /// Takes a name into account, whatever is behind it: a link to a folder serves git too.
+    /// Records a name, whatever it refers to: git accepts a link to a folder too.
     fn see(&mut self, name: &OsStr) {
         self.0.extend(MARKS.iter().find(|mark| name == **mark));
     }

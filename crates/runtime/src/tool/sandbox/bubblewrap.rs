@@ -1,4 +1,4 @@
-//! Bubblewrap: a mount namespace that holds only what is put there.
+//! Bubblewrap: a mount namespace with only the listed mounts.
 //!
 //! Sources that lie where commands write are given to it as descriptors, if it takes them.
 //! Where they are mounted is still a name, so the helper is the first program inside: it
@@ -182,7 +182,7 @@ impl Bubblewrap {
             arguments.push("--share-net".into());
         }
         arguments.extend(mounts.list.into_iter().flat_map(|(_, words)| words));
-        // The folders that hold these mounts are nobody's to write in.
+        // The parent folders of these mounts are not writable.
         arguments.extend(["--remount-ro", "/dev", "--remount-ro", "/"].map(OsString::from));
         arguments.extend(["--chdir".into(), folder.into(), "--".into()]);
         arguments.extend([HERE, HELPER, INSIDE].map(OsString::from));

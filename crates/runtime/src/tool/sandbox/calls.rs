@@ -12,9 +12,8 @@ use seccompiler::{
 /// have no call with such a number.
 const X32: i64 = 0x4000_0000;
 
-/// Calls that are refused whatever they are given. Rings make sockets without a call of their
-/// own for each; keys belong to the user and not to a namespace; the last two look into the
-/// kernel.
+/// Calls that are blocked with any arguments. Rings create sockets without separate calls; keys
+/// belong to the user and not to a namespace; the last two look into the kernel.
 const REFUSED: &[i64] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -31,8 +30,8 @@ const REFUSED: &[i64] = &[
 pub(super) enum Sockets {
     /// Those in files, and pairs.
     Files,
-    /// Those of the internet, and those that tell how it is reached, too. Sockets to virtual
-    /// machines are in no network namespace, so they are never among them.
+    /// Also internet sockets, and those that report routes. Sockets to virtual machines are in no
+    /// network namespace, so they are never allowed.
     Internet,
 }
 

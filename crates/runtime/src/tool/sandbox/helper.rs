@@ -30,7 +30,7 @@ use rustix::{
 use super::{
     CALLS, INNER, INSIDE, KEEP, LAUNCH, OWN, OWN_PATH, TRIAL,
     calls::{self, Sockets},
-    landlock::Opened,
+    landlock::OpenedPaths,
     limits, privileges,
     wire::{self, REFUSED},
 };
@@ -55,7 +55,7 @@ pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<Ex
         _ => return Err(format!("unknown argument `{}`", mode.display())),
     };
     if let Err(why) = &done {
-        // Where nobody listens, the exit code says it.
+        // Without a reader, the exit code is enough.
         if let Ok(mut line) = wire::line() {
             drop(line.write_all(&[&[REFUSED], why.as_bytes()].concat()));
         }
@@ -63,12 +63,11 @@ pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<Ex
     done
 }
 
-/// Closes every descriptor but the first three. A shell, an editor or a service that started
-/// this program may have left some open, and a command that has one reads and writes what is
-/// behind it, wherever that is.
+/// Closes every descriptor but the first three. A shell, an editor or a service that started this
+/// program may have left some open, and a command could read and write through them.
 ///
-/// It must be the first that this process does: then nothing of its own is open yet, it has a
-/// single thread, and all that is needed later comes over the line.
+/// It must come first in this process: then no descriptor of its own is open yet, it has a single
+/// thread, and everything needed later comes over the pipe.
 fn close_inherited() -> Result<(), String> {
     let unlisted = |error| format!("the open descriptors cannot be listed: {error}");
     let mut open: Vec<RawFd> = Vec::new();
@@ -136,19 +135,19 @@ fn filter() -> Result<OwnedFd, String> {
     Ok(file.into())
 }
 
-/// Lets a descriptor be there for the next program, and returns its number.
+/// Keeps a descriptor open for the next program, and returns its number.
 fn inherited(descriptor: Option<&OwnedFd>) -> Result<OsString, String> {
     let descriptor = descriptor.ok_or("a descriptor is missing")?;
     fcntl_setfd(descriptor, FdFlags::empty()).map_err(failed)?;
     Ok(descriptor.as_raw_fd().to_string().into())
 }
 
-/// What the helper was told.
+/// The arguments of the helper.
 #[derive(Debug, Default)]
-struct Told {
-    /// Mounts that must be as they were opened.
+struct HelperArguments {
+    /// Mounts that must match what was opened.
     expected: Expected,
-    opened: Opened,
+    opened: OpenedPaths,
     /// Of the descriptors that came over the line, those to read and those to write.
     read_held: Vec<usize>,
     write_held: Vec<usize>,
@@ -157,8 +156,11 @@ struct Told {
 }
 
 /// Reads the arguments of the program inside, or of the inner one.
-fn told(mut arguments: impl Iterator<Item = OsString>, inside: bool) -> Result<Told, String> {
-    let mut told = Told::default();
+fn told(
+    mut arguments: impl Iterator<Item = OsString>,
+    inside: bool,
+) -> Result<HelperArguments, String> {
+    let mut told = HelperArguments::default();
     while let Some(argument) = arguments.next() {
         let mut word = || arguments.next().ok_or("an argument is missing");
         let number = |word: OsString| {
@@ -191,15 +193,18 @@ fn place(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-type Confine =
-    dyn Fn(&UnixStream, OsString, &mut dyn Iterator<Item = OsString>) -> Result<Told, String>;
+type Confine = dyn Fn(
+    &UnixStream,
+    OsString,
+    &mut dyn Iterator<Item = OsString>,
+) -> Result<HelperArguments, String>;
 
 /// In bubblewrap: nothing is left to be given up but some calls, if the mounts are right.
 fn confine_inside(
     _: &UnixStream,
     first: OsString,
     rest: &mut dyn Iterator<Item = OsString>,
-) -> Result<Told, String> {
+) -> Result<HelperArguments, String> {
     let told = told([first].into_iter().chain(rest), true)?;
     told.expected.check()?;
     Ok(told)
@@ -211,7 +216,7 @@ fn confine_inner(
     line: &UnixStream,
     first: OsString,
     rest: &mut dyn Iterator<Item = OsString>,
-) -> Result<Told, String> {
+) -> Result<HelperArguments, String> {
     let count = counted(&mut [first].into_iter())?;
     let mut told = told(rest, false)?;
     let mut held: Vec<Option<OwnedFd>> =
@@ -234,7 +239,8 @@ fn become_program(
 ) -> Result<Infallible, String> {
     let line = wire::line().map_err(failed)?;
     let first = arguments.next().ok_or("there is no program to run")?;
-    let Told { opened, limits, program, expected, .. } = confine(&line, first, &mut arguments)?;
+    let HelperArguments { opened, limits, program, expected, .. } =
+        confine(&line, first, &mut arguments)?;
     let [name, rest @ ..] = program.as_slice() else { return Err("there is no program".into()) };
     let sockets =
         if expected.is_none() && !opened.network { Sockets::Files } else { Sockets::Internet };

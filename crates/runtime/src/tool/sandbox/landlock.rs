@@ -23,8 +23,8 @@ use super::{
     place::{Mount, SandboxView},
 };
 
-/// Devices that commands write to without a thought. Not the terminal: whoever opens it
-/// can type into the shell of the person who started us.
+/// Devices that commands may write to. Not the terminal: a program that opens it can type into the
+/// shell of the person who started us.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 /// What they read beside the system's folders. Not `/proc`: landlock does not keep the
 /// environment of other processes from being read there, and keys are in it.
@@ -133,7 +133,7 @@ pub(super) fn arguments<'a>(
 
 /// What a process may open from now on.
 #[derive(Debug, Default)]
-pub(super) struct Opened {
+pub(super) struct OpenedPaths {
     pub(super) network: bool,
     pub(super) read: Vec<OsString>,
     pub(super) write: Vec<OsString>,
@@ -141,7 +141,7 @@ pub(super) struct Opened {
     pub(super) write_held: Vec<OwnedFd>,
 }
 
-impl Opened {
+impl OpenedPaths {
     /// Gives everything else up.
     pub(super) fn confine(self) -> Result<(), String> {
         let reads = AccessFs::from_read(ABI::V9);

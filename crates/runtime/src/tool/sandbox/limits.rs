@@ -54,7 +54,7 @@ impl CommandLimits {
         })
     }
 
-    /// Returns the arguments by which a helper learns what the system keeps count of.
+    /// Returns the helper's arguments for the limits that the system enforces.
     pub(super) fn arguments(&self, counted: bool) -> Vec<OsString> {
         let seconds = self.cpu_ms.div_ceil(1000);
         let mut limits = vec![

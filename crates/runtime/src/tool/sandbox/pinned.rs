@@ -1,4 +1,4 @@
-//! Paths that are held by a descriptor, so that nobody can put something else there.
+//! Paths that are held by a descriptor, so that nothing can replace them.
 //!
 //! Commands write in some folders, the *grounds*. What lies there is opened from the ground's
 //! own descriptor, through no link, and what was opened is what a sandbox gets.
@@ -20,7 +20,7 @@ const HELD: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const HELD: OFlags = OFlags::RDONLY;
 
-/// Device and inode: one file, whatever it is called.
+/// Device and inode: the identity of a file under any name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Id {
     pub(super) device: u64,

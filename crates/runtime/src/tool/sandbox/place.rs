@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     super::folder::Folder,
-    Git, SandboxError, SandboxPolicy,
+    GitAccess, SandboxError, SandboxPolicy,
     pinned::{Ground, Pinned, open},
     repository,
 };
@@ -100,11 +100,11 @@ impl SandboxView {
     pub(super) fn of(
         policy: &SandboxPolicy,
         folder: &Folder,
-        git: Git,
+        git: GitAccess,
     ) -> Result<Self, SandboxError> {
         let root = folder.root();
         let home = env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
-        // Where there is no home, the root of all files stands for it.
+        // Without a home directory, the root of the file system counts as one.
         let home = home.unwrap_or_else(|| "/".into());
         if home.starts_with(root) {
             return Err(SandboxError::Home { root: root.into() });
@@ -116,7 +116,7 @@ impl SandboxView {
         let mut read_only: Vec<Mount> = system.chain(etc).filter(shown).map(by_name).collect();
 
         let grounds = grounds(policy, folder)?;
-        let repository::Mounts { mut writable, read_only: more, mut kept } =
+        let repository::RepositoryMounts { mut writable, read_only: more, mut kept } =
             repository::mounts(&grounds, git)?;
         read_only.extend(more);
         for ground in &grounds {
@@ -150,7 +150,7 @@ impl SandboxView {
     }
 }
 
-/// Opens the folders that commands write in: the workspace, and those of the policy.
+/// Opens the writable folders: the workspace, and those of the policy.
 fn grounds(policy: &SandboxPolicy, folder: &Folder) -> Result<Vec<Ground>, SandboxError> {
     let root = folder.root();
     let held = Pinned::again(folder.descriptor()).map_err(|error| lost(root, error))?;

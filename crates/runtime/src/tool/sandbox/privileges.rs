@@ -11,7 +11,7 @@ use rustix::{
     },
 };
 
-/// Gives all of them up, for this process and whatever it executes.
+/// Drops all of them, for this process and everything that it executes.
 pub(super) fn give_up() -> io::Result<()> {
     set_no_new_privs(true)?;
     if capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {

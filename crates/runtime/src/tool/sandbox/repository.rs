@@ -13,7 +13,7 @@ use rustix::{
 };
 
 use super::{
-    Git, SandboxError,
+    GitAccess, SandboxError,
     pinned::{Ground, Id, Pinned, open, readable},
     place::Mount,
 };
@@ -35,18 +35,18 @@ const KEPT: &[(&str, FileType)] = &[
 
 /// The mounts that git's files need.
 #[derive(Debug, Default)]
-pub(super) struct Mounts {
+pub(super) struct RepositoryMounts {
     /// What a command may write.
     pub(super) writable: Vec<Mount>,
-    /// What is outside the workspace, and may only be read.
+    /// Paths outside the workspace, read-only.
     pub(super) read_only: Vec<Mount>,
     /// What may only be read wherever it lies.
     pub(super) kept: Vec<Mount>,
 }
 
 /// Finds git's files. The first ground is the workspace.
-pub(super) fn mounts(grounds: &[Ground], git: Git) -> Result<Mounts, SandboxError> {
-    let mut mounts = Mounts::default();
+pub(super) fn mounts(grounds: &[Ground], git: GitAccess) -> Result<RepositoryMounts, SandboxError> {
+    let mut mounts = RepositoryMounts::default();
     let Some(root) = grounds.first() else { return Ok(mounts) };
     let at = Refuser { root: &root.path };
     let Some(own) = at.opened(&root.held.descriptor, ".git", None, "")? else {
@@ -55,7 +55,7 @@ pub(super) fn mounts(grounds: &[Ground], git: Git) -> Result<Mounts, SandboxErro
     let path = root.path.join(".git");
     let outside = if own.is_folder() { None } else { linked(root, &path, &own, grounds) };
     match (git, outside) {
-        (Git::Looks, outside) => {
+        (GitAccess::Looks, outside) => {
             mounts.kept.push(Mount::pinned(path, own));
             if let Some(Linked { common, held, .. }) = outside {
                 let again = Pinned::again(&held.descriptor);
@@ -66,8 +66,8 @@ pub(super) fn mounts(grounds: &[Ground], git: Git) -> Result<Mounts, SandboxErro
                 mounts.kept.push(Mount::pinned(common, held));
             }
         }
-        (Git::Writes, None) if own.is_folder() => mounts.kept.extend(at.kept(&path, &own)?),
-        (Git::Writes, outside) => {
+        (GitAccess::Writes, None) if own.is_folder() => mounts.kept.extend(at.kept(&path, &own)?),
+        (GitAccess::Writes, outside) => {
             mounts.kept.push(Mount::pinned(path, own));
             if let Some(Linked { common, held, folder, administration }) = outside {
                 mounts.kept.extend(at.kept(&common, &held)?);
@@ -80,13 +80,13 @@ pub(super) fn mounts(grounds: &[Ground], git: Git) -> Result<Mounts, SandboxErro
     Ok(mounts)
 }
 
-/// Says what is wrong with git's files in a workspace.
+/// Describes problems with git's files in a workspace.
 struct Refuser<'a> {
     root: &'a Path,
 }
 
 impl Refuser<'_> {
-    /// Opens a file or folder; nothing if there is none. Whatever else is there is refused.
+    /// Opens a file or folder; nothing if there is none. Anything else is rejected.
     fn opened(
         &self,
         folder: impl AsFd,
@@ -104,7 +104,7 @@ impl Refuser<'_> {
             },
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => "a link",
-            Err(_) => "nothing that can be opened",
+            Err(_) => "unreadable",
         };
         let name = format!("{above}{name}");
         Err(SandboxError::Git { root: self.root.into(), name, found })
@@ -160,9 +160,8 @@ fn linked(root: &Ground, path: &Path, own: &Pinned, grounds: &[Ground]) -> Optio
     is_meant.then_some(Linked { common, held, folder, administration })
 }
 
-/// Reads a file that holds one path. Anybody may have put a pipe or a device there, or a
-/// file without end: none of them is waited for. Where it was opened before, it must be
-/// the same file.
+/// Reads a file with one path. A command may have put a pipe, a device or an endless file there:
+/// none of them is waited for. If it was opened before, it must be the same file.
 fn line(folder: &Pinned, name: &str, seen: Option<&Pinned>) -> Option<String> {
     let opened = Pinned::below(&folder.descriptor, Path::new(name)).ok()?;
     if opened.kind != FileType::RegularFile || seen.is_some_and(|seen| seen.id != opened.id) {

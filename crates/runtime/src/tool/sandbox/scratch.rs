@@ -1,7 +1,7 @@
-//! A folder for the temporary files of a command, and what is left of those whose owner died.
+//! A folder for the temporary files of a command, and the remains of those whose owner died.
 //!
-//! Its owner holds a lock on it. The system takes the lock back when the owner dies,
-//! however it dies, so a folder that can be locked is nobody's.
+//! Its owner holds a lock on it. The system releases the lock when the owner dies, so a folder
+//! that can be locked has no owner.
 
 use std::{
     env,
@@ -26,14 +26,14 @@ const TRIES: usize = 16;
 
 /// A folder for temporary files that is removed when it is dropped.
 #[derive(Debug)]
-pub(in crate::tool) struct Scratch {
+pub(in crate::tool) struct ScratchFolder {
     path: PathBuf,
     /// It is locked for as long as this is open.
     lock: File,
 }
 
-impl Scratch {
-    /// Makes one that nobody else can read.
+impl ScratchFolder {
+    /// Creates one that only its owner can read.
     pub(super) fn new() -> io::Result<Self> {
         Self::within(&env::temp_dir())
     }
@@ -42,7 +42,7 @@ impl Scratch {
         for _ in 0..TRIES {
             let path = folder.join(format!("{NAME}{:016x}", entropy()));
             fs::DirBuilder::new().mode(0o700).create(&path)?;
-            // Somebody who sweeps may have been faster.
+            // Another sweep may have been faster.
             if let Some(lock) = locked(&path) {
                 return Ok(Self { path: path.canonicalize()?, lock });
             }
@@ -56,7 +56,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.path));
         drop(self.lock.unlock());
@@ -82,7 +82,7 @@ fn swept(folder: &Path) {
     }
 }
 
-/// Locks a folder of this user that is still there, unless somebody else has locked it.
+/// Locks a folder of this user that still exists, unless another process has locked it.
 fn locked(path: &Path) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(open(path, flags, Mode::empty()).ok()?);
@@ -101,7 +101,7 @@ mod tests {
     fn a_folder_whose_owner_died_is_swept_and_no_other() {
         let ground = env::temp_dir().join(format!("pointsman-swept-{:016x}", entropy()));
         fs::create_dir(&ground).unwrap_or_else(|error| panic!("{error}"));
-        let scratch = || Scratch::within(&ground).unwrap_or_else(|error| panic!("{error}"));
+        let scratch = || ScratchFolder::within(&ground).unwrap_or_else(|error| panic!("{error}"));
         let (lives, dies) = (scratch(), scratch());
         let left = dies.path().to_owned();
         // So a process ends that is killed: its locks go, and its folders stay.

@@ -43,7 +43,7 @@ pub(in crate::tool) fn send(line: impl AsFd, descriptors: &[BorrowedFd<'_>]) -> 
     Ok(())
 }
 
-/// Receives so many descriptors. They are closed when something else is executed.
+/// Receives this many descriptors. They are closed on exec.
 pub(super) fn receive(line: impl AsFd, count: usize) -> io::Result<Vec<OwnedFd>> {
     let mut received = Vec::new();
     while received.len() < count {

@@ -29,10 +29,10 @@ const SPEAKING: &[&str] = &[
     "yarn",
 ];
 
-/// Words after those that run whatever follows them.
+/// Words after which the rest is run as a command.
 const RUNNING: &[&str] = &["dlx", "eval", "exec", "run", "x"];
 
-/// Programs that run whatever they are given: a pattern of theirs would allow anything.
+/// Programs that run their arguments: a pattern for them would allow anything.
 const WRAPPING: &[&str] = &[
     ".", "ash", "awk", "bash", "builtin", "bunx", "busybox", "chroot", "command", "csh", "dash",
     "doas", "env", "eval", "exec", "find", "fish", "flock", "gawk", "ionice", "ksh", "lua", "nice",

@@ -104,7 +104,7 @@ fn value<'a>(found: &'a Found, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn what_toolchains_need_is_shown_and_no_secret_beside_it() {
+fn toolchains_are_shown_without_secrets() {
     let home = Home::new("all");
     let found = home.found(&[], false);
     let shown = |file: &str| {
@@ -120,7 +120,7 @@ fn what_toolchains_need_is_shown_and_no_secret_beside_it() {
 }
 
 #[test]
-fn whatever_tools_write_goes_to_the_private_folder() {
+fn tools_write_to_the_private_folder() {
     let home = Home::new("caches");
     for network in [false, true] {
         let found = home.found(&[], network);

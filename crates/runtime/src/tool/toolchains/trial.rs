@@ -17,7 +17,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 /// Bytes of an answer that are read.
 const ANSWER: usize = 4 << 10;
 
-/// What became of a program in the sandbox.
+/// The result of a program in the sandbox.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ToolchainTrial {
     /// The program.

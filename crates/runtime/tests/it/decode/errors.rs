@@ -190,7 +190,7 @@ fn a_body_that_is_not_json_is_quoted() {
         (bad.class, bad.message.as_str()),
         (ErrorClass::Unavailable, "<html> <h1>502 Bad Gateway</h1> </html>")
     );
-    assert_eq!(error(OpenAiChat, "", 500).message, "the answer has no body");
+    assert_eq!(error(OpenAiChat, "", 500).message, "the response has no body");
     assert_eq!(error(OpenAiChat, "{cut", 500).message, "{cut");
     assert_eq!(error(OpenAiChat, "[cut", 500).message, "[cut");
     assert_eq!(error(OpenAiChat, &"x".repeat(5_000), 500).message.len(), 300);

@@ -66,7 +66,7 @@ fn without_a_reason_it_is_not_complete() {
 }
 
 #[test]
-fn what_follows_the_end_still_counts() {
+fn events_after_the_end_still_count() {
     let usage = r#"{"usageMetadata":{"promptTokenCount":50}}"#;
     let body = events(&[ANSWERS[3], usage]);
     let later = decoded(GeminiGenerate, &body);

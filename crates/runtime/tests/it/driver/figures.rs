@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use pointsman_kernel::governor::Permissions;
-use pointsman_runtime::{clock::new_run_id, stats::Stats, store::StoreError};
+use pointsman_runtime::{
+    clock::new_run_id,
+    stats::{Stats, SummaryCache},
+    store::StoreError,
+};
 
 use super::{World, begin_with, begun, context, research, to_the_end};
 use crate::store::{Plain as _, TempFolder};
@@ -35,6 +39,39 @@ async fn each_run_and_each_chart_is_read_once() {
 }
 
 #[tokio::test]
+async fn unchanged_runs_are_counted_from_the_kept_figures() {
+    let folder = TempFolder::new("figures-kept");
+    let store = Arc::new(folder.store());
+    for _ in 0..3 {
+        to_the_end(&mut super::begin(&store, &World::new(0), new_run_id()).await).await;
+    }
+    let (agents, file) = (pointsman_agents::all(), folder.0.join("kept.summaries"));
+    let plain = Stats::over(&agents, &*store, None).await.expect("they are read");
+    let mut reads = Vec::new();
+    for known in [0, 3, 0] {
+        let mut cache = SummaryCache::open(&file);
+        assert_eq!(cache.len(), known);
+        let before = store.reader().reads();
+        let counted = Stats::with_cache(&agents, &*store, None, &mut cache).await;
+        assert_eq!(counted.expect("they are read"), plain);
+        reads.push(store.reader().reads() - before);
+        cache.save().expect("the file is written");
+        if known == 3 {
+            // A damaged file counts as none.
+            std::fs::write(&file, "{\"run\":").expect("the file is written");
+        }
+    }
+    // The second time only the list and the chart are read.
+    assert_eq!(reads[0], reads[2]);
+    assert_eq!(reads[1], reads[0] - 3);
+    // A run that changed is read again.
+    to_the_end(&mut super::begin(&store, &World::new(0), new_run_id()).await).await;
+    let mut cache = SummaryCache::open(&file);
+    let counted = Stats::with_cache(&agents, &*store, None, &mut cache).await;
+    assert_eq!(counted.expect("they are read").runs, 4);
+}
+
+#[tokio::test]
 async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
     let folder = TempFolder::new("figures-damaged");
     let store = Arc::new(folder.store());
@@ -52,7 +89,7 @@ async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
     assert_eq!(stats.runs, 2);
     let [(run, why)] = &*stats.unreadable else { panic!("{:?}", stats.unreadable) };
     assert!(**run == *ids[1].as_str() && why.contains("differs from the one written"), "{why}");
-    // A chart that cannot be read is told for each of its runs.
+    // An unreadable chart is reported for each of its runs.
     let damage = "UPDATE artifact SET body = zeroblob(3) WHERE digest = (SELECT source FROM run)";
     assert_eq!(folder.raw().execute(damage, []).expect("the SQL runs"), 1);
     let stats =

@@ -1,4 +1,4 @@
-//! Replaying: what is kept beside the lines is derived again, and what was changed is named.
+//! Replaying: the data beside the lines is derived again, and changes are reported.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ async fn replayed(
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
+async fn untouched_run_replays_with_its_prompts() {
     let folder = TempFolder::new("replayed");
     let id = run(&folder).await;
     let store = folder.store();
@@ -57,7 +57,7 @@ async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
 }
 
 #[tokio::test]
-async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
+async fn fork_shares_columns_and_prompts_too() {
     let folder = TempFolder::new("replayed-fork");
     let id = run(&folder).await;
     let store = folder.store();
@@ -71,7 +71,7 @@ async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
 
 #[tokio::test]
 async fn a_changed_column_is_named_with_its_entry() {
-    // Each with what is said of it, and the words that a person reads.
+    // Each with its error, and the words for people.
     let cases = [
         ("UPDATE entry SET state = 'done' WHERE seq = 1", 1, "`entry.state` has `done`"),
         ("UPDATE entry SET state = 'deciding' WHERE seq = 5", 5, "the entries give `done`"),
@@ -100,7 +100,7 @@ async fn a_changed_column_is_named_with_its_entry() {
         let (at, damage) = replayed(&folder, &id, None).await.unwrap_or_else(|| panic!("{change}"));
         assert_eq!(at, Some(Seq(seq)), "{change}: {damage}");
         assert!(damage.to_string().contains(words), "{change}: {damage}");
-        // What comes before it is as it was.
+        // The entries before it are unchanged.
         if seq > 1 {
             assert_eq!(replayed(&folder, &id, Some(Seq(seq - 1))).await, None, "{change}");
         }
@@ -137,10 +137,10 @@ async fn a_changed_prompt_is_named_with_its_entry() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_another_build_rendered_is_told_apart() {
+async fn prompt_of_another_build_is_recognised() {
     let folder = TempFolder::new("replayed-other");
     let id = run(&folder).await;
-    // A row as a build writes it that puts the messages in another order: sealed anew.
+    // A row of a build that orders messages differently: with a valid checksum.
     let raw = folder.raw();
     let select = "SELECT idx, effect_seq, effect_index, parts FROM prompt WHERE seq = 3";
     let (idx, effect_seq, effect_index, mut parts): Row = raw

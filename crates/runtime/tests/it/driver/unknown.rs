@@ -32,7 +32,7 @@ async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_is_lost_is_looked_for_before_it_is_repeated() {
+async fn lost_write_is_looked_for_before_it_is_repeated() {
     let (tasks, entries) = driven(Arc::new(MemoryStore::new())).await;
     assert_eq!((tasks, entries), (4, 5));
     for write in 1..=5 {

@@ -1,4 +1,4 @@
-//! Servers behind an address: what is sent to them, and what their refusals become.
+//! Servers behind an address: their requests, and how rejections appear.
 
 use std::{
     fmt::Write as _,
@@ -110,7 +110,7 @@ fn moved(_: &str, _: &Value) -> (u16, &'static str, Value) {
 }
 
 #[tokio::test]
-async fn headers_go_with_every_request_and_refusals_are_faults_of_their_kind() {
+async fn headers_are_sent_and_rejections_become_faults() {
     let peer = Peer::start(good).await;
     let server = json!({ "url": peer.url, "headers": { "Authorization": "Bearer abc" } });
     let project = Project::new("http", json!({ "web": server }));
@@ -148,7 +148,7 @@ async fn a_redirection_is_not_followed() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_is_told() {
+async fn unreachable_address_is_reported() {
     // No other test is given that port.
     let url = "http://127.0.0.1:1/mcp";
     let project = Project::new("nobody", json!({ "web": { "url": url } }));

@@ -81,7 +81,7 @@ async fn everything_is_believed_when_a_person_says_so() {
 
 #[tokio::test]
 #[ignore = "needs npm MCP servers: cargo xtask test --only mcp"]
-async fn everything_sees_no_environment_of_ours_and_long_answers_are_cut() {
+async fn server_gets_no_environment_and_long_results_are_cut() {
     let project = everything("npm-env");
     let limits = McpLimits { output: 100_000, ..McpLimits::default() };
     let servers = project.servers(&["everything"], &limits).await;
@@ -193,7 +193,7 @@ impl Drop for Listening {
 
 #[tokio::test]
 #[ignore = "needs npm MCP servers: cargo xtask test --only mcp"]
-async fn everything_over_http_answers_and_is_found_again_after_a_restart() {
+async fn http_server_is_reconnected_after_a_restart() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
     let port = listener.local_addr().expect("a bound socket has an address").port();
     drop(listener);

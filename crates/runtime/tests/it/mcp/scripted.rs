@@ -63,7 +63,7 @@ async fn a_listed_server_is_not_started_until_it_is_approved() {
     let [(other, unlisted, _), (sh, why, hint)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!((*other, *sh), ("other", "sh"));
     assert!(unlisted.ends_with(".mcp.json lists no server `other`; it lists `sh`"), "{unlisted}");
-    let would = "It would run `sh server.sh` and be given UNSET_HERE";
+    let would = "It would run `sh server.sh` with the variables UNSET_HERE";
     assert_eq!(why, &format!("not approved, so not started. {would}"));
     let hint = hint.as_deref().unwrap_or_default();
     let config = project.config();
@@ -73,7 +73,7 @@ async fn a_listed_server_is_not_started_until_it_is_approved() {
 }
 
 #[test]
-fn an_approval_is_bound_to_the_file_and_to_what_it_says() {
+fn approval_is_bound_to_the_file_and_its_entry() {
     let entry = json!({ "command": "sh", "args": ["server.sh"], "env": { "A": "b" } });
     let project = |name, entry: &Value| Project::new(name, json!({ "sh": entry, "x": entry }));
     let (here, elsewhere) = (project("key-here", &entry), project("key-elsewhere", &entry));
@@ -101,7 +101,7 @@ async fn a_server_inherits_no_file_that_this_program_opens() {
     let store = project.folder.store();
     let ours = fs::File::create(project.path().join("ours")).expect("the file is created");
     let left = fs::File::create(project.path().join("left-open")).expect("the file is created");
-    // So that it is known what is seen where one is inherited.
+    // Shows what an inherited descriptor looks like.
     rustix::io::fcntl_setfd(&left, rustix::io::FdFlags::empty()).expect("it is set");
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     drop(left);
@@ -113,7 +113,7 @@ async fn a_server_inherits_no_file_that_this_program_opens() {
 }
 
 #[tokio::test]
-async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
+async fn all_pages_are_read_and_hints_reach_the_model() {
     let project = project("pages");
     let limits = McpLimits { output: 6, ..McpLimits::default() };
     let servers = project.servers(&["sh"], &limits).await;
@@ -145,7 +145,7 @@ async fn a_tool_that_says_no_has_answered() {
 }
 
 #[tokio::test]
-async fn a_server_sees_what_its_entry_names_and_not_our_environment() {
+async fn server_gets_only_the_variables_of_its_entry() {
     let project = project("environment");
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     let home = std::env::var("HOME").unwrap_or_else(|_| "none".into());
@@ -155,7 +155,7 @@ async fn a_server_sees_what_its_entry_names_and_not_our_environment() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_a_fault_and_the_server_is_told() {
+async fn timed_out_call_is_a_fault_and_is_cancelled() {
     let project = project("slow");
     let limits = McpLimits { call: Duration::from_millis(300), ..McpLimits::default() };
     let servers = project.servers(&["sh"], &limits).await;
@@ -166,7 +166,7 @@ async fn a_call_that_takes_too_long_is_a_fault_and_the_server_is_told() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cancelled() {
+async fn abandoned_call_is_cancelled() {
     let project = project("dropped");
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     tokio::select! {
@@ -177,7 +177,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_is_a_fault_and_the_next_call_starts_it_again() {
+async fn dead_server_is_a_fault_and_restarts_at_the_next_call() {
     let project = project("dies");
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     let first = project.number("pid");
@@ -231,7 +231,7 @@ async fn more_tools_than_the_limit_are_left_out_and_said() {
 }
 
 #[tokio::test]
-async fn servers_that_fail_are_told_with_their_last_words_and_stop_no_other() {
+async fn failed_servers_are_reported_and_stop_no_other() {
     let project = project_of(
         "fail",
         json!({

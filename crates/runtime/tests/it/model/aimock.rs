@@ -35,7 +35,7 @@ fn model(spec: &str, path: &str) -> Model {
 }
 
 async fn asked(spec: &str, path: &str, text: &str) -> Completion {
-    model(spec, path).ask(question(text), ProgressSink::nobody()).await
+    model(spec, path).ask(question(text), ProgressSink::none()).await
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn aimock_calls_tools_in_parallel() {
             .push(PromptMessage::Assistant { text: String::new(), calls: proposed });
         next.prompt.messages.extend(results);
         next.prompt.messages.push(PromptMessage::User("say hello".into()));
-        let done = model(spec, path).ask(next, ProgressSink::nobody()).await;
+        let done = model(spec, path).ask(next, ProgressSink::none()).await;
         assert_eq!(reply(&done).text, "Hello from the mock.", "{spec}");
     }
 }

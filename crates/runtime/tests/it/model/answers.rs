@@ -54,7 +54,7 @@ pub(crate) fn text(protocol: Protocol) -> String {
     }
 }
 
-/// Returns a stream with these calls: the tool's name as it was sent, and arguments.
+/// Returns a stream with these calls: the tool's name as sent, and arguments.
 pub(crate) fn called(protocol: Protocol, id: &str, calls: &[(&str, &str)]) -> String {
     let numbered = (0..).zip(calls.iter().copied());
     match protocol {
@@ -182,7 +182,7 @@ async fn a_schema_is_answered_by_text_also_where_a_tool_carries_it() {
 }
 
 #[tokio::test]
-async fn what_follows_the_end_is_not_waited_for() {
+async fn data_after_the_end_is_not_awaited() {
     use super::server::Then;
     let body = text(Protocol::OpenAiChat);
     let server = serve(vec![Served::whole(200, &body).then(Then::Hang)]).await;

@@ -22,8 +22,8 @@ fn result(id: &str, ok: bool, output: &str) -> PromptMessage {
     PromptMessage::Tool { id: id.into(), result }
 }
 
-/// Parallel calls, a failed one, an empty output, an id twice, two people's turns in a
-/// row, an empty reply, and tools of which one is not named by the prompt.
+/// Parallel calls, a failed one, an empty output, a duplicate id, two consecutive turns of a
+/// person, an empty reply, and a tool that the prompt does not name.
 fn rich() -> ModelRequest {
     let closed = json!({
         "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
@@ -104,7 +104,7 @@ fn every_protocol_writes_a_schema() {
 }
 
 #[test]
-fn the_form_follows_from_what_there_is() {
+fn request_form_follows_schema_and_tools() {
     let form = |proposals, schema: bool, tools: bool| {
         let mut question = rich();
         if !schema {
@@ -127,7 +127,7 @@ fn the_form_follows_from_what_there_is() {
 }
 
 #[test]
-fn a_schema_that_is_no_object_is_asked_for_in_words() {
+fn non_object_schema_is_described_in_words() {
     let mut question = rich();
     question.prompt.schema = Some(json!({ "type": "array" }));
     for protocol in Protocol::ALL {

@@ -51,7 +51,7 @@ async fn hazard_1_a_refused_request_keeps_its_status_and_its_hint() {
 }
 
 #[tokio::test]
-async fn hazard_2_a_stream_that_merely_ends_is_no_reply() {
+async fn hazard_2_stream_without_end_marker_is_not_a_reply() {
     for (spec, protocol) in PROVIDERS {
         let all = frames(&text(protocol));
         for kept in 0..all.len() {
@@ -64,7 +64,7 @@ async fn hazard_2_a_stream_that_merely_ends_is_no_reply() {
 }
 
 #[tokio::test]
-async fn hazard_3_an_end_after_an_error_is_no_reply() {
+async fn hazard_3_end_after_an_error_is_not_a_reply() {
     for (spec, protocol) in PROVIDERS {
         let mut all = frames(&text(protocol));
         all.insert(1, trouble(protocol));
@@ -89,7 +89,7 @@ async fn hazard_4_after_an_event_that_is_not_json_nothing_counts() {
 }
 
 #[tokio::test]
-async fn hazard_5_arguments_that_are_no_object_spoil_the_whole_reply() {
+async fn hazard_5_non_object_arguments_spoil_the_reply() {
     for (spec, protocol) in PROVIDERS {
         for broken in ["{", "[]", "\"{}\"", "null", "{\"a\": tru"] {
             let is_gemini = protocol == Protocol::GeminiGenerate;
@@ -132,14 +132,14 @@ async fn hazard_6_ids_are_kept_and_made_unique_and_never_empty() {
         pointsman_runtime::model::Model::new(at("gemini:m", &server.url)).expect("it is set up");
     let mut other = super::question("hello");
     other.key = "run-1-effect-3".into();
-    let nobody = pointsman_runtime::model::ProgressSink::nobody;
+    let nobody = pointsman_runtime::model::ProgressSink::none;
     let first = calls(&model.ask(super::question("hello"), nobody()).await);
     let second = calls(&model.ask(other, nobody()).await);
     assert_ne!(first[0].0, second[0].0);
 }
 
 #[tokio::test]
-async fn hazard_7_an_error_in_a_stream_is_classed_by_its_words_and_still_charged() {
+async fn hazard_7_error_in_a_stream_is_classified_and_charged() {
     let cases = [
         ("insufficient_quota", FaultClass::Resource, false),
         ("authentication_error", FaultClass::Forbidden, false),
@@ -161,7 +161,7 @@ async fn hazard_7_an_error_in_a_stream_is_classed_by_its_words_and_still_charged
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_off_is_told_as_that() {
+async fn broken_connection_is_reported() {
     let body = text(Protocol::AnthropicMessages);
     let half = &body.as_bytes()[..body.len() / 2];
     let server = serve(vec![Served::pieces(half, 20).then(Then::Cut)]).await;
@@ -171,7 +171,7 @@ async fn a_connection_that_breaks_off_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn a_reply_that_was_stopped_short_is_used_only_where_half_of_it_is_harmless() {
+async fn truncated_reply_is_used_only_if_harmless() {
     let cut = |delta: serde_json::Value| {
         let choice = json!({ "delta": delta, "finish_reason": "length" });
         events(&[json!({ "choices": [choice] })]) + "data: [DONE]\n\n"
@@ -191,7 +191,7 @@ async fn a_reply_that_was_stopped_short_is_used_only_where_half_of_it_is_harmles
 }
 
 #[tokio::test]
-async fn refusals_and_filters_are_no_replies() {
+async fn refusals_and_filters_are_not_replies() {
     let refusal =
         json!({ "choices": [{ "delta": { "refusal": "I will not." }, "finish_reason": "stop" }] });
     let body = events(&[refusal]) + "data: [DONE]\n\n";
@@ -223,7 +223,7 @@ async fn refusals_and_filters_are_no_replies() {
 }
 
 #[tokio::test]
-async fn a_reply_that_ended_badly_is_no_reply_whatever_it_says() {
+async fn badly_ended_reply_is_a_fault() {
     for (word, expected) in [
         ("insufficient_system_resource", (FaultClass::Unavailable, true)),
         ("abort", (FaultClass::Unavailable, true)),

@@ -54,14 +54,14 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         assert_eq!(made[0].2, r#"{"a":1,"query":"x"}"#);
         assert_eq!((made[1].0.as_str(), made[1].2.as_str()), ("r", "{}"));
         assert_ne!(made[0].0, made[1].0);
-        let second = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let second = model.ask(question("hello"), ProgressSink::none()).await;
         assert_eq!(kind(&second), (FaultClass::RateLimited, true));
         assert_eq!(fault(&second).hint_ms, Some(40));
-        let waits = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let waits = model.ask(question("hello"), ProgressSink::none()).await;
         assert!(fault(&waits).message.contains("the `when` of 1 of 3 turns does not match"));
-        let third = model.ask(question("the weather?"), ProgressSink::nobody()).await;
+        let third = model.ask(question("the weather?"), ProgressSink::none()).await;
         assert_eq!(reply(&third).text, "It rains.");
-        let over = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
+        let over = fault(&model.ask(question("hello"), ProgressSink::none()).await);
         assert_eq!((over.class, over.repeatable), (FaultClass::Gone, false));
         assert!(over.message.contains("all 3 turns were used"), "{}", over.message);
         fs::remove_file(path).expect("the file existed and is removed");
@@ -118,11 +118,11 @@ async fn quote_is_a_model_too() {
     let model = Model::new(ModelSettings::new(Spec::quote())).expect("it is built in");
     assert_eq!(model.name(), "quote (built in, no model)");
     // In a conversation it searches first.
-    let done = model.ask(question("hello"), ProgressSink::nobody()).await;
+    let done = model.ask(question("hello"), ProgressSink::none()).await;
     assert_eq!(reply(&done).calls[0].tool, "context.fts_search");
     let mut alone = question("hello");
     alone.prompt.tools.clear();
-    let done = model.ask(alone, ProgressSink::nobody()).await;
+    let done = model.ask(alone, ProgressSink::none()).await;
     assert_eq!(kind(&done), (FaultClass::Invalid, false));
     assert!(fault(&done).message.contains("nothing was searched"), "{}", fault(&done).message);
 }

@@ -34,7 +34,7 @@ fn models_are_named_by_provider_and_name() {
 }
 
 #[test]
-fn a_wrong_name_says_what_was_meant() {
+fn wrong_name_gets_a_suggestion() {
     let cases = [
         ("opnai:gpt-5", "did you mean `openai:gpt-5`?"),
         ("Anthropic:c", "did you mean `anthropic:c`?"),
@@ -60,7 +60,7 @@ fn a_wrong_name_says_what_was_meant() {
 }
 
 #[test]
-fn a_key_goes_only_where_it_is_meant_to_go() {
+fn key_is_sent_only_to_its_server() {
     let key = Some(ApiKey::new(KEY));
     let (own, gateway) = ("https://api.openai.com/v1", "https://gate.example/v1");
     let only_key = [("OPENAI_API_KEY", KEY)];
@@ -128,7 +128,7 @@ async fn ollamas_host_may_lack_its_scheme_and_its_port() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_before_anything_is_sent() {
+fn invalid_request_is_rejected_before_sending() {
     let refused = |settings: ModelSettings| {
         let error = Model::new(settings).expect_err("it cannot work");
         format!("{error}; {}", error.hint())
@@ -152,7 +152,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     let mut settings = at("openai:m", "http://127.0.0.1:1");
     settings.record = Some("a".into());
     settings.replay = Some("b".into());
-    assert!(refused(settings).contains("exclude each other"));
+    assert!(refused(settings).contains("cannot be used together"));
     let mut settings = ModelSettings::new(Spec::quote());
     settings.record = Some("a".into());
     assert!(refused(settings).contains("`quote` cannot be recorded or replayed"));

@@ -28,14 +28,14 @@ async fn all(settings: ModelSettings, times: usize) -> Vec<serde_json::Value> {
     let model = Model::new(settings).expect("the model settings are valid");
     let mut answers = Vec::new();
     for _ in 0..times {
-        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::none()).await;
         answers.push(serde_json::json!([done.answer, done.usage]));
     }
     answers
 }
 
 #[tokio::test]
-async fn what_was_recorded_comes_again_in_order() {
+async fn recorded_responses_replay_in_order() {
     for (spec, protocol) in PROVIDERS {
         let path = file(protocol.as_str());
         let body = text(protocol).replace("there.", "żółć.");
@@ -63,20 +63,20 @@ async fn what_was_recorded_comes_again_in_order() {
         assert_eq!(model.name(), format!("{spec} (replayed)"));
         assert_eq!(all(settings, 3).await, live, "{protocol}");
 
-        let asked = model.ask(question("something else"), ProgressSink::nobody()).await;
+        let asked = model.ask(question("something else"), ProgressSink::none()).await;
         assert_eq!(kind(&asked), (FaultClass::Gone, false));
         assert!(fault(&asked).message.contains("has no answer"), "{}", fault(&asked).message);
         for _ in 0..3 {
-            drop(model.ask(question("hello"), ProgressSink::nobody()).await);
+            drop(model.ask(question("hello"), ProgressSink::none()).await);
         }
-        let over = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let over = model.ask(question("hello"), ProgressSink::none()).await;
         assert!(fault(&over).message.contains("no further answer"), "{}", fault(&over).message);
         fs::remove_file(&path).expect("the file existed and is removed");
     }
 }
 
 #[tokio::test]
-async fn a_tape_holds_bytes_that_are_no_text() {
+async fn tape_stores_binary_chunks() {
     let path = file("bytes");
     let server = serve(vec![Served::pieces(b"data: \xff\xfe{}\n\n", 4)]).await;
     let mut settings = at("ollama:m", &server.url);
@@ -88,8 +88,8 @@ async fn a_tape_holds_bytes_that_are_no_text() {
     fs::remove_file(&path).expect("the file existed and is removed");
 }
 
-/// A whole run with a busy provider and a decision that cannot be read: the second attempts
-/// come after a wait, and their prompts tell how long it was.
+/// A whole run with a busy provider and an unreadable decision: the second attempts follow a
+/// delay, and their prompts contain its length.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_whole_run_comes_again_from_its_tape() {
     let path = file("run");
@@ -156,7 +156,7 @@ fn a_broken_tape_is_refused_with_its_line() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_kept_is_told() {
+async fn unsaved_answer_is_reported() {
     let server = serve(vec![Served::whole(200, &text(Protocol::OpenAiChat))]).await;
     let mut settings = at("ollama:m", &server.url);
     settings.record = Some(PathBuf::from("/nowhere/at/all.jsonl"));
@@ -164,7 +164,7 @@ async fn an_answer_that_cannot_be_kept_is_told() {
     // A device that is always full.
     settings.record = Some(PathBuf::from("/dev/full"));
     if let Ok(model) = Model::new(settings) {
-        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::none()).await;
         assert_eq!(kind(&done), (FaultClass::Resource, false));
         assert_eq!(done.usage.tokens, 10);
     }

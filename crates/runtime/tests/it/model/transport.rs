@@ -101,8 +101,8 @@ async fn a_server_that_never_answers_is_left() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_with_the_place() {
-    // Nobody listens there, and no other test is given that port.
+async fn refused_connection_names_the_address() {
+    // No server listens there, and no other test gets that port.
     let place = "127.0.0.1:1";
     let fault = fault(&ask(at("ollama:m", &format!("http://{place}"))).await);
     assert_eq!((fault.class, fault.repeatable), (FaultClass::Unavailable, true));
@@ -127,7 +127,7 @@ async fn a_redirection_is_not_followed_and_takes_no_key_along() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_spoil_the_reply() {
+async fn invalid_utf8_spoils_the_reply() {
     let mut body = b"data: {\"choices\": [{\"delta\": {\"content\": \"\xff\"}}]}\n\n".to_vec();
     body.extend_from_slice(text(Protocol::OpenAiChat).as_bytes());
     let server = serve(vec![Served::pieces(&body, 9)]).await;
@@ -226,14 +226,14 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
         while let Ok(delta) = watched.try_recv() {
             assert!(!delta.contains(KEY), "{delta}");
         }
-        let fault = fault(&model.ask(question("hello"), ProgressSink::nobody()).await);
+        let fault = fault(&model.ask(question("hello"), ProgressSink::none()).await);
         assert!(fault.message.contains("Incorrect API key: [redacted]"), "{}", fault.message);
     }
 }
 
 #[test]
 fn a_client_for_https_can_be_built() {
-    // The system's certificates are read here; where there are none it is told.
+    // The system's certificates are read here; missing ones are reported.
     let mut settings = at("openai:m", "https://api.openai.com/v1");
     settings.key = Some(ApiKey::new(KEY));
     match Model::new(settings) {
@@ -257,7 +257,7 @@ async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
         }
     });
     if let Ok(model) = Model::new(at("openai-compatible:m", &format!("https://{place}"))) {
-        let done = model.ask(question("hello"), ProgressSink::nobody()).await;
+        let done = model.ask(question("hello"), ProgressSink::none()).await;
         assert_eq!(kind(&done), (FaultClass::Contract, false));
         let message = fault(&done).message;
         assert!(message.contains(&format!("https://{place} does not answer in TLS")), "{message}");

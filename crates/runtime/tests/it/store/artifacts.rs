@@ -1,4 +1,4 @@
-//! Long lines, prompts and forks: what is the same is kept once and comes back whole.
+//! Long lines, prompts and forks: equal content is stored once and read back whole.
 
 use pointsman_kernel::id::{EffectId, Seq};
 use pointsman_runtime::store::{Append, NewPrompt, PruneOptions, Store as _, StoreError};
@@ -49,7 +49,7 @@ async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
     let error =
         store.reader().lines(&script.run, Seq(0)).expect_err("the damage is reported").to_string();
     assert!(error.contains("entry 2 of run one: artifact"), "{error}");
-    // A size that nobody could have written must not be believed.
+    // An impossible size must not be trusted.
     folder.raw().execute("UPDATE artifact SET size = 1 << 50", []).expect("the SQL runs");
     let error = store.reader().chart_source(&script.run).expect_err("it is damaged").to_string();
     assert!(error.contains("at run one: artifact"), "{error}");
@@ -148,7 +148,7 @@ async fn a_fork_shares_the_past_and_goes_its_own_way() {
 }
 
 #[tokio::test]
-async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
+async fn storing_a_damaged_text_again_repairs_it() {
     let folder = TempFolder::new("artifact-mended");
     let store = folder.store();
     Script::begin("one", &store, 5).await;
@@ -164,7 +164,7 @@ async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
 }
 
 #[tokio::test]
-async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_stays() {
+async fn damaged_content_is_reported_and_its_blobs_stay() {
     let folder = TempFolder::new("blobs");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
@@ -188,7 +188,7 @@ async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_
     folder.raw().execute_batch(change).expect("the SQL runs");
     let error = read().expect_err("the damage is reported");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
-    // Keeping it again mends it.
+    // Storing it again repairs it.
     store.put_blob(&script.run, picture.as_bytes()).await.expect("the content is stored");
     assert_eq!(read().expect("the file is readable"), b"picture");
     store

@@ -23,7 +23,7 @@ async fn after(name: &str, damage: &str) -> (String, Option<String>) {
             error.to_string()
         }
     };
-    // What is whole can be read whatever has become of its neighbour.
+    // Undamaged runs can be read, whatever happened to their neighbour.
     if !damage.contains("book") {
         assert_eq!(
             store.reader().lines(&other.run, Seq(0)).expect("the journal lines are readable"),
@@ -90,7 +90,7 @@ async fn a_changed_or_missing_entry_is_named() {
                  tip, line, artifact FROM entry WHERE seq = 5 AND run = 'one'";
     assert_eq!(after("added", added).await, ("whole".into(), None));
     let (_, runs) = after("lost", "DELETE FROM run WHERE id = 'one'").await;
-    assert!(runs.is_some_and(|told| told.contains("1 run found, but 2 written")));
+    assert!(runs.is_some_and(|told| told.contains("found 1 run, expected 2")));
     let (_, runs) = after("book", "UPDATE book SET runs = 3").await;
     assert!(runs.is_some_and(|told| told.contains("the checksum of its")));
 }
@@ -127,7 +127,7 @@ async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
 }
 
 #[tokio::test]
-async fn going_on_from_an_entry_checks_the_link_to_it() {
+async fn page_after_an_entry_checks_its_link() {
     let folder = TempFolder::new("anchor");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;

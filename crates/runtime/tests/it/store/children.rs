@@ -91,9 +91,9 @@ fn an_error_of_the_disk_breaks_the_store_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn child_opens_what_it_may_not_write() {
+async fn child_opens_a_read_only_journal() {
     let Some(place) = place() else { return };
-    // What is there can be read.
+    // An existing journal can be read.
     for existing in ["file/journal.db", "folder/journal.db"] {
         let store = SqliteStore::open(&place.join(existing)).expect("the journal opens");
         assert_eq!(names(&store), ["one"]);
@@ -126,7 +126,7 @@ async fn child_opens_what_it_may_not_write() {
 }
 
 #[tokio::test]
-async fn a_file_or_folder_that_may_not_be_written_is_told() {
+async fn read_only_file_or_folder_is_reported() {
     let folder = TempFolder::new("read-only");
     for name in ["file", "folder", "log"] {
         let store =
@@ -157,9 +157,9 @@ async fn a_file_or_folder_that_may_not_be_written_is_told() {
     for path in ["", "program"] {
         allow(path, 0o755);
     }
-    let mut child = start_at(&program, "child_opens_what_it_may_not_write", "", &folder.0);
+    let mut child = start_at(&program, "child_opens_a_read_only_journal", "", &folder.0);
     if rustix::process::geteuid().is_root() {
-        // Nothing is forbidden to root, so somebody else must try.
+        // Root may do everything, so another user must try.
         child.uid(65_534).gid(65_534);
     }
     let output = child.output().expect("the program starts");
@@ -190,7 +190,7 @@ async fn child_writes_until_it_is_killed() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_wrote_is_there_and_its_lease_is_gone() {
+async fn killed_process_leaves_entries_but_no_lease() {
     let folder = TempFolder::new("killed");
     fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
     let mut child = start("child_writes_until_it_is_killed", "", &folder.journal())
@@ -229,7 +229,7 @@ async fn child_has_a_run_and_loses_it() {
     let store = SqliteStore::open(&journal).expect("the journal opens");
     let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
     println!("has the run");
-    // The parent takes it over and tells us to go on as if nothing had happened.
+    // The parent takes it over and tells us to continue as if nothing had happened.
     let mut word = String::new();
     io::stdin().read_line(&mut word).expect("the parent writes");
     script.next("written by the parent");
@@ -242,7 +242,7 @@ async fn child_has_a_run_and_loses_it() {
 }
 
 #[tokio::test]
-async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() {
+async fn takeover_fences_the_previous_owner() {
     let folder = TempFolder::new("taken-over");
     fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
     let store = folder.store();
@@ -365,7 +365,7 @@ async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
     drop(store);
     folder.raw().execute_batch(super::faults::LEASELESS).expect("the SQL runs");
     let older = fs::read(folder.journal()).expect("the file is readable");
-    let mut formats = [0; 2];
+    let mut formats = [0; 3];
     for round in 0..24 {
         fs::remove_dir_all(folder.0.join("deep")).expect("the folder is removed");
         fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
@@ -386,5 +386,9 @@ async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
         let store = folder.store();
         assert_eq!(store.runs().expect("it is whole").len(), RUNS, "round {round}");
     }
-    assert_eq!(formats.iter().sum::<u64>(), 24, "{formats:?}");
+    assert_eq!(
+        (formats[0] + formats[2], formats[1]),
+        (24, 0),
+        "it is upgraded at once: {formats:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Faults of the disk and of the file: each is told for what it is, and reads go on.
+//! Faults of the disk and of the file: each is reported as such, and reads still work.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -14,7 +14,7 @@ fn open(folder: &TempFolder, options: &SqliteOptions) -> SqliteStore {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room() {
+async fn full_journal_accepts_entries_again_when_space_is_free() {
     let folder = TempFolder::new("full");
     let store = Arc::new(open(
         &folder,
@@ -94,7 +94,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
         let written = if kept { &script } else { &before };
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
         drop(store);
-        // Opened again, the store knows what is there.
+        // A reopened store knows its content.
         let store = folder.store();
         assert_eq!(
             store.reader().lines(&script.run, Seq(0)).expect("the journal lines are readable"),
@@ -122,7 +122,7 @@ async fn a_full_disk_at_the_flush_breaks_nothing() {
 }
 
 #[tokio::test]
-async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
+async fn waiting_for_another_writer_has_a_limit() {
     let folder = TempFolder::new("busy");
     let busy = std::time::Duration::from_millis(20);
     let store = open(&folder, &SqliteOptions { busy, ..SqliteOptions::default() });
@@ -138,14 +138,14 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
+async fn waiting_for_a_writer_blocks_no_other_task() {
     let folder = TempFolder::new("busy-alone");
     let store = open(&folder, &SqliteOptions { inline_commit: true, ..SqliteOptions::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").expect("the SQL runs");
     let second = store.write(script.next("second"));
-    // On the same thread: were that blocked, nobody would ever let go.
+    // On the same thread: if that were blocked, nothing would ever release the lock.
     let lets_go = async { other.execute_batch("ROLLBACK").expect("the SQL runs") };
     let (written, ()) = tokio::join!(second, lets_go);
     written.expect("it is written");
@@ -193,12 +193,13 @@ fn other_files_are_left_alone() {
 #[test]
 fn other_formats_and_tables_are_refused() {
     for (damage, told) in [
-        ("PRAGMA user_version = 3", "store format 3"),
-        ("PRAGMA user_version = 0", "are not those of format 2"),
+        ("PRAGMA user_version = 4", "store format 4"),
+        ("PRAGMA user_version = 0", "are not those of format 3"),
         ("PRAGMA application_id = 7", "not a Pointsman journal"),
-        ("CREATE INDEX more ON run (goal)", "are not those of format 2"),
-        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 2"),
-        ("DROP TABLE letter", "are not those of format 2"),
+        ("CREATE INDEX more ON run (goal)", "are not those of format 3"),
+        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 3"),
+        ("DROP INDEX ready", "are not those of format 3"),
+        ("DROP TABLE letter", "are not those of format 3"),
         ("DELETE FROM book", "the checksum of its"),
     ] {
         let folder = TempFolder::new("formats");
@@ -211,15 +212,15 @@ fn other_formats_and_tables_are_refused() {
     }
 }
 
-/// Makes a journal what the format before left.
+/// Makes a journal what the first format left.
 pub(super) const LEASELESS: &str = "DROP TABLE lease; DROP TABLE listing; DROP TABLE blob;
     DROP TABLE queue; DROP TABLE request; PRAGMA user_version = 1";
 
 #[tokio::test]
-async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
+async fn older_journal_is_upgraded_without_loss() {
     let folder = TempFolder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
-    // As the format before left it.
+    // As the first format left it.
     folder.raw().execute_batch(LEASELESS).expect("the SQL runs");
     let format = || -> i64 {
         let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
@@ -230,7 +231,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
         let new_run: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
         new_run.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
     });
-    assert_eq!(format(), 2);
+    assert_eq!(format(), 3);
     for store in stores {
         script.until(&store, script.seq.0 + 1).await;
         assert_eq!(
@@ -238,7 +239,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
             script.lines
         );
     }
-    // What is no journal of that format is left as it is.
+    // A file that is not a journal of that format is unchanged.
     folder.raw().execute_batch(LEASELESS).expect("the SQL runs");
     folder.raw().execute_batch("DROP TABLE letter").expect("the SQL runs");
     let error =
@@ -248,7 +249,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told() {
+fn unwritable_location_is_reported() {
     let folder = TempFolder::new("places");
     let file = folder.0.join("file");
     fs::write(&file, "").expect("the file is written");
@@ -276,7 +277,7 @@ async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
         assert!(error.to_string().contains("it had entry 3 of run one"), "{error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("journal.db.mark")));
     }
-    // Whoever wants what is left can have it.
+    // A user can still read the rest.
     fs::write(folder.journal(), &older).expect("the file is written");
     fs::remove_file(folder.0.join("deep/journal.db.mark"))
         .expect("the file existed and is removed");
@@ -289,7 +290,7 @@ async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
             .len(),
         1
     );
-    // And a journal that was removed is begun anew.
+    // And a removed journal starts over.
     fs::remove_file(folder.journal()).expect("the file existed and is removed");
     assert!(names(&folder.store()).is_empty());
 }

@@ -1,5 +1,5 @@
-//! A flipped byte anywhere in the file, or a file cut short: the same data, or an error
-//! that says what is wrong. Never other data.
+//! A flipped byte anywhere in the file, or a truncated file: the same data, or an error that says
+//! what is wrong. Never other data.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -115,7 +115,7 @@ impl Trial {
             Ok(seen) => seen,
             Err(error) => return self.count(&error, what),
         };
-        // What is wrong with one run does not change what is read of the others.
+        // Damage of one run does not affect reading the others.
         let mut same = 0;
         for (seen, whole) in seen.into_iter().zip(std::mem::take(&mut self.whole)) {
             match seen {

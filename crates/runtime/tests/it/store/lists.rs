@@ -34,7 +34,7 @@ async fn a_page_is_read_without_the_runs_before_it() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_wrong_is_not_followed_and_is_made_anew() {
+async fn wrong_listing_is_not_used_and_is_rebuilt() {
     for (damage, at_once) in [
         ("UPDATE listing SET made_ms = 9 WHERE run = 'b'", true),
         ("INSERT INTO listing (made_ms, run) VALUES (9, 'nobody')", true),
@@ -57,7 +57,7 @@ async fn an_order_that_is_wrong_is_not_followed_and_is_made_anew() {
 }
 
 #[tokio::test]
-async fn a_run_whose_row_is_gone_is_missed_by_whoever_lists() {
+async fn missing_row_is_reported_by_the_list() {
     let folder = TempFolder::new("row-gone");
     let store = three(&folder).await;
     folder.raw().execute_batch("DELETE FROM run WHERE id = 'c'").expect("the SQL runs");

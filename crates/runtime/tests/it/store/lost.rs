@@ -1,5 +1,5 @@
-//! A journal whose files are deleted, moved or replaced while it is in use: no entry is
-//! acknowledged that nobody will ever read.
+//! A journal whose files are deleted, moved or replaced while it is in use: no lost entry is
+//! acknowledged.
 
 use std::{
     fs,
@@ -73,7 +73,7 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
 }
 
 #[tokio::test]
-async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
+async fn moved_journal_accepts_no_more_entries() {
     for up in [1, 2] {
         let folder = TempFolder::new("moved");
         let journal = folder.0.join("higher/deep/journal.db");
@@ -103,7 +103,7 @@ async fn a_journal_that_was_moved_with_its_folders_takes_no_more_entries() {
 }
 
 #[tokio::test]
-async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_paths() {
+async fn intact_journal_works_through_links_and_relative_paths() {
     let folder = TempFolder::new("found");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 1).await;
@@ -145,7 +145,7 @@ async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
 }
 
 #[tokio::test]
-async fn everything_beside_a_journal_is_its_owners_alone() {
+async fn files_beside_a_journal_are_private() {
     let folder = TempFolder::new("modes");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
@@ -175,7 +175,7 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
+async fn closed_store_leaves_no_log_file() {
     let folder = TempFolder::new("closed");
     let log = folder.0.join("deep/journal.db-wal");
     let options = SqliteOptions { poll: Duration::from_millis(1), ..SqliteOptions::default() };
@@ -186,7 +186,7 @@ async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
         let store = Arc::new(open());
         let changes = store.changes().await.expect("the store announces changes");
         script.until(&*store, script.seq.0 + 1).await;
-        // Reads whose futures are dropped go on in the background.
+        // Reads whose futures are dropped continue in the background.
         for _ in 0..4 {
             let (store, run) = (Arc::clone(&store), script.run.clone());
             let read = tokio::spawn(async move { store.page(&run, Seq(0), 9).await.map(drop) });

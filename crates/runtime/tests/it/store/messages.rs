@@ -23,7 +23,7 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     ours.write(taking).await.expect("the entry is written");
     assert!(!theirs.has_message(first).expect("the mailbox is readable"));
     assert!(theirs.has_message(second).expect("the mailbox is readable"));
-    // Nobody takes a message twice, and an entry that would is not written.
+    // No message is taken twice, and an entry that would is not written.
     let untouched = script.clone();
     let mut again = script.next("takes it again");
     again.message = Some(first);
@@ -61,7 +61,7 @@ async fn a_damaged_letter_concerns_its_run_alone() {
         .expect("the SQL runs");
     assert_eq!(store.reader().messages(&id("one")).expect("the messages are readable").len(), 1);
     assert!(store.reader().messages(&id("two")).is_err());
-    // Of one that is nobody's, nobody knows whose it was.
+    // The run of an ownerless message is unknown.
     folder
         .raw()
         .execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", [])
@@ -85,7 +85,7 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     assert_eq!(bodies(&store), ["hello", "and farewell"]);
     script.end(&store).await;
     assert_eq!(bodies(&store), [""; 0]);
-    // The count of those that wait is right: a new one is found.
+    // The count of waiting messages is right: a new one is found.
     Script::begin("two", &store, 6).await;
     store.send(&id("two"), "x").await.expect("the message is sent");
     assert_eq!(store.reader().messages(&id("two")).expect("the messages are readable").len(), 1);

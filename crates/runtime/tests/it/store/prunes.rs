@@ -14,7 +14,7 @@ fn went(pruned: &PruneReport) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn only_what_has_ended_and_is_not_wanted_goes() {
+async fn prune_removes_only_ended_unprotected_runs() {
     let folder = TempFolder::new("prune");
     let store = folder.store();
     for (name, created, ends) in
@@ -51,7 +51,7 @@ async fn only_what_has_ended_and_is_not_wanted_goes() {
 }
 
 #[tokio::test]
-async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
+async fn unneeded_artifacts_are_swept_and_the_file_shrinks() {
     let folder = TempFolder::new("sweep");
     let store = folder.store();
     let mut script = Script::begin("big", &store, 1).await;
@@ -128,7 +128,7 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
 }
 
 #[tokio::test]
-async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
+async fn child_is_kept_while_its_parent_is_active() {
     let folder = TempFolder::new("prune-child");
     let store = folder.store();
     let mut parent = Script::begin("parent", &store, 1).await;
@@ -142,7 +142,7 @@ async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
 }
 
 #[tokio::test]
-async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
+async fn run_is_removed_in_any_state_without_affecting_others() {
     let folder = TempFolder::new("remove");
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
@@ -194,7 +194,7 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
 }
 
 #[tokio::test]
-async fn what_a_damaged_reference_may_mean_is_not_swept() {
+async fn damaged_reference_prevents_sweeping() {
     let folder = TempFolder::new("sweep-damaged");
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
@@ -219,7 +219,7 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_needed_again_while_it_is_swept_stays() {
+async fn artifact_needed_during_a_sweep_stays() {
     let folder = TempFolder::new("sweep-race");
     let (ours, theirs) = (folder.store(), folder.store());
     let long = "the same for all. ".repeat(200);

@@ -83,8 +83,7 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
 }
 
 #[tokio::test]
-async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resumed()
--> Result<(), EngineError> {
+async fn dropped_handle_releases_the_run_for_resuming() -> Result<(), EngineError> {
     let (store, dog) = (MemoryStore::new(), Dog::default());
     let first = engine(store.clone(), &dog).await;
     let mut run = first.start(start(&first)).await?;
@@ -118,8 +117,7 @@ async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resum
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_answers_is_waited_for_no_longer_than_it_works() -> Result<(), EngineError>
-{
+async fn unattended_run_is_detached_when_it_only_waits() -> Result<(), EngineError> {
     let engine = engine(MemoryStore::new(), &Dog::default()).await;
     let run = engine.start(start(&engine)).await?;
     let id = run.run().clone();

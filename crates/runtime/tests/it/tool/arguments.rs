@@ -17,7 +17,7 @@ fn the_specs_and_the_declarations_name_the_same_tools() {
     let specs: Vec<_> = desk.tools.specs().into_iter().map(|spec| spec.name).collect();
     let decls: Vec<_> = desk.tools.decls().into_iter().map(|decl| decl.name).collect();
     assert_eq!(specs, decls);
-    // What sends a form is the form agent's own, and no model is told of it.
+    // The tool that sends a form belongs to the form agent, and no model gets its description.
     let offered = TOOLS.iter().map(|tool| tool.name).filter(|name| *name != SUBMIT_TOOL);
     assert_eq!(specs.iter().map(AsRef::as_ref).collect::<Vec<_>>(), offered.collect::<Vec<_>>());
 }
@@ -64,7 +64,7 @@ fn every_target_is_an_argument() {
 }
 
 #[test]
-fn each_tool_says_what_to_do_when_nobody_knows_whether_it_was_done() {
+fn every_tool_declares_its_recovery() {
     for decl in TestSession::new("recovery").tools.decls() {
         let (effect, recovery) = match &*decl.name {
             "write" | "edit" => (ToolEffect::Write, Recovery::Probe),
@@ -106,7 +106,7 @@ fn a_wrong_argument_is_not_repeated() {
 }
 
 #[test]
-fn an_unknown_tool_is_told_what_there_is() {
+fn unknown_tool_error_lists_known_tools() {
     let said = TestSession::new("unknown").refuses("rm_rf", json!({}));
     assert_eq!(
         said,

@@ -113,7 +113,7 @@ fn a_link_inside_leads_to_a_name_and_not_to_a_file() {
 }
 
 #[test]
-fn an_absolute_path_inside_is_told_its_plain_name() {
+fn absolute_path_inside_is_rejected_with_its_plain_name() {
     let desk = desk("absolute");
     let path = desk.root.join("inside/./file");
     for (tool, arguments) in calls(path.to_str().expect("the path is UTF-8")) {
@@ -161,7 +161,7 @@ fn a_link_that_appears_between_check_and_use_leads_nowhere() {
         let over = Arc::clone(&over);
         std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                // A write may have made the folder anew, so any of these may fail.
+                // A write may have recreated the folder, so any of these may fail.
                 fs::rename(&flip, &spare).ok();
                 symlink(&outside, &flip).ok();
                 fs::remove_file(&flip).ok();

@@ -35,7 +35,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 }
 
 #[test]
-fn a_file_that_goes_back_and_forth_is_seen_whatever_the_words() {
+fn alternating_file_is_detected_by_its_digests() {
     let edits = [
         edit("a.txt", "red", "blue"),
         edit("a.txt", "colour: blue", "colour: red"),
@@ -62,7 +62,7 @@ fn two_files_that_go_back_and_forth_are_seen() {
 }
 
 #[test]
-fn work_on_two_files_in_turn_is_no_loop() {
+fn alternating_work_on_two_files_is_not_a_loop() {
     let edits: Vec<Value> = (1..40)
         .flat_map(|size| {
             let (old, new) = (format!("size: {size}"), format!("size: {}", size + 1));
@@ -70,7 +70,7 @@ fn work_on_two_files_in_turn_is_no_loop() {
         })
         .collect();
     assert_eq!(halted("content-work", &edits), None);
-    // A word that comes and goes while the work goes on elsewhere.
+    // A word that comes and goes while the work continues elsewhere.
     let words = ["red", "blue", "red,", "blue,", "r: red", "r: blue", ": red", ": blue"];
     let edits: Vec<Value> = words
         .into_iter()

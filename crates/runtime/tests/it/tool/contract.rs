@@ -51,7 +51,7 @@ fn some(spec: &ToolSpec) -> Value {
 }
 
 #[test]
-fn of_the_shipped_tools_only_those_that_look_run_unasked() {
+fn only_read_only_shipped_tools_run_without_asking() {
     let tools = Toolbox::default();
     let looks = tools.iter().filter(|tool| tool.kind().only_looks());
     let names: Vec<&str> = looks.map(|tool| tool.name()).collect();
@@ -206,7 +206,7 @@ text = 'done'
 ";
 
 #[test]
-fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
+fn foreign_tool_works_from_offer_to_result() {
     let folder = TempFolder::new("tool-stranger");
     let work = folder.0.join("work");
     fs::create_dir_all(&work).expect("the folder is created");
@@ -266,7 +266,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));
-        let done = wait(executor.tools().call(&call, &again, &ProgressSink::nobody()));
+        let done = wait(executor.tools().call(&call, &again, &ProgressSink::none()));
         assert!(result(done).ok);
         assert_eq!(stamp.0.load(Ordering::Relaxed), calls, "{word}");
     }

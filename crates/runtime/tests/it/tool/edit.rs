@@ -1,4 +1,4 @@
-//! `edit`: what is replaced, and what stays as it was.
+//! `edit`: what is replaced, and what is unchanged.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -38,7 +38,7 @@ fn several_places_need_a_word() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_edits_are_rejected() {
     let desk = TestSession::with("edit-odd", |settings| settings.limits.file_bytes = 60);
     desk.put("a.rs", TEXT);
     desk.put("binary", [b'a', 0, b'b']);

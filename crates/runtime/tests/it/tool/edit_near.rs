@@ -1,4 +1,4 @@
-//! `edit`, where what is to be replaced is not there: what a model is told.
+//! `edit` without a match: what the model reads.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn told(old: &str, wanted: &str) {
 }
 
 #[test]
-fn what_differs_by_spaces_is_shown_as_it_stands() {
+fn lines_that_differ_in_spaces_are_shown() {
     told(
         "fn main() {\n  let count = 1;\n  print(count);\n}",
         "Differences: indentation. Copy these lines of the file into `old`:\n     3\
@@ -40,7 +40,7 @@ fn what_differs_by_spaces_is_shown_as_it_stands() {
 }
 
 #[test]
-fn what_stands_in_several_places_is_counted() {
+fn multiple_matches_are_counted() {
     let desk = TestSession::new("edit-near-several");
     desk.put("a", "\tx = 1\ny\n\tx = 1\n");
     let said = desk.refuses("edit", json!({ "path": "a", "old": "  x = 1", "new": "" }));

@@ -46,7 +46,7 @@ fn an_encoding_that_is_not_utf_8_is_named() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_apart() {
+fn unreadable_files_have_distinct_errors() {
     let desk = TestSession::with("unread", |settings| settings.limits.file_bytes = 100);
     desk.put("a.txt", "one\ntwo\n");
     desk.put("binary", [1, 0, 2]);
@@ -108,7 +108,7 @@ fn a_file_is_made_with_its_folders_and_replaced_with_its_mode() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_all_as_it_was() {
+fn failed_write_changes_nothing() {
     let desk = TestSession::with("unwritten", |settings| settings.limits.file_bytes = 10);
     fs::create_dir(desk.root.join("folder")).expect("the folder is created");
     desk.put("file", "text");

@@ -79,7 +79,7 @@ fn a_page_comes_with_its_status_and_type() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn content_that_is_not_text_is_rejected() {
     let desk = desk("http-text");
     assert_eq!(get(&desk, "/image").output, "the page is not text but `image/png`");
     assert_eq!(get(&desk, "/nul").output, "the page is not text but `binary data`");

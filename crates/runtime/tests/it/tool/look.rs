@@ -20,7 +20,7 @@ fn desk(name: &str) -> TestSession {
 }
 
 #[test]
-fn a_listing_leaves_out_what_is_ignored() {
+fn list_skips_ignored_files() {
     let desk = desk("list");
     assert_eq!(
         desk.does("list", json!({})),
@@ -106,7 +106,7 @@ fn a_look_that_takes_too_long_is_stopped() {
 }
 
 #[test]
-fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
+fn ignore_list_must_be_a_regular_file() {
     for (name, target) in [("pipe", None), ("zero", Some("/dev/zero"))] {
         let desk = TestSession::with(&format!("ignore-{name}"), |settings| {
             settings.limits.look_ms = 20_000;
@@ -133,7 +133,7 @@ fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
 }
 
 #[test]
-fn passages_are_found_in_every_encoding_and_large_files_are_named() {
+fn search_supports_encodings_and_names_large_files() {
     let desk = TestSession::with("encodings", |settings| settings.limits.file_bytes = 2000);
     desk.put("latin.md", b"Der gr\xfcne Papagei singt.\n");
     let wide = "The parrot whistles.\n".encode_utf16().flat_map(u16::to_le_bytes);
@@ -212,7 +212,7 @@ fn mkfifo(path: &Path) {
 #[test]
 fn a_file_that_cannot_be_searched_to_its_end_is_named() {
     let desk = TestSession::new("long-line");
-    // A line beyond what is held at once, and what is looked for behind it.
+    // A line longer than the buffer, and a match behind it.
     desk.put("long.txt", format!("{}\nneedle\n", "x".repeat(9 << 20)));
     desk.put("short.txt", "needle\n");
     for path in [".", "long.txt"] {

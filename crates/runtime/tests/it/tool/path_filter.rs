@@ -57,7 +57,7 @@ fn a_rule_over_the_tool_itself_holds_where_no_path_is_named() {
 }
 
 #[test]
-fn what_somebody_said_yes_to_is_shown() {
+fn approved_files_are_shown() {
     let rules = vec![
         rule("search", "secrets/key", Level::Refuse),
         rule("search", "secrets/*", Level::Ask),
@@ -67,13 +67,13 @@ fn what_somebody_said_yes_to_is_shown() {
     let said = desk.does("search", json!({ "query": "walrus", "path": "secrets" }));
     assert_eq!(said, format!("secrets/public:1: the walrus sings\n{LEFT_OUT}"));
     assert!(desk.does("list", json!({})).contains("secrets/key"));
-    // Nobody was asked for what is elsewhere.
+    // Files elsewhere need their own approval.
     let said = desk.does("search", json!({ "query": "walrus" }));
     assert_eq!(said, format!("src/a:1: the walrus sings\n{LEFT_OUT}"));
 }
 
 #[test]
-fn what_is_allowed_for_a_while_is_kept_back_and_other_rules_hide_nothing() {
+fn temporary_rules_do_not_show_files_in_searches() {
     let until = Some(At(5));
     let ends = Grant { until, ..rule("read", "*", Level::Allow) };
     let desk = desk("veil-until", vec![ends, rule("read", "src/*", Level::Refuse)]);
@@ -153,14 +153,14 @@ fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
     let kept = std::fs::read_to_string(desk.root.join("secrets/public"))
         .expect("the file exists and is UTF-8");
     assert_eq!(kept, "the walrus sings\n");
-    // Whoever names the file means it, and so does whoever says yes; without rules over paths
-    // nothing is kept back.
+    // A rule that names the file allows it, and so does an approval; without path rules nothing is
+    // hidden.
     let read = |rules: Vec<Grant>, otherwise: Level| {
         let permissions = Permissions { rules, otherwise, attended: true };
         let tools = desk.tools.under(Arc::new(permissions));
         wait(async {
             let call = call("read", json!({ "path": "notes.txt" }));
-            result(tools.call(&call, &permit(), &ProgressSink::nobody()).await).output
+            result(tools.call(&call, &permit(), &ProgressSink::none()).await).output
         })
     };
     let deny = || rule("read", "secrets/*", Level::Refuse);
@@ -174,7 +174,7 @@ fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
 }
 
 #[test]
-fn an_edit_that_fails_shows_nothing_of_a_file_that_may_not_be_read() {
+fn failed_edit_reveals_nothing_of_an_unreadable_file() {
     let old = json!({ "path": "secrets/key", "old": "the walrus sinks", "new": "x" });
     for level in [Level::Refuse, Level::Ask] {
         let desk = desk("edit-veil", vec![rule("read", "secrets/*", level)]);

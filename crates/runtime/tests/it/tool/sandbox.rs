@@ -199,7 +199,7 @@ fn nothing_outside_the_workspace_can_be_written() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_read_only_is_so_wherever_it_lies() {
+fn read_only_paths_stay_read_only_everywhere() {
     for kind in KINDS {
         let ground = TempFolder::new(&format!("{kind}-read-only"));
         let place = |name: &str| {

@@ -69,7 +69,7 @@ impl Browser {
         }
     }
 
-    /// Chooses from a list that lies open: exactly what is wanted, where several can be.
+    /// Chooses from an open list: exactly the wanted options, if several are possible.
     pub(super) async fn choose_shown(
         &self,
         field: &Field,
@@ -148,8 +148,8 @@ impl Browser {
         Err(unfit(selector, NOT_OFFERED))
     }
 
-    /// Clicks an option. Returns whether it was met: a list that is still being narrowed
-    /// moves, and its options are made anew.
+    /// Clicks an option. Returns whether it was hit: a list that is still being filtered moves,
+    /// and renders its options again.
     async fn press_option(
         &self,
         selector: &str,

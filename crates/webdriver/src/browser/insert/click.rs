@@ -32,8 +32,8 @@ impl Browser {
         }
     }
 
-    /// Clicks, if it is not so already: the element, its label where something covers it,
-    /// and past the pointer where nobody could click either.
+    /// Clicks unless the state is right already: the element, its label if something covers it,
+    /// and by script if neither can be clicked.
     async fn switch(
         &self,
         field: &Field,

@@ -65,7 +65,7 @@ impl Browser {
         for [up, down] in WAYS {
             slide.go(wanted, up, down).await?;
         }
-        // What is still on its way when the keys are used up is moved on when it is tried again.
+        // A slider that is still moving when the keys are used up continues in the next try.
         if slide.is_at(wanted) || slide.left == 0 {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl SliderMove<'_> {
         (self.now - wanted).abs() < SAME
     }
 
-    /// Goes to the end that is nearer to what is wanted than where it stands.
+    /// Jumps to the end if that is nearer to the wanted value.
     async fn jump(
         &mut self,
         wanted: f64,
@@ -94,7 +94,7 @@ impl SliderMove<'_> {
         Ok(())
     }
 
-    /// Goes on by one pair of keys as near as they bring it without passing what is wanted.
+    /// Moves by one pair of keys as near as possible without passing the wanted value.
     async fn go(&mut self, wanted: f64, up: &str, down: &str) -> Result<(), BrowserError> {
         let (mut up, mut down) = (up, down);
         let mut turned = false;
@@ -128,7 +128,7 @@ impl SliderMove<'_> {
         Ok(())
     }
 
-    /// Presses a key so many times, and looks where that has led.
+    /// Presses a key this many times, and reads the result.
     async fn press(&mut self, key: &str, times: u32) -> Result<(), BrowserError> {
         let times = times.min(self.left);
         self.left -= times;

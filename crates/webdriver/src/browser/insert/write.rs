@@ -10,7 +10,7 @@ use super::{super::dom::FieldState, Browser, BrowserError, TRIES};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct TypingResult {
-    /// Whether the field was another, or was made anew meanwhile.
+    /// Whether the field was another, or was rendered again meanwhile.
     changed: bool,
     /// How many characters were typed.
     typed: usize,
@@ -23,8 +23,7 @@ struct TypingResult {
 }
 
 impl Browser {
-    /// Types a text into a field that was reached, or pastes it where it is long. Whatever
-    /// takes the focus from the field stops it.
+    /// Types a text into a reached field, or pastes it if it is long. Losing the focus stops it.
     pub(super) async fn write(
         &self,
         field: &Field,
@@ -34,7 +33,7 @@ impl Browser {
     ) -> Result<(), BrowserError> {
         let long = text.chars().count() > self.settings.typed;
         for attempt in 1..=TRIES {
-            // A field that is made anew at every key takes a text as a whole.
+            // A field that is rendered again at every key gets the text as a whole.
             let once = long || attempt == TRIES;
             let more = json!({ "text": text, "once": once, "like": reached.like });
             let typed: TypingResult = self.hand("type", selector, more).await?;
@@ -42,7 +41,7 @@ impl Browser {
                 return Ok(());
             }
             if typed.changed {
-                // Whether it is still the field that was read is looked at anew.
+                // Checks again whether it is still the field that was read.
                 reached = self.reach(field, selector, json!({ "focus": true })).await?;
                 continue;
             }

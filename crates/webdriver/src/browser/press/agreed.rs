@@ -1,4 +1,4 @@
-//! What a yes is for: a page, its controls, what is written on them and where they lead.
+//! The scope of an approval: a page, its controls, their texts and their targets.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::StablePage;
 
-/// A page as it was when the way on was chosen. A yes to a control is a yes to this page.
+/// The page when the control was chosen. An approval of a control is for this page.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AgreedPage {
     /// Which document it was.
     document: f64,
-    /// What it was known by.
+    /// Its identity.
     fingerprint: String,
     /// What could be pressed.
     controls: Vec<NavigationControl>,
@@ -28,7 +28,7 @@ impl AgreedPage {
         }
     }
 
-    /// Returns what is different about the page, or about one of its controls.
+    /// Returns how the page, or one of its controls, has changed.
     pub fn differs(&self, now: &StablePage, selector: &str) -> Option<String> {
         if (self.document - now.document).abs() > 0.0 {
             return Some("another page was loaded in its place".into());
@@ -40,20 +40,20 @@ impl AgreedPage {
             return Some("the control was not there when the page was read".into());
         };
         let Some(found) = find(&now.reading.controls) else {
-            return Some(format!("`{}` is not there any more", asked.label));
+            return Some(format!("`{}` is no longer there", asked.label));
         };
         if asked.label != found.label {
-            return Some(format!("`{}` says `{}` now", asked.label, found.label));
+            return Some(format!("`{}` now says `{}`", asked.label, found.label));
         }
         if asked.origin != found.origin {
             let to = found.origin.as_deref().unwrap_or("a page that it does not name");
-            return Some(format!("`{}` leads to {to} now", asked.label));
+            return Some(format!("`{}` now leads to {to}", asked.label));
         }
         if asked != found {
-            return Some(format!("`{}` does something else now", asked.label));
+            return Some(format!("`{}` now does something else", asked.label));
         }
         let moved = self.fingerprint != now.fingerprint;
-        moved.then(|| "it shows other fields".into())
+        moved.then(|| "its fields have changed".into())
     }
 }
 
@@ -95,17 +95,17 @@ mod tests {
         let differs = |now: &StablePage| agreed.differs(now, "#go").unwrap_or_default();
         assert_eq!(differs(&before), "");
         let pays = stand(NavigationControl { label: "Pay 500".into(), ..send.clone() });
-        assert_eq!(differs(&pays), "`Send` says `Pay 500` now");
+        assert_eq!(differs(&pays), "`Send` now says `Pay 500`");
         let away =
             stand(NavigationControl { origin: Some("http://b.test".into()), ..send.clone() });
-        assert_eq!(differs(&away), "`Send` leads to http://b.test now");
+        assert_eq!(differs(&away), "`Send` now leads to http://b.test");
         let script = stand(NavigationControl { does: ControlRole::Button, ..send.clone() });
-        assert_eq!(differs(&script), "`Send` does something else now");
+        assert_eq!(differs(&script), "`Send` now does something else");
         let gone = stand(NavigationControl { selector: "#other".into(), ..send });
-        assert_eq!(differs(&gone), "`Send` is not there any more");
+        assert_eq!(differs(&gone), "`Send` is no longer there");
         let anew = StablePage { document: 2.0, ..before.clone() };
         assert_eq!(differs(&anew), "another page was loaded in its place");
         let fields = StablePage { fingerprint: "two".into(), ..before };
-        assert_eq!(differs(&fields), "it shows other fields");
+        assert_eq!(differs(&fields), "its fields have changed");
     }
 }

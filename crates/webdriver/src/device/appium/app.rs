@@ -11,7 +11,7 @@ use super::{AppState, Appium, DeviceClass, DeviceError, InstalledApp, ScreenCapt
 use crate::device::hierarchy;
 
 impl Appium {
-    /// Returns what is installed of an app, with its version where the driver tells.
+    /// Returns the installed version of an app, if the driver reports it.
     pub(super) async fn installed_app(
         &self,
         package: &str,
@@ -95,7 +95,7 @@ impl Appium {
         let what = "reading the screen";
         let source = self.get("source", what).await?;
         let Value::String(source) = source else {
-            let message = format!("{what}: the hierarchy is not a text");
+            let message = format!("{what}: the hierarchy is not text");
             return Err(DeviceError::new(DeviceClass::Unreadable, message));
         };
         let tree = hierarchy::parse(&source).map_err(|error| {
@@ -126,7 +126,7 @@ impl Appium {
         match STANDARD.decode(text) {
             Ok(bytes) if !bytes.is_empty() => Ok(bytes),
             _ => {
-                let message = format!("{what}: the answer is not a picture");
+                let message = format!("{what}: the response is not an image");
                 Err(DeviceError::new(DeviceClass::Internal, message))
             }
         }

@@ -16,10 +16,10 @@ pub(super) struct WebDriverClient {
     base: Url,
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum WireError {
-    /// Nobody listens there, or the connection broke.
+    /// No server listens there, or the connection failed.
     Unreachable(String),
     /// No answer came in time.
     Late(Duration),
@@ -99,7 +99,7 @@ impl WebDriverClient {
         while let Some(piece) = response.chunk().await.map_err(broken)? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > MOST {
-                return Err(WireError::Foreign(format!("an answer of more than {MOST} bytes")));
+                return Err(WireError::Foreign(format!("a response of more than {MOST} bytes")));
             }
         }
         read(status.as_u16(), &bytes)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_the_web_are_taken_and_passwords_are_not_shown() {
+    fn only_web_addresses_without_passwords_are_accepted() {
         let wire = |address: &str| WebDriverClient::new(address, Duration::from_secs(1));
         for wrong in ["", "127.0.0.1:4723", "file:///tmp", "http://"] {
             assert!(wire(wrong).is_err(), "{wrong}");

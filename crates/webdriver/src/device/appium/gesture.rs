@@ -32,7 +32,7 @@ impl Appium {
         if self.is_page() {
             return self.perform_on_page(gesture).await;
         }
-        // The fake driver draws nothing: whatever a finger does, it hears nothing of it.
+        // The fake driver draws nothing, so it does not notice touches.
         let drawn = gesture.bounds.filter(|it| !it.is_empty() && self.platform() != Platform::Fake);
         let Some(bounds) = drawn else {
             return self.perform_by_ordinal(gesture).await;
@@ -62,7 +62,7 @@ impl Appium {
         let body = json!({ "using": "xpath", "value": "/*//*" });
         let found = self.post("elements", body, what).await?;
         let Some(id) = found.get(ordinal).and_then(element) else {
-            let message = format!("{what}: the screen has no element {ordinal} any more");
+            let message = format!("{what}: the screen no longer has element {ordinal}");
             return Err(DeviceError::new(DeviceClass::Stale, message));
         };
         match (&gesture.text, gesture.act) {

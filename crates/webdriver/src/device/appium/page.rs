@@ -18,12 +18,12 @@ use super::{
 const SCRIPT: &str = include_str!("page.js");
 /// What a page shows in place of one that cannot be loaded.
 const BROKEN: &str = "chrome-error:";
-/// What is said to be in front in place of an app whose page has failed.
+/// The name for what is in front when an app's page has failed.
 const FAILED: &str = "browser-error";
-/// The least status of an answer by which a server says that it has failed.
+/// The lowest status that means a server error.
 const SERVER_ERROR: u16 = 500;
 
-/// What the script tells of a page.
+/// The script's report on a page.
 #[derive(Debug, Deserialize)]
 struct PageElements {
     href: String,
@@ -58,7 +58,7 @@ struct PageElement {
     displayed: bool,
 }
 
-/// What the script tells of an element that was looked for.
+/// The script's report on an element.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FoundElement {
@@ -92,7 +92,7 @@ impl Appium {
         let (mut package, activity) =
             if broken { self.address().await? } else { (seen.origin, seen.path) };
         self.set_place(&package, &activity);
-        // What is in front then is the word of a failure, and not the app.
+        // Then a failure is in front, and not the app.
         let failed = broken || seen.status >= SERVER_ERROR;
         if failed && self.settings.app().is_some_and(|app| app == package) {
             FAILED.clone_into(&mut package);
@@ -138,7 +138,7 @@ impl Appium {
         }
     }
 
-    /// Leaves the site, so that it starts anew. What it has stored stays.
+    /// Leaves the site, so that it restarts. Its stored data stays.
     pub(super) async fn leave_page(&self) -> Result<(), DeviceError> {
         let left = match self.shut_others().await {
             Ok(()) => self.post("url", json!({ "url": "about:blank" }), "leaving the page").await,
@@ -196,7 +196,7 @@ impl Appium {
         let moves = [to(at, Duration::ZERO), down(), pause(hold), up()];
         self.actions(&pointer("mouse", &moves), what).await?;
         match self.follow(&windows).await {
-            // What became of the page is seen when it is looked at.
+            // The next reading shows what happened to the page.
             Err(error) if error.class == DeviceClass::SessionLost => Ok(()),
             followed => followed,
         }
@@ -257,7 +257,7 @@ fn is_crash(error: &DeviceError) -> bool {
 
 fn read<T: for<'de> Deserialize<'de>>(said: Value, what: &str) -> Result<T, DeviceError> {
     serde_json::from_value(said).map_err(|error| {
-        let message = format!("{what}: the page interferes with what is read from it: {error}");
+        let message = format!("{what}: the page interferes with reading it: {error}");
         DeviceError::new(DeviceClass::Unreadable, message)
     })
 }

@@ -1,4 +1,4 @@
-//! What is written down of a session that may outlive us, so that a resumed run finds it.
+//! The record of a session that may outlive us, so that a resumed run finds it.
 
 use std::{
     fs,

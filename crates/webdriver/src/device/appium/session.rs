@@ -32,7 +32,7 @@ impl Appium {
                 Ok(()) => return Ok(()),
                 // Another one would not fare better.
                 Err(error) if error.class == DeviceClass::Unreachable => return Err(error),
-                Err(error) => tracing::debug!(%error, "a session is given up"),
+                Err(error) => tracing::debug!(%error, "a session is abandoned"),
             }
             self.end(&session).await;
         }
@@ -77,7 +77,7 @@ impl Appium {
             let record =
                 SessionRecord { url: self.settings.url.clone(), session: session.id.clone() };
             if let Err(error) = kept(path, record.write(path)) {
-                // Nobody would find it again, and it holds the device.
+                // It could not be found again, and it occupies the device.
                 self.end(&session).await;
                 return Err(error);
             }
@@ -91,13 +91,13 @@ impl Appium {
         self.get("window/rect", "asking for the session").await.map(drop)
     }
 
-    /// Ends a session at the server. What cannot be ended ends by itself after a while.
+    /// Ends a session at the server. If that fails, the server ends it after a while.
     async fn end(&self, session: &AppiumSession) {
         let path = format!("session/{}", session.id);
         if let Err(trouble) =
             self.wire.call(Method::DELETE, &path, None, self.settings.times.close).await
         {
-            tracing::debug!(?trouble, "a session cannot be ended");
+            tracing::debug!(?trouble, "cannot end a session");
         }
     }
 

@@ -27,8 +27,8 @@ const STANDARD: [&str; 10] = [
 ];
 /// The page that an app of the web starts with. It is ours, and never sent.
 const START: &str = "pointsman:url";
-/// Seconds without a command after which Appium ends a session by itself: its own 60 are
-/// too few beside a model that thinks, or a run that is resumed.
+/// Seconds without a command after which Appium ends a session: its default of 60 is too short for
+/// a slow model, or for resuming.
 const IDLE_S: u64 = 600;
 
 /// How a device is reached, and how long everything may take.
@@ -37,7 +37,7 @@ const IDLE_S: u64 = 600;
 pub struct AppiumSettings {
     /// The server's address, with its base path if it has one.
     pub url: String,
-    /// What is asked of a session.
+    /// The capabilities of a session.
     pub capabilities: Map<String, Value>,
     /// The page that an app of the web starts with.
     pub start: Option<String>,
@@ -114,7 +114,7 @@ pub enum CapsError {
     Shape {
         /// Which.
         path: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
@@ -147,7 +147,7 @@ fn settled(value: Value) -> Result<(Map<String, Value>, Option<String>), String>
             Ok(url) if matches!(url.scheme(), "http" | "https") => Some(start),
             _ => return Err(format!("`{START}` must be an http address, not `{start}`")),
         },
-        Some(_) => return Err(format!("`{START}` must be a text")),
+        Some(_) => return Err(format!("`{START}` must be text")),
     };
     let named = |(name, value): (String, Value)| {
         let plain = name.contains(':') || STANDARD.contains(&name.as_str());

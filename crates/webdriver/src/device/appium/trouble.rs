@@ -9,8 +9,8 @@ use crate::device::{DeviceClass, DeviceError};
 /// Characters of a driver's message that are kept.
 const MOST: usize = 400;
 
-/// Words of drivers and of adb, in lower case, by what they mean. The first that is found
-/// counts: a message often repeats what is behind it.
+/// Messages of drivers and of adb, in lower case, by their meaning. The first match counts: a
+/// message often repeats its cause.
 const WORDS: [(DeviceClass, &[&str]); 7] = [
     (
         DeviceClass::Offline,
@@ -121,7 +121,7 @@ fn by_words(message: &str) -> DeviceClass {
     found.map_or(DeviceClass::Internal, |(class, _)| *class)
 }
 
-/// Says what a call came to nothing from, and what to do about it.
+/// Explains why a call failed, and what to do.
 pub(super) fn told(trouble: WireError, what: &str, address: &str) -> DeviceError {
     match trouble {
         WireError::Unreachable(why) => DeviceError::new(
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The messages are those of Appium's drivers and of adb.
+    /// Messages of Appium's drivers and of adb.
     #[test]
     fn words_decide_where_the_code_does_not() {
         for (message, class) in [
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_tells_what_where_and_what_to_do() {
+    fn errors_say_what_where_and_what_to_do() {
         let said = |error: &str, message: &str| {
             WireError::Said(ErrorBody { error: error.into(), message: message.into() })
         };

@@ -45,7 +45,7 @@ impl Appium {
         Ok(())
     }
 
-    /// Finds a window where the one at hand has closed itself. Returns whether there is one.
+    /// Finds a window if the current one has closed itself. Returns whether there is one.
     pub(super) async fn find_window(&self, error: &DeviceError) -> bool {
         if error.class != DeviceClass::SessionLost || !error.message.contains("no such window") {
             return false;
@@ -57,10 +57,10 @@ impl Appium {
     }
 
     async fn enter(&self, window: &str) -> Result<(), DeviceError> {
-        self.post("window", json!({ "handle": window }), "going to a window").await.map(drop)
+        self.post("window", json!({ "handle": window }), "switching to a window").await.map(drop)
     }
 
-    /// Closes the window at hand, and goes to the last of the others.
+    /// Closes the current window, and switches to the last of the others.
     async fn shut(&self) -> Result<(), DeviceError> {
         let what = "closing a window";
         let left = self.ask(Method::DELETE, "window", None, what, self.limit()).await?;

@@ -41,7 +41,7 @@ pub enum RecordingError {
         path: PathBuf,
         /// Which line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// Something is missing from the whole.
@@ -59,7 +59,7 @@ pub enum RecordingError {
         #[source]
         source: io::Error,
     },
-    /// What is kept belongs to another recording.
+    /// The saved position belongs to another recording.
     #[error("the position file belongs to another recording")]
     OtherGraph,
 }

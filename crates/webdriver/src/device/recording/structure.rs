@@ -48,7 +48,7 @@ impl Shape<'_> {
         &self.tree.elements[ordinal]
     }
 
-    /// Returns the digest of an element and of what is inside it.
+    /// Returns the digest of an element and its content.
     fn sign(&self, ordinal: usize) -> String {
         let element = self.element(ordinal);
         let mut text = format!("{:?} {:?}", element.class, element.resource);
@@ -83,9 +83,8 @@ fn is_list(class: &str) -> bool {
     LISTS.iter().any(|list| class.ends_with(list))
 }
 
-/// Returns what an action does, whatever the screen holds: class, identifier, short text
-/// without digits, and the place where nothing else names the element. Rows of a list share
-/// a name.
+/// Returns the name of an action, independent of the screen: class, identifier, short text without
+/// digits, and the position if nothing else names the element. Rows of a list share a name.
 pub(super) fn name(tree: &Tree, action: &RecordedAction) -> String {
     let head = action.to_string();
     let Some((node, element)) = action.node.and_then(|node| Some((node, tree.get(node)?))) else {

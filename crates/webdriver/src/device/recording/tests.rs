@@ -1,4 +1,4 @@
-//! Playing a recording back: each rule of replay, chance, and going on after a stop.
+//! Playing a recording: each rule of replay, chance, and continuing after a stop.
 
 use std::fs;
 
@@ -87,7 +87,7 @@ fn a_tap_acts_on_the_nearest_clickable_element() {
 }
 
 #[test]
-fn an_action_recorded_on_a_screen_of_the_same_structure_counts_unless_the_graph_is_complete() {
+fn events_of_similar_screens_apply_unless_synthetic() {
     let folder = Folder::new("alike");
     let lines = [
         screen("home", &[], &button("go", "Item 1")),
@@ -120,7 +120,7 @@ fn an_action_recorded_on_a_screen_of_the_same_structure_counts_unless_the_graph_
 }
 
 #[test]
-fn a_screen_with_nothing_to_press_goes_on_by_any_touch_or_by_waiting() {
+fn screen_without_controls_is_touched_or_waited_for() {
     let folder = Folder::new("passive");
     let lines = [
         screen("home", &["passive"], "<a.Logo class=\"a.Logo\"/>"),
@@ -170,7 +170,7 @@ fn chance_depends_on_seed_state_action_and_turn_alone() {
 }
 
 #[test]
-fn a_player_goes_on_where_it_was_and_repeats_no_action() {
+fn resumed_player_repeats_no_action() {
     let folder = Folder::new("kept");
     let lines = [
         screen("home", &[], &button("go", "Go")),

@@ -17,11 +17,11 @@ pub struct GroundTruth {
     pub complete: bool,
     /// The state that it starts in.
     pub initial: String,
-    /// The screen that a state shows; only those of the app itself have one.
+    /// The screen of a state; only states of the app itself have one.
     pub screens: HashMap<String, String>,
     /// The screens in reach from the start.
     pub reachable: BTreeSet<String>,
-    /// What is known to do something, by state.
+    /// Actions that are known to do something, by state.
     pub known: HashMap<String, Vec<KnownAction>>,
 }
 

@@ -60,13 +60,13 @@ async fn an_app_of_an_unknown_version_is_installed_all_the_same() {
 }
 
 #[tokio::test]
-async fn an_app_comes_to_the_front_and_starts_anew() {
+async fn app_is_activated_and_restarted() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     assert_eq!(device.state(PACKAGE).await, Ok(AppState::Front));
     let look = tap(&device, "Settings").await;
     assert_eq!((look.package.as_str(), look.activity.as_str()), (PACKAGE, ".settingsActivity"));
-    // What is in front stays as it is.
+    // The app in front stays.
     device.launch(PACKAGE, "").await.expect("app launches");
     assert_eq!(stand_in.model().front, Front::App("settings".into()));
     device.restart(PACKAGE, "").await.expect("app restarts");
@@ -101,7 +101,7 @@ async fn a_crash_and_an_app_that_hangs_show_the_systems_words() {
 }
 
 #[tokio::test]
-async fn another_app_and_a_question_for_a_permission_are_told_from_the_app() {
+async fn other_apps_and_permission_dialogs_are_distinguished() {
     let stand_in = StandIn::of(with_button(To::Leave("org.browser".into())), Some(1));
     let device = launched(&stand_in).await;
     assert_eq!(tap(&device, "Go").await.package, "org.browser");

@@ -27,7 +27,7 @@ pub(super) fn capabilities() -> Value {
         "browserName": "chrome",
         "appium:automationName": "Chromium",
         "appium:executable": program("chromedriver"),
-        // Two sessions must not share the one that is usual.
+        // Two sessions must not share the default port.
         "appium:chromedriverPort": free_port(),
         "goog:chromeOptions": { "binary": program("chromium"), "args": [
             "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -38,7 +38,7 @@ pub(super) fn capabilities() -> Value {
     })
 }
 
-/// Returns a port that nobody listens on at this moment.
+/// Returns a port without a listener at this moment.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     listener.local_addr().expect("listener has an address").port()
@@ -98,7 +98,7 @@ fn back() -> Gesture {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
+async fn web_page_is_a_screen_with_its_actions() {
     let shown = WebApp::pages(&[(
         "/",
         r##"<title>Shop</title><h1>Shop</h1><a href="/cart">Cart</a><button disabled>Buy</button>
@@ -124,7 +124,7 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
     let secret = element("Secret");
     assert!(secret.password && secret.text == "***", "{secret:?}");
     assert!(element("news").checkable && element("news").checked);
-    // Rows of a list are told from entries of a menu.
+    // Rows of a list differ from entries of a menu.
     let (rows, _) = found(&look, "rows");
     assert_eq!((element("Two").parent, element("rows").class.as_str()), (Some(rows), "ul"));
     assert!(!look.tree.around(found(&look, "One").0).any(|(_, it)| it.class == "ul"));
@@ -184,7 +184,7 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
+async fn long_page_is_swiped_to_reach_lower_elements() {
     let shown = WebApp::pages(&[(
         "/",
         r#"<p id="top">Top</p><div style="height: 3000px"></div>
@@ -229,7 +229,7 @@ async fn a_page_that_never_settles_can_be_used() {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn a_page_that_fails_has_crashed_and_one_of_another_site_has_not() {
+async fn failed_page_is_a_crash_and_another_site_is_not() {
     let shown = WebApp::pages(&[
         (
             "/",
@@ -278,7 +278,7 @@ async fn a_tab_that_crashes_is_opened_again() {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn what_has_changed_or_is_covered_is_not_tapped() {
+async fn changed_or_covered_element_is_not_tapped() {
     let shown = WebApp::pages(&[(
         "/",
         r#"<button id="a">A</button><br><button id="b">B</button>

@@ -49,7 +49,7 @@ async fn a_server_that_is_not_there_or_is_not_appium_is_said() {
     assert!(error.message.contains("does not answer as Appium does"), "{error}");
     let error = look_after(Mishap::Hangup).await;
     assert_eq!(error.class, DeviceClass::Unreachable, "{error}");
-    // Nobody listens on a port that was just given back.
+    // A port that was just released has no listener.
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}", port.local_addr().expect("listener has an address"));
     drop(port);
@@ -92,7 +92,7 @@ async fn a_device_that_is_unplugged_comes_back() {
 }
 
 #[tokio::test]
-async fn a_field_that_vanishes_is_stale_and_one_that_refuses_has_failed() {
+async fn missing_field_is_stale_and_rejecting_field_fails() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     let look = device.look().await.expect("screen is captured");

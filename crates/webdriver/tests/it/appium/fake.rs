@@ -67,7 +67,7 @@ async fn elements_are_found_by_their_ordinals() {
     let look = device.look().await.expect("screen is captured");
     device.act(&on(&look, "Go", DeviceAction::Tap), "").await.expect("device performs the gesture");
     device.act(&text(&look, "name", "Ada"), "").await.expect("device performs the gesture");
-    // What the driver does not take, and what is not there.
+    // A gesture that the driver rejects, and a missing element.
     let error = device.act(&text(&look, "Go", "Ada"), "").await.expect_err("element takes no text");
     assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
     let gone = Gesture { target: Some(99), ..on(&look, "Go", DeviceAction::Tap) };
@@ -83,7 +83,7 @@ async fn elements_are_found_by_their_ordinals() {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn what_the_driver_cannot_do_is_not_tried_again() {
+async fn unsupported_driver_call_is_not_retried() {
     let device = opened("cannot").await;
     for error in [
         device.launch("org.x", "").await.map(drop).expect_err("it has no such call"),
@@ -102,7 +102,7 @@ async fn what_the_driver_cannot_do_is_not_tried_again() {
 
 #[tokio::test]
 #[ignore = "needs Appium: cargo xtask test --only appium"]
-async fn a_session_ended_by_somebody_else_is_lost_and_opened_again() {
+async fn session_ended_elsewhere_is_reopened() {
     let record = folder("fake-lost").join("RUN.json");
     let file = app("ended", PLAIN);
     let mut settings = settings(&real::url(), &capabilities(&file));

@@ -86,7 +86,7 @@ fn a_crash_is_made_to_happen_again_over_the_wire() {
 
 /// Hangs and crashes of an app that runs as a process of its own.
 #[test]
-fn what_a_device_says_of_an_app_is_made_to_happen_again() {
+fn device_findings_are_reproduced() {
     let home = vec![
         Widget::button("Next", To::screen("next")),
         Widget::button("Idle", To::screen("home")),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::PACKAGE;
 
-/// What is made up, line by line.
+/// A made-up recording, line by line.
 pub(super) struct RecordingBuilder {
     chance: u64,
     states: Vec<Value>,
@@ -72,7 +72,7 @@ impl RecordingBuilder {
         made
     }
 
-    /// A form that lets nobody through before both fields are filled.
+    /// A form that requires both fields.
     fn form(&mut self) {
         for filled in 0..4_usize {
             let name = if filled == 0 { "form".into() } else { format!("form{filled}") };

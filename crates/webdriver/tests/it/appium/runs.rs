@@ -86,7 +86,7 @@ fn every_policy_sees_all_of_an_app_in_which_everything_happens() {
 }
 
 #[test]
-fn an_app_that_is_missing_or_old_is_installed_and_a_newer_one_is_left() {
+fn missing_or_old_app_is_installed() {
     for (installed, wanted, installs) in
         [(None, None, 1), (Some(3), Some(5), 1), (Some(5), Some(5), 0), (Some(9), Some(5), 0)]
     {
@@ -100,7 +100,7 @@ fn an_app_that_is_missing_or_old_is_installed_and_a_newer_one_is_left() {
 }
 
 #[test]
-fn an_installation_that_fails_goes_a_step_back_and_is_tried_again() {
+fn failed_installation_steps_back_and_is_retried() {
     let stand_in = StandIn::of(troubled(), None);
     stand_in.model().files.insert("/app.apk".into(), Ok(1));
     let full = "Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]";
@@ -124,7 +124,7 @@ fn an_installation_that_fails_goes_a_step_back_and_is_tried_again() {
 }
 
 #[test]
-fn a_session_that_is_lost_and_a_device_that_goes_away_do_not_end_a_run() {
+fn lost_session_or_device_does_not_end_a_run() {
     for (name, to, sessions) in [("forgets", To::Forget, 2), ("loose", To::Loose(2), 1)] {
         let app = App::new(
             PACKAGE,
@@ -146,7 +146,7 @@ fn a_session_that_is_lost_and_a_device_that_goes_away_do_not_end_a_run() {
 }
 
 #[test]
-fn a_device_that_is_unplugged_for_good_ends_the_run_and_says_so() {
+fn permanently_lost_device_ends_the_run() {
     let app =
         App::new(PACKAGE, vec![Screen::new("home", vec![Widget::button("Unplug", To::Unplug)])]);
     let stand_in = StandIn::of(app, Some(1));

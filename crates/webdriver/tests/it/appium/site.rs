@@ -1,4 +1,4 @@
-//! A web app on loopback for the browser: pages by their paths, one of which can fail.
+//! A web app on loopback for the browser: pages by path; one can be made to fail.
 
 use std::{
     collections::BTreeMap,

@@ -87,7 +87,7 @@ async fn a_gesture_that_cannot_be_is_refused_before_it_is_sent() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_hierarchy_or_a_picture_is_said() {
+async fn invalid_hierarchy_or_picture_is_reported() {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
     stand_in.next("/screenshot", Mishap::Error("unable to capture screen", "secure window"));

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::workspace::TestWorkspace;
 
-/// A shop with pages that fail, that lead nowhere, and that never stand still.
+/// A shop with pages that fail, lead nowhere, or never stop changing.
 const SHOP: [(&str, &str); 9] = [
     (
         "/",
@@ -55,7 +55,7 @@ fn explore(name: &str, policy: &str) {
     };
     let ran = run(&workspace, trip);
     assert!(matches!(ran.outcome.status, RunStatus::Ended(_)), "{:?}", ran.outcome);
-    // Pages that fail are told from those of the app.
+    // Failed pages are distinguished from those of the app.
     let failing = BTreeSet::from(["/broken", "/dead"]);
     let wanted = pages.iter().map(|(path, _)| *path).filter(|path| !failing.contains(path));
     let wanted: BTreeSet<&str> = wanted.collect();
@@ -64,7 +64,7 @@ fn explore(name: &str, policy: &str) {
     assert!(ran.figure("crashes") >= 2, "{name}: {:?}", ran.outcome.report);
 }
 
-/// A page that lets nobody in without the right words, and what is behind it.
+/// A log-in page, and the page behind it.
 const GATE: [(&str, &str); 4] = [
     (
         "/",

@@ -74,7 +74,7 @@ async fn a_page_at_work_is_waited_for() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn what_a_page_does_with_a_form_is_seen() {
+async fn reaction_of_a_page_to_a_form_is_detected() {
     let form = |more: &str| {
         format!(
             "<form id=f action=/again onsubmit='send(event)'><label for=a>Name</label>
@@ -181,8 +181,8 @@ async fn a_field_costs_three_commands() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_veil_hides_what_is_typed_and_what_is_repeated() {
-    // A page that allows no style of anybody's, and repeats what it was told.
+async fn redaction_hides_typed_and_repeated_values() {
+    // A page that forbids all styles, and repeats its input.
     let page = OpenPage::page(
         "<meta http-equiv=Content-Security-Policy content=\"style-src 'none'\">
          <pre>Dear <b id=w></b>, thank you</pre><input id=a><input type=range id=r>

@@ -44,7 +44,7 @@ const ASKS: &str = "<button>OK</button> <button>Cancel</button>";
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_box_that_comes_at_a_touch_is_closed_and_the_field_is_filled() {
+async fn dialog_at_a_touch_is_closed_and_the_field_filled() {
     let page = OpenPage::page(&page(ASKS, 2)).await;
     page.stands().await;
     page.fills(&field(FieldShape::Text, "#n"), "Ada").await;
@@ -79,7 +79,7 @@ async fn a_box_that_is_not_ours_to_answer_is_quoted() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_sought() {
+async fn dialog_after_a_field_is_closed_before_navigation() {
     let page = OpenPage::page(
         "<form><label for=a>Name</label><input id=a><button>Send</button></form>
          <dialog id=asks aria-label=Ask>Stay up to date? <button id=no type=button>No thanks</button>
@@ -92,7 +92,7 @@ async fn a_box_that_comes_when_a_field_is_left_is_closed_before_the_way_on_is_so
     page.stands().await;
     page.fills(&field(FieldShape::Text, "#a"), "Ada").await;
     assert_eq!(page.js("return pressed").await, json!(["no"]));
-    // One that comes later still is no way on either.
+    // A later one does not lead on either.
     page.js("pressed = []; setTimeout(() => asks.showModal(), 0)").await;
     let labels = page.browser.survey().await.expect("page loads").reading.controls;
     assert_eq!(labels.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), ["Send"]);
@@ -128,7 +128,7 @@ fn run(workspace: &TestWorkspace, html: &str) -> RunSummary {
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-fn a_run_tells_what_the_box_said_and_ends_where_it_must_not_go_on() {
+fn dialog_text_is_reported_and_a_blocking_one_ends_the_run() {
     let workspace = TestWorkspace::new("browser-asides");
     let sent = run(&workspace, &page(ASKS, 1));
     assert_eq!(sent.status, RunStatus::Ended(Disposition::Succeeded), "{sent:?}");
@@ -143,7 +143,7 @@ fn a_run_tells_what_the_box_said_and_ends_where_it_must_not_go_on() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-fn a_form_with_a_field_that_was_switched_off_under_our_hands_is_not_sent() {
+fn form_with_a_newly_disabled_field_is_not_sent() {
     let workspace = TestWorkspace::new("browser-off");
     let html =
         "<title>Join</title><form><label for=n>Full name</label><input id=n autocomplete=name>
@@ -152,5 +152,5 @@ fn a_form_with_a_field_that_was_switched_off_under_our_hands_is_not_sent() {
     let outcome = run(&workspace, html);
     assert_eq!(&*outcome.state, "handed_over", "{outcome:?}");
     let told = outcome.result.unwrap_or_default();
-    assert!(told.contains("the page switched `Email` off"), "{told}");
+    assert!(told.contains("the page disabled `Email`"), "{told}");
 }

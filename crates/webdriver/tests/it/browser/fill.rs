@@ -43,12 +43,12 @@ async fn lines_and_numbers_are_typed() {
         page.js("return seen.b.includes('keydown?') && seen.b.at(-1) === 'blur'").await == true
     );
     assert!(page.js("return Object.values(seen).flat().includes('submit')").await == false);
-    // A script sends the key events, because a browser's keys go wherever the focus is. What is
-    // put in is the browser's own doing, as it is when a person types.
+    // A script sends the key events, because a browser's keys go wherever the focus is. The
+    // browser itself inserts the text, as when a person types.
     let told = "return Object.values(seen).flat().filter(it => it.endsWith('?')).every(it => it === 'keydown?')";
     assert!(page.js(told).await == true);
 
-    // Emoji have no keys, and a long text is pasted: both are heard all the same.
+    // Emoji have no keys, and a long text is pasted: the page notices both.
     page.fills(&field(FieldShape::Text, "#b"), "fine \u{1F600}").await;
     let long = "word ".repeat(1_000);
     page.fills(&field(FieldShape::Textarea, "#c"), long.trim()).await;
@@ -60,7 +60,7 @@ async fn lines_and_numbers_are_typed() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn days_times_and_what_has_no_keys() {
+async fn days_times_and_keyless_inputs_are_filled() {
     let page = OpenPage::page(
         "<input id=d type=date><input id=t type=time><input id=l type=datetime-local>
          <input id=m type=month><input id=w type=week><input id=r type=range min=0 max=50 step=5>
@@ -82,7 +82,7 @@ async fn days_times_and_what_has_no_keys() {
         page.browser.insert(&field, value).await.expect("field is filled");
         let held = page.js(&format!("return document.querySelector('{selector}').value")).await;
         assert_eq!(held, value, "{shape}");
-        // A second time over what is there.
+        // A second time over the existing text.
         page.fills(&field, value).await;
     }
     page.fills(&field(FieldShape::Date, "#d"), "1999-01-02").await;
@@ -92,9 +92,9 @@ async fn days_times_and_what_has_no_keys() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn masks_and_controlled_inputs_keep_what_was_meant() {
-    // The second input is like a framework's: its state is changed by trusted input alone,
-    // and whatever else is in it is put back. The third is rendered anew at every key.
+async fn masked_and_controlled_inputs_keep_the_value() {
+    // The second input is like a framework's: only trusted input changes its state, and any other
+    // content is reset. The third is rendered again at every key.
     let page = OpenPage::page(
         "<input id=m><input id=c><div id=host></div><script>
          m.addEventListener('input', () => {

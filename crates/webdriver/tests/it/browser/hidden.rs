@@ -1,10 +1,10 @@
-//! What nobody can see is not filled, however it is hidden; and what is only dressed is.
+//! Invisible fields are not filled, however they are hidden; merely styled ones are.
 
 use pointsman_agents::form::{FieldShape, Fill};
 
 use super::{OpenPage, field};
 
-/// Ways to hide a line: its own style, that of what is around it, and more after it.
+/// Ways to hide a line: its own style, its parent's, and markup after it.
 const HIDINGS: [(&str, &str, &str, &str); 34] = [
     ("opacity", "opacity: .02", "", ""),
     ("opacities", "opacity: .3", "opacity: .3", ""),
@@ -78,7 +78,7 @@ fn page(around: &str) -> String {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn whatever_hides_a_field_it_is_neither_read_as_seen_nor_typed_into() {
+async fn hidden_field_is_never_typed_into() {
     // Far below the window as well, where no pointer can look.
     for around in ["", "<div style='height: 6000px'></div>"] {
         let page = OpenPage::page(&page(around)).await;
@@ -136,7 +136,7 @@ const DRESSED: &str = "<style>
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn what_is_only_dressed_is_filled() {
+async fn styled_fields_are_filled() {
     let cookies = "<div class=cookies>We use cookies <button>Reject</button></div>";
     for banner in ["", cookies] {
         let page = OpenPage::page(&DRESSED.replace("COOKIES", banner)).await;

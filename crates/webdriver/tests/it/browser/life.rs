@@ -143,7 +143,7 @@ async fn a_driver_that_ends_at_once_is_started_again() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn addresses_that_cannot_be_opened_are_told() {
+async fn unusable_addresses_are_reported() {
     let OpenPage { browser, .. } = OpenPage::page("<p>").await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let url = format!("http://{}/", free.expect("loopback has a free port"));
@@ -156,7 +156,7 @@ async fn addresses_that_cannot_be_opened_are_told() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
+async fn foreign_driver_or_session_is_used_and_left_open() {
     let record = folder("attach").join("run.json");
     let executor = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
     executor.script("document.title = 'mine'", Vec::new()).await.expect("script runs");
@@ -186,7 +186,7 @@ async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_a_way_out() {
+fn missing_programs_are_named_with_a_hint() {
     let mut settings = settings();
     settings.driver = Some("/no/such/chromedriver".into());
     let [driver, _] = programs(&settings);
@@ -236,9 +236,9 @@ async fn holds_a_browser_until_it_is_killed() {
     let page = "data:text/html,<iframe id=frame srcdoc='<input id=a>'></iframe>";
     browser.goto(page).await.expect("page loads");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("script runs");
-    // Whoever takes it over finds it in a frame.
+    // The next owner finds it in a frame.
     browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("field is filled");
-    // Straight to the pipe: whoever reads it is this test's other half.
+    // Directly to the pipe, which the other half of this test reads.
     std::io::stdout().write_all(b"\nopen\n").expect("pipe is connected");
     tokio::time::sleep(Duration::from_mins(1)).await;
 }
@@ -264,7 +264,7 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn nobody_comes_back_so_the_keeper_ends_it() {
+async fn watchdog_ends_an_abandoned_browser() {
     let record = folder("kept").join("run.json");
     let (pids, profile) = child(&record, 1);
     assert!(until(|| !pids.iter().any(|pid| runs(*pid))), "{pids:?}");

@@ -1,4 +1,4 @@
-//! Lists: native ones, and those that are made of other elements.
+//! Lists: native ones, and custom ones.
 
 use pointsman_agents::form::FieldShape;
 use pointsman_webdriver::browser::BrowserError;

@@ -1,4 +1,4 @@
-//! Pages that come late, never stand still, ask, lead on, or lead away.
+//! Pages that load late, never stop changing, ask, lead on, or lead away.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn late_fields_are_waited_for_and_a_picture_is_not() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_page_that_never_stands_still_is_told_with_what_moves() {
+async fn ever_changing_page_is_reported_with_its_changes() {
     let page = OpenPage::page(
         "<form><label for=a>Name</label><input id=a><span id=more></span></form><script>
          let at = 0;
@@ -91,7 +91,7 @@ async fn controls_lead_on_or_the_page_says_why_not() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
+async fn unapproved_dialogs_are_dismissed_and_reported() {
     let page = OpenPage::pages(&[
         (
             "/",
@@ -112,7 +112,7 @@ async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
     let pressed = page.press("#go", true).await;
     assert!(pressed.has_moved() && pressed.dialogs[0].accepted, "{pressed:?}");
     assert!(pressed.stand.url.ends_with("/sent?a="), "{}", pressed.stand.url);
-    // One that opens while nothing is pressed stands in nobody's way.
+    // One that opens while nothing is pressed does not matter.
     page.js("setTimeout(() => alert('Boo'), 0)").await;
     assert_eq!(page.browser.words().await.expect("text is present"), "Thank you");
     assert!(page.browser.dialogs().iter().all(|dialog| dialog.text == "Boo" && !dialog.accepted));
@@ -120,7 +120,7 @@ async fn dialogs_are_dismissed_and_told_unless_they_were_agreed_to() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn another_origin_and_another_window_are_told() {
+async fn other_origin_and_new_window_are_reported() {
     let other = Site::of(&[("/", "<label for=x>Card</label><input id=x>")]).await;
     let away = format!("-> {}", other.url("/"));
     let page = OpenPage::pages(&[

@@ -1,4 +1,4 @@
-//! A run of the form agent: its browser, its private things, and what is left of them.
+//! A run of the form agent: its browser, its private files, and their removal.
 
 use std::{
     fs,
@@ -122,7 +122,7 @@ fn a_run_that_cannot_open_its_page_fails_and_says_why() {
 }
 
 #[test]
-fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
+fn run_without_work_leaves_no_private_texts() {
     let workspace = TestWorkspace::new("browser-untouched");
     let folder = workspace.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("folder is writable");
@@ -149,12 +149,12 @@ fn of(folder: &str) -> Vec<u32> {
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
+fn visible_browser_stays_open_for_the_person() {
     let workspace = TestWorkspace::new("browser-stays");
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");
     let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", "<p>Thank you")]));
-    // Its window is seen by nobody, and still it counts as one.
+    // Its window is invisible, and still counts as one.
     let mut settings = super::settings();
     settings.visible = true;
     let mark = format!("--window-name=pointsman-{}", std::process::id());
@@ -190,7 +190,7 @@ fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-fn what_a_page_repeats_is_in_no_journal() {
+fn repeated_values_stay_out_of_the_journal() {
     let workspace = TestWorkspace::new("browser-repeats");
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime is built");

@@ -1,12 +1,12 @@
-//! What was read is what is touched: a field, a control or a page that has changed since is
-//! refused, and nothing is typed anywhere else.
+//! Only what was read is touched: a field, a control or a page that has changed since is rejected,
+//! and nothing is typed elsewhere.
 
 use pointsman_agents::form::Field;
 use pointsman_webdriver::browser::BrowserError;
 
 use super::{OpenPage, Site, folder};
 
-/// Returns the field of a page that has this id, as it was read.
+/// Returns the field with this id, as read.
 async fn read(page: &OpenPage, id: &str) -> Field {
     let fields = page.stands().await.reading.fields;
     let found = fields.iter().find(|it| it.attributes.get("id").is_some_and(|it| it == id));
@@ -30,14 +30,14 @@ async fn refused(script: &str, value: &str) -> (OpenPage, BrowserError) {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn a_field_that_has_changed_since_it_was_read_is_not_typed_into() {
     for (script, what) in [
-        ("n.addEventListener('focus', () => { n.type = 'file' })", "is `file` now"),
-        ("n.addEventListener('focus', () => { n.type = 'password' })", "is `password` now"),
-        ("late = () => { l.textContent = 'Card number' }", r#"is called "Card number" now"#),
-        ("n.onfocus = () => { l.textContent = 'Card number' }", r#"is called "Card number" now"#),
-        ("late = () => n.setAttribute('role', 'combobox')", "is `combobox` now"),
+        ("n.addEventListener('focus', () => { n.type = 'file' })", "to `file`"),
+        ("n.addEventListener('focus', () => { n.type = 'password' })", "to `password`"),
+        ("late = () => { l.textContent = 'Card number' }", r#"to "Card number""#),
+        ("n.onfocus = () => { l.textContent = 'Card number' }", r#"to "Card number""#),
+        ("late = () => n.setAttribute('role', 'combobox')", "to `combobox`"),
         (
             "late = () => { const t = document.createElement('textarea'); t.id = 'n'; n.replaceWith(t) }",
-            "is `textarea` now",
+            "to `textarea`",
         ),
     ] {
         let (page, error) = refused(script, "Whitby").await;
@@ -92,7 +92,7 @@ addEventListener('focus', () => x.focus());</script>";
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_frame_that_takes_the_focus_gets_nothing_and_is_told() {
+async fn frame_that_takes_the_focus_gets_no_text() {
     let other = Site::of(&[("/", THIEF)]).await;
     for (moment, told) in [
         ("onkeydown", "after 0 characters"),
@@ -134,7 +134,7 @@ async fn another_field_that_takes_the_focus_gets_nothing_of_the_text() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_frame_that_goes_to_another_site_is_not_typed_into_whatever_it_says_it_is() {
+async fn frame_that_moves_to_another_site_is_not_typed_into() {
     let other = Site::of(&[("/", "")]).await;
     let inner = "<label for=n>City</label><input id=n><label for=m>Email</label><input id=m>";
     let html = "<form><iframe id=f src=/inner></iframe><button>Send</button></form>";
@@ -177,7 +177,7 @@ async fn choices_that_have_come_to_mean_another_are_not_made() {
     )
     .await;
     let error = page.fill(&radio, "n").await.expect_err("it says another word");
-    assert!(error.to_string().contains(r#"it said "No" and says "Yes" now"#), "{error}");
+    assert!(error.to_string().contains(r#"its text changed from "No" to "Yes""#), "{error}");
     let error = page.fill(&list, "de").await.expect_err("it says another word");
     assert!(error.to_string().contains("does not have this option"), "{error}");
     let error = page.fill(&tick, "true").await.expect_err("it says another word");
@@ -226,12 +226,12 @@ async fn a_control_that_changes_under_the_pointer_is_not_pressed() {
         let error = page.browser.press("#go", &stand, true).await.expect_err("not as agreed");
         let said = error.to_string();
         assert!(said.contains(what), "{said}");
-        // What the page has heard of is not told as not pressed.
+        // A press that the page has noticed is not reported as not pressed.
         let unheard = script.starts_with("go.onmousedown");
         assert_eq!(matches!(error, BrowserError::NotAgreed { .. }), unheard, "{said}");
         assert_eq!(matches!(error, BrowserError::Unsure(_)), !unheard, "{said}");
         assert_eq!(page.stands().await.url, page.site.url("/"), "{script}");
-        // The person may go on on this page, wherever it leads.
+        // The person may continue on this page, wherever it leads.
         page.js(&format!(
             "fm.target = ''; fm.onsubmit = go.onclick = go.onmousedown = null; fm.action = '{away}'"
         ))

@@ -1,4 +1,4 @@
-//! Sliders that are no native ones: seen, moved by keys, and looked at.
+//! Custom sliders: reading, moving by keys, and checking.
 
 use pointsman_agents::form::{Field, FieldShape};
 
@@ -27,8 +27,8 @@ bind('h', { ArrowUp: 0.5, ArrowDown: -0.5 }, true);
 bind('m', { ArrowRight: -0.1, ArrowLeft: 0.1 });
 </script>";
 
-/// Sliders as a well-known library makes them: no role, no value, and a handle that hears
-/// keys. What they stand at is told by a function of the page alone.
+/// Sliders of a well-known library: no role, no value, and a handle that takes keys. Only a
+/// function of the page reports their value.
 const LIBRARY: &str = "<div id=area><p>Size</p><div id=size></div><p>Span</p><div id=span></div><button>Send</button></div>
 <style>.ui-slider { position: relative; width: 120px; height: 12px; background: #ccc }
 .ui-slider-handle { position: absolute; width: 12px; height: 12px; background: #444 }</style>
@@ -86,7 +86,7 @@ async fn sliders_of_a_role_are_moved_by_keys() {
     }
     assert_eq!(by_id(&fields, "v").limits.max.as_deref(), Some("1000"));
     assert!(page.js("return trusted && keys < 400").await == true);
-    // What its steps do not meet is told, and no key is pressed for ever.
+    // A value between its steps is reported, and no key is pressed forever.
     let missed = page.fill(by_id(&fields, "h"), "0.25").await.expect_err("slider lacks the value");
     assert!(missed.to_string().contains("its closest value is"), "{missed}");
 }
@@ -127,5 +127,5 @@ async fn number_shown_for_one_slider_does_not_change_the_next() {
     page.js("window.says = 'Tip'").await;
     page.fills(by_id(&read, "a"), "3").await;
     let error = page.fill(by_id(&read, "b"), "5").await.expect_err("a word names it now");
-    assert!(error.to_string().contains(r#"is called "Tip" now"#), "{error}");
+    assert!(error.to_string().contains(r#"its label changed from "4" to "Tip""#), "{error}");
 }

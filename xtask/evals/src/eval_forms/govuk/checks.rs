@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) struct Checks {
     by_name: BTreeMap<&'static str, (usize, usize)>,
     misses: Vec<String>,
-    /// Where the page at hand began: so many misses, so many checks.
+    /// The counts when the current page began: misses, checks.
     page: (usize, usize),
 }
 

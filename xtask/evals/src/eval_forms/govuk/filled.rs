@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_kept_and_taken_counts() {
+    fn only_kept_and_accepted_values_count() {
         assert_eq!(seen(true, None, "Ada"), (1, 1));
         assert_eq!(seen(false, None, "Ada"), (0, 1));
         assert_eq!(seen(true, Some("Too short"), "Ada"), (0, 1));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_is_a_miss() {
+    fn unfillable_field_is_a_miss() {
         let mut checks = Checks::default();
         let line = Field { shape: FieldShape::Text, ..Field::default() };
         check(&mut checks, &line, |_| Err("it is gone".into()));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_not_there_yet() {
+    fn chosen_test_value_differs_from_the_current_one() {
         let choice = |value: &str, disabled| Choice {
             value: value.into(),
             label: value.to_uppercase(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::checks::Checks;
 
-/// Looks for everything that a component was told to show.
+/// Checks everything that a component was told to show.
 pub(super) fn check(checks: &mut Checks, page: &Value, reading: &PageReading) {
     let options = &page["options"];
     let fields: Vec<&Field> = reading.all().collect();
@@ -60,8 +60,7 @@ pub(super) fn check(checks: &mut Checks, page: &Value, reading: &PageReading) {
     }
 }
 
-/// Returns a message without the word that stands before it for those who cannot see its
-/// colour: it is no part of what is wrong.
+/// Returns a message without the hidden prefix for screen readers.
 fn message(options: &Value) -> String {
     let hidden = "<span class=\"govuk-visually-hidden\">";
     let html = options["html"].as_str().unwrap_or_default();
@@ -91,7 +90,7 @@ fn one_line(checks: &mut Checks, options: &Value, fields: &[&Field]) {
     hint(checks, options, field);
     let wanted = flat(options["value"].as_str().unwrap_or_default());
     if field.shape == FieldShape::Password {
-        // A password that is there is told, and never which.
+        // A password's presence is reported, and never its value.
         let told = field.holds_value != wanted.is_empty() && field.value.is_none();
         checks.see("value", told, || "of a password".into());
     } else {
@@ -242,7 +241,7 @@ fn named(items: &Value) -> Vec<&Value> {
     all.filter(|item| item.is_object() && item["divider"].is_null()).collect()
 }
 
-/// Returns what the form sends for an item: its value, else what is written on it.
+/// Returns what the form sends for an item: its value, else its label.
 fn sent(item: &Value) -> String {
     if item["value"].is_null() { text(item) } else { plain(&item["value"]) }
 }
@@ -252,7 +251,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }
 
-/// What a component was told to write: its HTML without tags, else its text.
+/// The configured text of a component: its HTML without tags, else its text.
 fn text(part: &Value) -> String {
     let html = part["html"].as_str().map(|html| {
         let mut plain = String::new();
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_must_stand_at_its_field() {
+    fn message_must_be_next_to_its_field() {
         let page = json!({ "component": "input", "expected_error_messages": ["Enter a name"] });
         assert_eq!(seen(&page, &reading(Some("f1"))).of("message at field"), (1, 1));
         assert_eq!(seen(&page, &reading(Some("f2"))).of("message at field"), (0, 1));

@@ -8,9 +8,9 @@ use pointsman_testing::site::{HttpReply, Request, Site};
 
 use crate::webdriver::Browser;
 
-/// Starts the problem as soon as the page has loaded, and tells what it was rewarded with.
-/// The page's clock is for people and small programs that share one browser; it is set so
-/// late that it does not ring.
+/// Starts the problem as soon as the page has loaded, and reports its reward. The page's time
+/// limit is for people and small programs that share one browser; it is raised so that it never
+/// expires.
 const START: &str = "<script>
 addEventListener('load', () => {
   Math.seedrandom(new URLSearchParams(location.search).get('seed'));

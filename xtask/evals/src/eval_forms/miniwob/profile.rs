@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_between_is_found() -> Result<()> {
+    fn text_between_two_words_is_found() -> Result<()> {
         assert_eq!(between("Select -3 with the spinner", "Select ", " with")?, "-3");
         assert!(between("Select", "Select ", " with").is_err());
         Ok(())

@@ -1,5 +1,4 @@
-//! Which tasks fill a form and which do not, each by its whole name: a task that nobody
-//! has looked at is neither.
+//! Which tasks fill a form and which do not, each by its full name: an unlisted task is neither.
 
 use anyhow::{Result, ensure};
 
@@ -28,7 +27,7 @@ pub(super) const FORMS: [(&str, Task); 12] = [
     ("use-spinner", Task::Spin),
 ];
 
-/// The tasks of which a second kind of problem is kept for judging.
+/// The tasks with a second kind of problem for testing.
 pub(super) const WITH_TEST_MODE: [&str; 1] = ["click-checkboxes-transfer"];
 
 /// The others, and why they fill no form.
@@ -71,7 +70,7 @@ pub(super) const OTHERS: [(&str, &str); 30] = [
 
 /// The tasks of a folder, told apart.
 pub(super) struct TaskList<'a> {
-    /// Those that fill a form, and how their instruction is read.
+    /// Tasks that fill a form, and how to read their instruction.
     pub(super) forms: Vec<(&'a str, Task)>,
     /// The others, and why they fill none.
     pub(super) others: Vec<(&'a str, &'static str)>,

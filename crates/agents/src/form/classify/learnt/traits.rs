@@ -4,7 +4,7 @@
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::super::{
-    Aim, FieldDraft, Text, options,
+    Aim, FieldDraft, FoldedText, options,
     votes::{Votes, can_be},
 };
 use crate::form::{kind::FieldKind, snapshot::PageSnapshot};
@@ -33,7 +33,7 @@ pub(super) trait Sink {
 }
 
 /// All that is known of the fields of a page before the model is asked.
-pub(in super::super) struct Scene<'a, 'b> {
+pub(in super::super) struct FormContext<'a, 'b> {
     pub(in super::super) sighting: &'a PageSnapshot,
     pub(in super::super) drafts: &'a [FieldDraft<'b>],
     pub(in super::super) votes: &'a [Votes],
@@ -69,7 +69,7 @@ impl<S: Sink> Emitter<'_, S> {
     }
 
     /// Single words, and two in a row.
-    fn words(&mut self, single: &str, double: &str, text: &Text) {
+    fn words(&mut self, single: &str, double: &str, text: &FoldedText) {
         let mut before: Option<&str> = None;
         for word in text.each().take(WORDS) {
             self.one(single, word);
@@ -80,8 +80,8 @@ impl<S: Sink> Emitter<'_, S> {
         }
     }
 
-    /// Pieces of words: four letters, or two signs of a script without gaps.
-    fn pieces(&mut self, space: &str, text: &Text) {
+    /// Parts of words: four letters, or two characters of a script without spaces.
+    fn pieces(&mut self, space: &str, text: &FoldedText) {
         let solid = text.solid();
         let starts = || solid.char_indices().map(|(at, _)| at).take_while(|at| *at < PIECES);
         for at in starts() {
@@ -98,7 +98,7 @@ impl<S: Sink> Emitter<'_, S> {
     }
 }
 
-impl Scene<'_, '_> {
+impl FormContext<'_, '_> {
     fn kind(&self, at: usize) -> FieldKind {
         self.kinds.get(at).copied().unwrap_or_default()
     }
@@ -131,7 +131,7 @@ impl Scene<'_, '_> {
     fn own_words(draft: &FieldDraft<'_>, emit: &mut Emitter<'_, impl Sink>) {
         emit.origin = TraitOrigin::Word;
         let (seen, names) = (draft.seen, &draft.seen.names);
-        let label = Text::new(named(draft));
+        let label = FoldedText::new(named(draft));
         emit.words("label", "label 2", &label);
         emit.pieces("label piece", &label);
         if label.words() <= WORDS {
@@ -148,7 +148,7 @@ impl Scene<'_, '_> {
             if raw.is_empty() {
                 continue;
             }
-            let text = Text::new(raw);
+            let text = FoldedText::new(raw);
             emit.words(space, "", &text);
             // What people read is read alike wherever it stands.
             if space != "described" {
@@ -162,9 +162,10 @@ impl Scene<'_, '_> {
             emit.one("label last", last);
         }
         if !names.before.is_empty() && names.before != named(draft) {
-            emit.words("near", "", &Text::new(&names.before));
+            emit.words("near", "", &FoldedText::new(&names.before));
         }
-        let (name, id) = (Text::new(seen.attribute("name")), Text::new(seen.attribute("id")));
+        let (name, id) =
+            (FoldedText::new(seen.attribute("name")), FoldedText::new(seen.attribute("id")));
         let different = name.solid() != id.solid();
         for text in [Some(&name), Some(&id).filter(|_| different)].into_iter().flatten() {
             emit.words("name", "name 2", text);
@@ -177,13 +178,13 @@ impl Scene<'_, '_> {
         for mark in super::super::votes::MARKS {
             let raw = seen.attribute(mark);
             if !raw.is_empty() {
-                emit.words("name", "", &Text::new(raw));
+                emit.words("name", "", &FoldedText::new(raw));
             }
         }
-        let class = Text::new(seen.attribute("class"));
+        let class = FoldedText::new(seen.attribute("class"));
         emit.words("class", "", &class);
         if let Some((first, _)) = draft.options.first() {
-            emit.words("option", "", &Text::new(first));
+            emit.words("option", "", &FoldedText::new(first));
         }
     }
 
@@ -195,16 +196,16 @@ impl Scene<'_, '_> {
                 emit.one(space, "");
                 continue;
             };
-            emit.words(space, "", &Text::new(named(other)));
-            let name = Text::new(other.seen.attribute("name"));
+            emit.words(space, "", &FoldedText::new(named(other)));
+            let name = FoldedText::new(other.seen.attribute("name"));
             for word in name.each().take(WORDS) {
                 emit.pair(space, "name", word);
             }
         }
-        let context = Text::new(&draft.context);
+        let context = FoldedText::new(&draft.context);
         emit.words("section", "", &context);
         if !draft.seen.names.after.is_empty() && draft.seen.names.after_level == 0 {
-            emit.words("behind", "", &Text::new(&draft.seen.names.after));
+            emit.words("behind", "", &FoldedText::new(&draft.seen.names.after));
         }
     }
 

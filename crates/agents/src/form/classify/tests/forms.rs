@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use crate::form::{
-    FieldKind,
+    FieldKind, Fill,
     read::tests::page::Page,
     snapshot::{ControlOption, PressEffect},
 };
@@ -62,7 +62,7 @@ fn where_an_account_is_made_mail_is_mail_and_passwords_are_new() {
 }
 
 #[test]
-fn an_old_password_is_told_from_new_ones() {
+fn old_and_new_passwords_are_distinguished() {
     let fields =
         [("Old password", SECRET), ("New password", SECRET), ("Confirm new password", SECRET)];
     let page = form("", "Change password", &fields, "Save");
@@ -91,7 +91,7 @@ fn a_newsletter_and_a_contact_form_ask_for_mail() {
 }
 
 #[test]
-fn parts_of_a_date_belong_to_what_is_asked() {
+fn date_parts_belong_to_their_question() {
     let date = |legend: &str| {
         let mut page = Page::new();
         let form = page.place(0, "form", "");
@@ -108,7 +108,22 @@ fn parts_of_a_date_belong_to_what_is_asked() {
 }
 
 #[test]
-fn what_people_are_asked_counts_before_what_a_field_is_named() {
+fn date_with_a_day_is_neither_an_expiry_nor_a_name() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    for (label, part) in
+        [("Day[dd]", "day[dd]"), ("Month[mm]", "month[mm]"), ("Year[yyyy]", "year[yyyy]")]
+    {
+        let attributes =
+            alloc::format!("id=with-nested-name-{part} name={part} type=text inputmode=numeric");
+        page.labelled(form, label, &attributes);
+    }
+    assert_eq!(tokens(&page), ["none", "none", "none"]);
+    assert!(page.read().fields.iter().all(|field| field.fill == Fill::Yes));
+}
+
+#[test]
+fn visible_question_counts_before_the_name() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     let set = page.place(form, "fieldset", "");
@@ -121,7 +136,7 @@ fn what_people_are_asked_counts_before_what_a_field_is_named() {
 }
 
 #[test]
-fn a_month_and_a_year_beside_a_card_are_its_own() {
+fn month_and_year_near_a_card_belong_to_it() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.labelled(form, "Card number", "");
@@ -141,7 +156,7 @@ fn listed(options: &[&str]) -> FieldKind {
 }
 
 #[test]
-fn the_first_choice_of_a_list_made_of_other_elements_is_no_question() {
+fn first_option_of_a_custom_list_is_not_its_label() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, "role=combobox", |seen| {
@@ -159,7 +174,7 @@ fn the_first_choice_of_a_list_made_of_other_elements_is_no_question() {
 }
 
 #[test]
-fn lists_tell_what_they_are_lists_of() {
+fn option_lists_reveal_their_kind() {
     assert_eq!(listed(&["Choose", "Austria", "Belgium", "Canada", "Denmark"]), FieldKind::Country);
     assert_eq!(listed(&["Deutschland", "Frankreich", "Italien", "Spanien"]), FieldKind::Country);
     assert_eq!(
@@ -184,7 +199,7 @@ fn lists_tell_what_they_are_lists_of() {
 }
 
 #[test]
-fn lines_of_an_address_are_told_apart() {
+fn address_lines_are_distinguished() {
     let page = form("", "", &[("Address", ""), ("Apartment, suite", ""), ("City", "")], "Save");
     assert_eq!(tokens(&page), ["address-line1", "address-line2", "address-level2"]);
     let mut page = Page::new();
@@ -207,7 +222,7 @@ fn a_box_or_an_area_asks_for_nothing_in_particular() {
 }
 
 #[test]
-fn secret_answers_are_no_passwords() {
+fn security_answers_are_not_passwords() {
     let page =
         form("", "", &[("Your answer", SECRET), ("MFA code", SECRET), ("CVV", SECRET)], "Save");
     assert_eq!(tokens(&page), ["none", "one-time-code", "cc-csc"]);
@@ -221,7 +236,7 @@ fn words_of_a_saved_page_s_address_do_not_count() {
 }
 
 #[test]
-fn a_name_beside_a_family_name_is_the_given_one() {
+fn name_next_to_a_family_name_is_the_given_name() {
     let page = form("", "", &[("Nombre", ""), ("Apellidos", "")], "Enviar");
     assert_eq!(tokens(&page), ["given-name", "family-name"]);
     let page = form("", "", &[("Prénom", ""), ("Nom", "")], "Envoyer");
@@ -262,7 +277,7 @@ fn hours_of_a_time_zone_are_not_dialled() {
 }
 
 #[test]
-fn a_place_of_birth_is_no_address() {
+fn place_of_birth_is_not_an_address() {
     for label in ["City of birth", "Country of Birth", "Geburtsort", "Lieu de naissance"] {
         let page = form("", "", &[(label, "")], "Send");
         assert_eq!(tokens(&page), ["none"], "{label}");
@@ -270,7 +285,7 @@ fn a_place_of_birth_is_no_address() {
 }
 
 #[test]
-fn an_identifier_does_not_outweigh_a_label_that_says_something_else() {
+fn label_outweighs_the_identifier() {
     let page = form("", "", &[("Minimum length of stay", "id=url name=min_stay")], "Send");
     assert_eq!(tokens(&page), ["none"]);
     let page = form("", "", &[("Website", "id=url")], "Send");

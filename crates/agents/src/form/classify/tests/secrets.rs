@@ -66,7 +66,7 @@ fn a_field_that_lies_about_a_secret_is_left() {
 }
 
 #[test]
-fn numbers_of_persons_and_accounts_and_security_answers_are_a_class_of_their_own() {
+fn personal_numbers_and_security_answers_are_private() {
     let all = |secret: SecretKind, labels: &str| {
         let wrong: Vec<&str> =
             labels.split(", ").filter(|it| read(it, "", |_| {}).secret != Some(secret)).collect();
@@ -98,7 +98,7 @@ fn numbers_of_persons_and_accounts_and_security_answers_are_a_class_of_their_own
 }
 
 #[test]
-fn such_a_field_is_filled_from_an_answer_under_its_label_and_from_nothing_else() {
+fn private_field_is_filled_only_from_an_answer() {
     let iban = read("IBAN", "autocomplete=email", |_| {});
     let key = |answers: &[&str]| plan::key(&iban, &config(answers, &[]).profile);
     assert_eq!(key(&[]), None, "a mail address is not what it asks for");
@@ -152,7 +152,7 @@ fn harmless_fields_are_not_taken_for_secrets() {
 }
 
 #[test]
-fn what_a_kind_says_already_is_not_written_twice() {
+fn class_implied_by_the_kind_is_not_serialised() {
     let plain = read("Card number", "autocomplete=cc-number", |_| {});
     assert_eq!((plain.kind, plain.secret), (FieldKind::CcNumber, None));
     let written = serde_json::to_string(&plain).expect("value serialises to JSON");

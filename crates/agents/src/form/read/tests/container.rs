@@ -15,7 +15,7 @@ fn fill(page: &mut Page, place: usize, labels: &[&str]) {
 }
 
 #[test]
-fn what_lies_aside_comes_last_however_many_fields_it_has() {
+fn fields_outside_the_form_come_last() {
     for aside in [
         "header",
         "nav",

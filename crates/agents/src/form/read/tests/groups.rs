@@ -134,7 +134,7 @@ fn boxes_of_one_character_are_one_code() {
 }
 
 #[test]
-fn three_boxes_are_no_code() {
+fn three_boxes_are_not_a_code() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     for _ in 0..3 {

@@ -42,7 +42,7 @@ fn names_are_taken_in_their_order() {
 }
 
 #[test]
-fn a_box_is_named_by_the_text_after_it_and_a_line_by_the_text_before() {
+fn checkbox_label_follows_and_line_label_precedes() {
     let names =
         ControlNames { before: "before".into(), after: "after".into(), ..ControlNames::default() };
     assert_eq!(field(names.clone(), "type=checkbox").label, "after");
@@ -50,13 +50,13 @@ fn a_box_is_named_by_the_text_after_it_and_a_line_by_the_text_before() {
 }
 
 #[test]
-fn text_that_is_far_away_is_no_name() {
+fn distant_text_is_not_a_label() {
     let names = ControlNames { before: "far".into(), before_level: 3, ..ControlNames::default() };
     assert_eq!(field(names, "name=own").label, "own");
 }
 
 #[test]
-fn stars_and_colons_are_no_part_of_a_name() {
+fn stars_and_colons_are_not_part_of_a_label() {
     let names = ControlNames { associated: "* Town: *".into(), ..ControlNames::default() };
     assert_eq!(field(names, "").label, "Town");
 }
@@ -128,7 +128,7 @@ fn attributes_that_name_a_field_are_kept_and_others_are_not() {
 }
 
 #[test]
-fn complaints_are_told_with_their_field_and_without_what_stands_before_them() {
+fn complaints_are_reported_with_their_field() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.field(form, "", |seen| seen.complaints = alloc::vec!["Error: Too short".into()]);

@@ -60,7 +60,7 @@ fn a_reset_never_sends() {
 }
 
 #[test]
-fn a_button_beside_the_form_sends_it_where_it_has_none() {
+fn button_outside_sends_a_form_without_one() {
     let mut page = Page::new();
     let wrapper = page.place(0, "div", "");
     let form = page.place(wrapper, "form", "");

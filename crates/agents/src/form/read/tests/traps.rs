@@ -76,7 +76,7 @@ fn a_label_that_says_so_makes_a_trap_in_every_language() {
 }
 
 #[test]
-fn advice_to_people_and_other_words_are_no_trap() {
+fn advice_for_people_is_not_a_trap() {
     for says in [
         "Middle name (leave blank if you have none)",
         "Leave empty to keep your password",
@@ -114,7 +114,7 @@ fn advice_to_people_and_other_words_are_no_trap() {
 }
 
 #[test]
-fn hints_and_placeholders_say_so_too_and_identifiers_only_by_what_marks_traps() {
+fn hints_placeholders_and_identifiers_reveal_traps() {
     assert_eq!(fill(|seen| seen.names.described = "Dejar en blanco".into()), Fill::Hidden);
     assert_eq!(fill(|seen| seen.names.placeholder = "Leave blank".into()), Fill::Hidden);
     let named = |name: &str| {

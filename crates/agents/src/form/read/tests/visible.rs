@@ -90,7 +90,7 @@ fn traps_are_not_filled_although_they_can_be_seen() {
 }
 
 #[test]
-fn what_is_marked_as_a_trap_around_a_field_counts() {
+fn trap_marks_around_a_field_count() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     let trap = page.place(form, "div", "class=form-honeypot");
@@ -102,7 +102,7 @@ fn what_is_marked_as_a_trap_around_a_field_counts() {
 }
 
 #[test]
-fn a_tab_order_of_its_own_is_no_trap() {
+fn custom_tab_order_is_not_a_trap() {
     let field = read("name=email", |seen| seen.sight.tabindex = Some(-1));
     assert_eq!(field.fill, Fill::Yes);
 }
@@ -121,7 +121,7 @@ fn secrets_cards_and_files_are_never_filled() {
 }
 
 #[test]
-fn what_only_shows_is_disabled() {
+fn read_only_fields_count_as_disabled() {
     assert!(read("", |seen| seen.read_only = true).disabled);
     assert!(read("", |seen| seen.disabled = true).disabled);
     assert!(!read("", |_| {}).disabled);

@@ -46,9 +46,13 @@ pub(super) fn apply(
         WriteRequest::Fork(forking) => {
             forking.write(connection, manifest).map(|()| WriteReply::Done)
         }
-        WriteRequest::Park { run, term, read } => {
-            let parked = queue::park(connection, run, term, *read);
+        WriteRequest::Park { run, term, parking } => {
+            let parked = queue::park(connection, run, term, *parking);
             parked.map(|()| WriteReply::Done).map_err(|source| spoilt(work.failed(source)))
+        }
+        WriteRequest::Enqueue(runs, now_ms) => {
+            let queued = queue::put(connection, runs, *now_ms);
+            queued.map(WriteReply::Queued).map_err(|source| spoilt(work.failed(source)))
         }
         WriteRequest::Keep { run, packed } => {
             there(connection, run)?;
@@ -100,7 +104,7 @@ fn append(
         take(connection, manifest, message).map_err(|refusal| spoilt(refusal.error))?;
     }
     if ready.ended.is_some() {
-        // Nobody will take what still waits for it.
+        // A run that has ended takes no more messages.
         forget_messages(connection, manifest, &append.run)?;
         delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
@@ -302,7 +306,7 @@ fn send(
     Ok(MessageId(id))
 }
 
-/// Refuses what is for a run that is not there.
+/// Rejects an operation on a run that does not exist.
 fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
     let there = connection
         .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
@@ -353,14 +357,14 @@ fn remove(
     remove_rest(connection, manifest, run, place)
 }
 
-/// Removes a run whatever its state, with all that bears its name: nothing that it says of
-/// itself is relied upon.
+/// Removes a run in any state, with everything under its id: it relies on nothing that the run
+/// says of itself.
 fn remove_whatever(
     connection: &Connection,
     manifest: &mut OpenManifest,
     run: &RunId,
 ) -> Result<(), Refusal> {
-    // What is damaged may be anywhere.
+    // The damage may be anywhere.
     let place = place(connection, run).unwrap_or_default();
     if delete(connection, run, "DELETE FROM run WHERE id = ?1")? == 0 {
         return Ok(());
@@ -376,7 +380,7 @@ fn place(connection: &Connection, run: &RunId) -> Result<u64, Refusal> {
     Ok(place.unwrap_or_default())
 }
 
-/// Removes what is kept beside the row and the entries of a run that is gone.
+/// Removes the data beside the row and the entries of a removed run.
 fn remove_rest(
     connection: &Connection,
     manifest: &mut OpenManifest,

@@ -91,7 +91,7 @@ impl Forking {
         if tip.checksum() == forking.tip { Ok(forking) } else { Err(damaged()) }
     }
 
-    /// Returns the run that is to be made.
+    /// Returns the new run.
     pub(super) const fn child(&self) -> &RunId {
         &self.child
     }

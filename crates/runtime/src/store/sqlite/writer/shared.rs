@@ -2,13 +2,13 @@
 
 use rusqlite::ffi;
 
-/// An error that many are to be told of, which cannot be cloned.
-pub(super) struct Shared {
+/// An error for several callers, although it cannot be cloned.
+pub(super) struct SharedError {
     error: ffi::Error,
     text: String,
 }
 
-impl Shared {
+impl SharedError {
     pub(super) fn of(source: &rusqlite::Error) -> Self {
         let error = source.sqlite_error().copied();
         let error = error.unwrap_or_else(|| ffi::Error::new(ffi::SQLITE_CORRUPT));

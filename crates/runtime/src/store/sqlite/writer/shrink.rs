@@ -2,9 +2,8 @@
 
 use rusqlite::Connection;
 
-/// Gives free pages back to the disk, some at a time, so that no other process waits for
-/// long. It waits for nobody itself: what a reader still needs is given back at a later
-/// checkpoint.
+/// Returns free pages to the disk, a few at a time, so that no other process waits for long. It
+/// does not wait itself: pages that a reader still needs are returned at a later checkpoint.
 pub(super) fn shrink(connection: &Connection) -> rusqlite::Result<()> {
     let free = |connection: &Connection| -> rusqlite::Result<i64> {
         connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))

@@ -15,8 +15,8 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, open: true })
     }
 
-    /// Begins one that takes the writer's place only when it changes something, and only if
-    /// nobody else has changed anything since it began.
+    /// Begins a transaction that becomes the writer only when it changes something, and only if
+    /// there were no other changes since it began.
     pub(super) fn look(connection: &'c Connection) -> rusqlite::Result<Self> {
         run(connection, "BEGIN")?;
         Ok(Self { connection, open: true })
@@ -36,7 +36,7 @@ impl<'c> Transaction<'c> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // SQLite may have rolled it back by itself.
+        // SQLite may have rolled it back on its own.
         if self.open && !self.connection.is_autocommit() {
             drop(run(self.connection, "ROLLBACK"));
         }

@@ -52,7 +52,7 @@ fn verbs_that_look_and_add_are_allowed() {
 }
 
 #[test]
-fn what_runs_programs_reaches_out_or_loses_work_is_refused() {
+fn dangerous_git_options_are_rejected() {
     for line in [
         "",
         "push",
@@ -132,7 +132,7 @@ fn what_runs_programs_reaches_out_or_loses_work_is_refused() {
 
 #[test]
 fn no_verb_begins_as_another_does() {
-    // A rule such as `log*` speaks of one verb.
+    // A rule such as `log*` matches one verb.
     for one in VERBS {
         let like = VERBS.iter().filter(|other| other.name.starts_with(one.name));
         assert_eq!(like.count(), 1, "{}", one.name);
@@ -140,7 +140,7 @@ fn no_verb_begins_as_another_does() {
 }
 
 #[test]
-fn what_is_shortened_is_written_out_by_who_asks() {
+fn abbreviated_git_options_are_rejected() {
     let said = |line: &str| {
         let args: Vec<String> = line.split(' ').map(String::from).collect();
         allowed(&args).map(|asked| asked.verb.name).unwrap_err()
@@ -161,7 +161,7 @@ fn gits_own_files_are_known_by_their_names() {
     for path in [".gitignore", "a.git", "x/.github/y", ".gitattributes"] {
         assert!(!names_git(path), "{path}");
     }
-    // A message may speak of them.
+    // A message may mention them.
     let args = ["commit", "-m", "keep .git/hooks"].map(String::from);
     assert!(allowed(&args).unwrap().places.is_empty());
     let args = ["mv", "a", "--", ".git/hooks/x"].map(String::from);

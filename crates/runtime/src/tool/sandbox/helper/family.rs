@@ -1,8 +1,8 @@
 //! Keeps together what a command starts where no namespace does.
 //!
-//! Whatever loses its parent becomes the child of this process. It lives in a landlock domain
-//! of its own that no signal leaves, so one signal to everybody reaches the whole family at
-//! once, and nobody else: a process that forks faster than it can be found does not escape.
+//! Orphaned processes become children of this process. It lives in its own landlock domain that no
+//! signal leaves, so one signal to all processes reaches exactly the family: a process that forks
+//! faster than it can be found does not escape.
 
 use std::{
     ffi::OsString,
@@ -98,7 +98,7 @@ fn begin(line: &UnixStream, mut inner: UnixStream) -> io::Result<Option<String>>
     Ok(None)
 }
 
-/// Waits until the program has ended, or nobody waits for it any more.
+/// Waits until the program has ended, or the caller no longer waits.
 fn await_end(line: &UnixStream, inner: &Child) -> io::Result<()> {
     let id = i32::try_from(inner.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
     let program = pidfd_open(id, PidfdFlags::empty())?;
@@ -117,7 +117,7 @@ struct Family {
 }
 
 impl Family {
-    /// Makes sure that no signal leaves the domain: the process above must be out of reach.
+    /// Makes sure that no signal leaves the domain: the parent process must be out of reach.
     fn of(above: Option<Pid>) -> Result<Self, String> {
         match above.map(test_kill_process) {
             Some(Err(Errno::PERM)) => Ok(Self { top: getpid() }),

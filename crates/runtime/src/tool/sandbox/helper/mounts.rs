@@ -1,4 +1,4 @@
-//! Compares what is mounted with what was opened outside.
+//! Compares the mounts with what was opened outside.
 
 use std::path::{Path, PathBuf};
 
@@ -23,14 +23,14 @@ impl Expected {
         self.mounts.push((path, Id { device, inode }, read_only));
     }
 
-    /// Returns whether nothing is expected: there are no mounts where there is no namespace.
+    /// Returns whether there are no expected mounts: without a namespace there are none.
     pub(super) const fn is_none(&self) -> bool {
         self.mounts.is_empty()
     }
 
-    /// Makes sure that each mount shows what was opened, that what should be read only is, and
-    /// that nothing else was mounted among what can be written. Somebody who swaps files for
-    /// links while a sandbox is set up would otherwise choose what it shows.
+    /// Makes sure that each mount shows what was opened, that read-only mounts are read-only, and
+    /// that nothing else is mounted in writable folders. A program that swaps files for links
+    /// during the set-up could otherwise choose what the sandbox shows.
     pub(super) fn check(&self) -> Result<(), String> {
         for (path, id, read_only) in &self.mounts {
             let why = |what: &str| {
@@ -42,12 +42,12 @@ impl Expected {
             let found =
                 Pinned::plain(path).map_err(|error| why(&format!("cannot be opened ({error})")))?;
             if found.id != *id {
-                return Err(why("is not what was opened outside"));
+                return Err(why("differs from what was opened outside"));
             }
             let flags =
                 fstatvfs(&found.descriptor).map_err(|error| why(&error.to_string()))?.f_flag;
             if *read_only && !flags.contains(StatVfsMountFlags::RDONLY) {
-                return Err(why("can be written"));
+                return Err(why("is writable"));
             }
         }
         let stranger = mounted(|path| self.is_within(path) && !self.is_known(path));

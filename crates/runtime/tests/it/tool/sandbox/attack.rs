@@ -147,7 +147,7 @@ fn race(
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
+fn swapped_path_during_set_up_shows_nothing() {
     for by_name in [false, true] {
         let desk = repository(&format!("race-{by_name}"), |_| {});
         let root = desk.root.clone();

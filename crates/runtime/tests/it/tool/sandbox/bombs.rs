@@ -83,7 +83,7 @@ fn files_and_open_files_and_time_are_bounded() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_a_limit_stopped_is_named_in_the_result() {
+fn result_names_the_limit_that_stopped_it() {
     for kind in KINDS {
         let desk = limited(kind, "bomb-named", |limits| {
             limits.file_bytes = MIB;

@@ -63,7 +63,7 @@ fn verbs_that_are_not_allowed_are_refused_before_anything_runs() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_not_committed_is_not_lost() {
+fn uncommitted_changes_are_never_lost() {
     for kind in KINDS {
         let desk = repository(kind, "lost");
         desk.put("a.txt", "mine\n");
@@ -171,7 +171,7 @@ fn git_leaves_no_hook_and_no_setting_behind() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
+fn linked_worktree_is_verified() {
     for kind in KINDS {
         let first = repository(kind, "linked");
         let second = desk(kind, "worktree");
@@ -179,7 +179,7 @@ fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
         let mut add = std::process::Command::new("git");
         add.arg("-C").arg(&first.root).args(["worktree", "add", "-q"]).arg(&second.root);
         assert!(add.status().expect("the program starts").success());
-        // The folder was made anew, so the tools are opened anew.
+        // The folder was recreated, so the tools are reopened.
         let mut settings = pointsman_runtime::tool::ToolSettings::over(
             &second.root,
             second.folder.0.join("cache/search.db"),

@@ -125,7 +125,7 @@ impl TestSession {
         let effect = EffectId { seq: Seq(1), index: 0 };
         let permit = Permit::unwritten(run.clone(), ChatAgent::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let doing = executor.perform(permit, task, ProgressSink::nobody());
+        let doing = executor.perform(permit, task, ProgressSink::none());
         let done = threads.expect("the runtime starts").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
         let Ok(ChatReport::PostTools { action_taken, actions }) = report.read() else {
@@ -167,7 +167,7 @@ fn script(folder: &Path, answer: &Value) -> Spec {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_the_run_changed_is_committed_once() {
+fn changes_are_committed_once() {
     let desk = TestSession::with_git("once");
     let run = desk.run(&[
         edit("a.txt", "one", "two"),
@@ -196,7 +196,7 @@ fn nothing_of_a_persons_is_swept_in() {
     desk.put("b.txt", "b\n");
     desk.git(&["add", "b.txt"]);
     desk.git(&["commit", "--quiet", "-m", "second"]);
-    // One file was changed before the run, another by nobody but a person, a third is new.
+    // One file was changed before the run, another only by a person, a third is new.
     desk.put("a.txt", "one\nmine\n");
     desk.put("new.txt", "mine\n");
     desk.put("c.txt", "mine\n");
@@ -218,20 +218,20 @@ fn nothing_of_a_persons_is_swept_in() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_staged_is_left_to_the_person() {
+fn staged_changes_are_left_to_the_person() {
     let desk = TestSession::with_git("staged");
     desk.put("c.txt", "mine\n");
     desk.git(&["add", "c.txt"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let (acted, said) = desk.commit(&run);
-    assert!(!acted && said.contains("the git index has changes of others"), "{said}");
+    assert!(!acted && said.contains("the git index has other changes"), "{said}");
     assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "c.txt\n");
     assert_eq!(desk.log(), ["first"]);
 }
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_the_runs_own_commands_changed_goes_with_it() {
+fn files_changed_by_the_runs_commands_are_committed() {
     let desk = TestSession::with_git("commands");
     let command = ("shell", json!({ "command": "sed -i s/two/2/ a.txt" }));
     let run = desk.run(&[edit("a.txt", "one", "two"), command]);
@@ -255,7 +255,7 @@ fn outside_a_repository_and_turned_off_nothing_happens() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_model_writes_the_message_and_a_plain_one_stands_in() {
+fn commit_message_is_the_models_or_a_plain_one() {
     let long = "x".repeat(100);
     for (name, answer, wanted) in [
         ("words", json!({ "text": "\"Count to two\"\n\nBecause." }), "Count to two"),
@@ -278,10 +278,10 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_commit_that_fails_is_told_and_leaves_nothing_staged() {
+fn failed_commit_is_reported_and_unstaged() {
     let desk = TestSession::with_git("fails");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
-    // Nobody can move the branch while this is there.
+    // This lock keeps the branch from moving.
     fs::write(desk.folder.0.join("work/.git/refs/heads/main.lock"), "")
         .expect("the file is written");
     let (acted, said) = desk.commit(&run);
@@ -321,7 +321,7 @@ fn commands_run_after_the_tools_they_are_for() {
     ]);
     assert_eq!(serde_json::from_str::<Value>(&told).expect("the text is valid JSON"), wanted);
     assert!(!desk.folder.0.join("work/never.txt").exists());
-    // What was formatted is what is committed, and nothing else that commands wrote.
+    // The formatted file is committed, and nothing else that commands wrote.
     assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "2\n");
     assert_eq!(desk.git(&["status", "--porcelain"]), "?? told.json\n");
 }
@@ -344,7 +344,7 @@ fn a_file_is_the_same_however_its_path_is_written() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_repository_that_git_cannot_read_is_told() {
+fn unreadable_repository_is_reported() {
     for (file, why) in [("HEAD", "not a git repository"), ("index", "index file")] {
         let desk = TestSession::with_git(&format!("broken-{file}"));
         let run = desk.run(&[edit("a.txt", "one", "two")]);
@@ -367,7 +367,7 @@ fn a_lock_that_a_stopped_git_left_behind_is_named() {
     let wanted = "index.lock is there: another git is at work, or one was stopped in the middle";
     assert!(!acted && said.starts_with("the commit failed: ") && said.contains(wanted), "{said}");
     assert_eq!(desk.log(), ["first"]);
-    // Nobody's lock is taken away: that is for a person to do, and then it works.
+    // A lock is never removed: a person does that, and then it works.
     fs::remove_file(&lock).expect("it is still there");
     assert!(desk.commit(&run).0);
     assert_eq!(desk.log(), ["Change a.txt", "first"]);

@@ -31,7 +31,7 @@ fn a_link_named_git_shows_nothing_outside() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_path_of_the_policy_that_became_a_link_shows_nothing_outside() {
+fn policy_path_replaced_by_a_link_shows_nothing() {
     for kind in KINDS {
         for writable in [false, true] {
             let desk = TestSession::with(&format!("{kind}-policy-link-{writable}"), |settings| {

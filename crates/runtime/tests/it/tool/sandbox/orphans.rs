@@ -28,13 +28,13 @@ const KILLS: u64 = 25;
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
+fn kill_during_a_commands_start_leaves_nothing_running() {
     if let Some(victim) = env::var_os(VICTIM) {
         return starts(PathBuf::from(victim));
     }
     let (ours, helper) = (env::current_exe().expect("this test has a file"), helper());
     let name = "tool::sandbox::orphans::\
-                a_program_that_is_killed_while_a_command_starts_leaves_nothing_running";
+                kill_during_a_commands_start_leaves_nothing_running";
     for kind in KINDS {
         for round in 0..KILLS {
             let folder = TempFolder::new(&format!("victim-{kind}"));
@@ -68,9 +68,9 @@ fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_helper_executes_nothing_before_it_is_told_to() {
-    // The two that become the command: the first program in bubblewrap, and the one that keeps
-    // the family of a command together under landlock.
+fn helper_waits_for_the_start_byte() {
+    // The two modes that become the command: the first program in bubblewrap, and the one that
+    // keeps the family of a command together under landlock.
     for mode in ["inside", "keep"] {
         for goes in [true, false] {
             let folder = TempFolder::new(&format!("go-{mode}"));
@@ -121,7 +121,7 @@ fn starts(root: PathBuf) {
         std::process::id()
     );
     let call = super::super::call("shell", json!({ "command": command }));
-    wait(tools.call(&call, &permit(), &pointsman_runtime::effect::ProgressSink::nobody()));
+    wait(tools.call(&call, &permit(), &pointsman_runtime::effect::ProgressSink::none()));
 }
 
 /// Returns whether a process has this in its command line.
@@ -144,15 +144,15 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     panic!("{what} never came true");
 }
 
-/// A process that starts another and ends, on and on, each in a session of its own, so that
-/// whoever looks for it finds one that has just gone. It ends after a minute.
+/// A process that starts another and ends, over and over, each in its own session, so that a
+/// search finds only dead ones. It ends after a minute.
 const REFORKS: &str = "perl -MPOSIX -e '$from = time; exit if fork; while (time - $from < 60) { \
     POSIX::setsid(); if (++$n % 50 == 0) { open(my $f, \">\", \"beat\"); print $f $n; close $f } \
     my $child = fork; defined $child or next; exit if $child }'";
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_process_that_forks_faster_than_it_is_found_ends_with_its_command() {
+fn fast_forking_process_ends_with_its_command() {
     for kind in KINDS {
         for round in 0..6 {
             let desk = desk(kind, &format!("refork-{round}"));

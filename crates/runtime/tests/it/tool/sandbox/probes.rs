@@ -71,7 +71,7 @@ fn files_outside_stay_unread_and_unwritten() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn nobody_outside_is_reached() {
+fn sandbox_reaches_no_server_outside() {
     for kind in KINDS {
         let desk = desk(kind, "probe-net");
         let tcp = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
@@ -158,8 +158,8 @@ fn other_processes_are_neither_seen_nor_touched() {
         let said = works(&desk, "env; grep -alsw CARGO_MANIFEST_DIR /proc/[0-9]*/environ; true");
         assert!(!said.contains("CARGO_MANIFEST_DIR") && !said.contains("/environ"), "{said}");
         assert!(!said.contains("LD_PRELOAD"), "{kind}: {said}");
-        // Attach, read the memory, take a descriptor, signal: in a pid namespace there is no
-        // such process. What a descriptor of it leads to is a second call.
+        // Attach, read the memory, take a descriptor, signal: in a pid namespace there is no such
+        // process. Using a descriptor of it is a second call.
         let opened = format!("syscall({}, {us}, 0)", libc::SYS_pidfd_open);
         let region = "pack(\"PQ\", \"x\" x 8, 8)";
         let numbers = [
@@ -173,7 +173,7 @@ fn other_processes_are_neither_seen_nor_touched() {
         ];
         for (number, arguments) in numbers {
             let said = works(&desk, &called(number, &arguments));
-            // Without such a process there is no descriptor of it either.
+            // Without the process there is no descriptor of it either.
             let absent = ["-1 3", "-1 9"].iter().any(|end| said.trim_end().ends_with(end));
             assert!(is_forbidden(&said) || absent, "{kind} {number}: {said}");
         }
@@ -200,7 +200,7 @@ fn seals() -> bool {
 fn nothing_that_only_root_may_do_is_done() {
     for kind in KINDS {
         let desk = desk(kind, "probe-root");
-        // A call that is let through would change nothing: each is given what is there.
+        // An allowed call would change nothing: each gets the current value.
         let now = "pack(\"qq\", time, 0)";
         let name =
             "do { chomp(my $n = `uname -n`); $n }, do { chomp(my $n = `uname -n`); length $n }";
@@ -322,7 +322,7 @@ fn the_tier_says_which_user_it_ran_as() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_this_program_inherited_is_not_open_to_a_command() {
+fn commands_get_no_inherited_descriptors() {
     for kind in KINDS {
         let desk = desk(kind, "probe-inherited");
         let file = fs::File::options().read(true).write(true).open(secret(&desk));

@@ -1,4 +1,4 @@
-//! What those who watch see of a tool while it still runs.
+//! The output of a tool while it runs, as observers see it.
 
 use pointsman_runtime::effect::ProgressSink;
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::super::{call, permit, result, wait};
 fn a_command_shows_its_output_before_it_ends() {
     let desk = super::desk("bubblewrap", "progress");
     let (sender, mut pieces) = mpsc::unbounded_channel();
-    // It goes on only once what it wrote was seen.
+    // It continues only once its output was seen.
     let command = "echo first; echo wrong >&2; while [ ! -e seen ]; do sleep 0.05; done; echo last";
     let (said, shown) = wait(async {
         let shell = call("shell", json!({ "command": command, "timeout_ms": 20_000 }));

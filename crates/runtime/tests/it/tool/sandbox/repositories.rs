@@ -42,7 +42,7 @@ fn notices(said: &str, wanted: &str) {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_repository_that_a_command_makes_is_reported_and_git_does_not_run_there() {
+fn new_repository_is_reported_and_git_refuses_it() {
     for kind in KINDS {
         let desk = desk(kind, "made");
         let said = works(&desk, &format!("git init -q . && {FSMONITOR}"));
@@ -52,7 +52,7 @@ fn a_repository_that_a_command_makes_is_reported_and_git_does_not_run_there() {
             let why = "git does not run here: `.git` is not trusted, because it has appeared";
             assert!(said.contains(why) && said.contains("core.fsmonitor"), "{kind}: {said}");
         }
-        // It is reported once, and commands go on.
+        // It is reported once, and commands still run.
         assert!(!works(&desk, "true").contains("[notice]"), "{kind}");
         // Where the person has removed it, git can be used.
         fs::remove_dir_all(desk.root.join(".git")).expect("the folder is removed");
@@ -165,7 +165,7 @@ fn settings_that_a_command_changes_are_reported_and_not_trusted() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_a_person_changes_between_two_commands_is_their_own() {
+fn persons_changes_between_commands_are_trusted() {
     for kind in KINDS {
         let desk = repository(kind, "own");
         works(&desk, "true");
@@ -231,7 +231,7 @@ fn a_command_that_is_stopped_in_the_middle_is_looked_after() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn git_is_refused_whatever_the_sandbox_shows() {
+fn git_is_refused_in_every_sandbox() {
     // Without a command nothing has appeared, and what was there is trusted.
     for kind in KINDS {
         let first = repository(kind, "there");

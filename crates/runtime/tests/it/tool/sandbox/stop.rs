@@ -76,7 +76,7 @@ fn a_call_that_is_dropped_leaves_no_process() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_a_command_leaves_in_the_background_ends_with_it() {
+fn background_processes_end_with_their_command() {
     for kind in KINDS {
         let (desk, mark) = (desk(kind, "background"), mark(kind, 3));
         let said = works(&desk, &format!("{}; echo over", sleepers(&mark)));
@@ -87,7 +87,7 @@ fn what_a_command_leaves_in_the_background_ends_with_it() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn a_command_that_a_signal_ends_is_told_so() {
+fn command_ended_by_a_signal_is_reported() {
     for kind in KINDS {
         let said = fails(&desk(kind, "signal"), "kill -TERM $$");
         // Bubblewrap gives the code that shells give.

@@ -43,7 +43,7 @@ pub(crate) enum To {
     Anr,
     /// Another app comes to the front.
     Leave(String),
-    /// The system asks for a permission, and the app goes on to this screen either way.
+    /// The system asks for a permission, and the app continues on this screen either way.
     Permission(String),
     /// The device is unplugged.
     Unplug,

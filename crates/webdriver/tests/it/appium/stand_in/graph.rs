@@ -93,7 +93,7 @@ impl GraphPlayer {
                     && (i64::from(it.top)..i64::from(it.bottom)).contains(&y)
             })
         };
-        // What is drawn last lies above the rest.
+        // Later elements cover earlier ones.
         let Some(hit) = (0..look.tree.elements.len()).rev().find(inside) else {
             return Value::Null;
         };

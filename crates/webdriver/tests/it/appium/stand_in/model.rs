@@ -1,4 +1,4 @@
-//! The device: which app is installed, what runs, what is in front, and what each call does.
+//! The device: installed apps, running apps, the app in front, and the effect of each call.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// An error of the protocol: code and message.
 pub(super) type Refused = (&'static str, String);
 
-/// What is in front.
+/// The app or dialog in front.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Front {
     /// This screen of the app.
@@ -27,7 +27,7 @@ pub(crate) enum Front {
     Crashed,
     /// The system's word that the app hangs; it was on this screen.
     Hanging(String),
-    /// The system's question for a permission; the app goes on to this screen.
+    /// A permission dialog of the system; the app continues on this screen.
     Asking(String),
     /// Another app.
     Other(String),

@@ -165,8 +165,8 @@ fn body(request: &Request) -> Result<Map<String, Value>, Answer> {
     }
 }
 
-/// Checks names. What is neither required nor optional is refused as well: the real server
-/// overlooks some of it, and a mistake of ours would be overlooked with it.
+/// Checks names. Unknown ones are rejected as well: the real server ignores some of them, and
+/// would hide our mistakes.
 fn check(given: &[&str], required: &[&str], optional: &[&str]) -> Result<(), Answer> {
     if let Some(missing) = required.iter().find(|name| !given.contains(name)) {
         return Err(wrong(&format!("The following required parameter is missing: [{missing:?}]")));

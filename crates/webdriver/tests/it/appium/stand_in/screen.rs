@@ -30,7 +30,7 @@ pub(super) struct DrawnWidget {
 }
 
 impl Model {
-    /// Returns what is on the screen, from top to bottom.
+    /// Returns the content of the screen, from top to bottom.
     pub(super) fn drawn(&self) -> Vec<DrawnWidget> {
         match &self.front {
             Front::App(name) => {
@@ -101,7 +101,7 @@ impl Model {
         }
     }
 
-    /// Returns what is drawn at a point.
+    /// Returns the widget at a point.
     pub(super) fn at(&self, (x, y): (i64, i64)) -> Option<DrawnWidget> {
         let inside = |it: &DrawnWidget| i64::from(it.top) <= y && y < i64::from(it.bottom);
         (0..i64::from(WIDTH)).contains(&x).then(|| self.drawn().into_iter().find(inside)).flatten()

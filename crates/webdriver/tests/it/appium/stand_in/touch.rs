@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Swipe(&'static str),
 }
 
-/// Reads the one finger's gesture of a body of actions, or says what is wrong with it.
+/// Reads the one-finger gesture of a body of actions, or reports its mistake.
 pub(super) fn read(body: &Map<String, Value>) -> Result<Touch, String> {
     let Some([source]) = body.get("actions").and_then(Value::as_array).map(Vec::as_slice) else {
         return Err("actions: one source of input was expected".into());

@@ -42,7 +42,7 @@ fn look(desk: &TestSession) {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn drivers_of_the_repository_are_not_run_whatever_they_are_called() {
+fn repository_drivers_never_run() {
     for kind in KINDS {
         for (at, name) in NAMES.iter().enumerate() {
             let desk = repository(kind, &format!("driver-{at}"));
@@ -77,7 +77,7 @@ fn drivers_of_the_repository_are_not_run_whatever_they_are_called() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn drivers_in_files_that_the_settings_include_are_not_run_either() {
+fn drivers_of_included_settings_never_run() {
     for kind in KINDS {
         let desk = repository(kind, "driver-include");
         let (trap, config) = (trap(&desk), desk.text(".git/config"));
@@ -109,7 +109,7 @@ fn drivers_in_files_that_the_settings_include_are_not_run_either() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn objects_are_not_fetched_by_a_program_that_the_repository_names() {
+fn repository_program_never_fetches_objects() {
     for kind in KINDS {
         let desk = repository(kind, "driver-fetch");
         let (trap, config) = (trap(&desk), desk.text(".git/config"));

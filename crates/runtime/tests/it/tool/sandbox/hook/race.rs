@@ -27,7 +27,7 @@ fn meanwhile(desk: &TestSession, work: impl FnOnce() + Send) -> (bool, String) {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_written_while_the_message_is_stays_out() {
+fn changes_during_the_commit_message_stay_out() {
     let desk = TestSession::with_git("race-write");
     let (acted, said) = meanwhile(&desk, || desk.put("a.txt", "two\nmine\n"));
     assert!(acted && said.starts_with("committed 1 file"), "{said}");
@@ -39,7 +39,7 @@ fn what_is_written_while_the_message_is_stays_out() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_is_staged_while_the_message_is_written_stops_the_commit() {
+fn staging_during_the_message_stops_the_commit() {
     let desk = TestSession::with_git("race-stage");
     let (acted, said) = meanwhile(&desk, || {
         desk.put("c.txt", "mine\n");
@@ -49,7 +49,7 @@ fn what_is_staged_while_the_message_is_written_stops_the_commit() {
     assert_eq!(desk.log(), ["first"]);
     assert_eq!(desk.git(&["status", "--porcelain"]), " M a.txt\nA  c.txt\n");
 
-    // The same file, written and staged anew: it is seen before the message or behind it.
+    // The same file, written and staged again: it is noticed before or after the message.
     let desk = TestSession::with_git("race-again");
     let (acted, said) = meanwhile(&desk, || {
         desk.put("a.txt", "two\nmine\n");

@@ -49,8 +49,8 @@ fn chart(command: &str) -> String {
     )
 }
 
-/// Runs the command, stops where a person is asked, goes on in a new session, and returns the
-/// state that the run ended in.
+/// Runs the command, stops at a question, resumes in a new session, and returns the final state of
+/// the run.
 fn stopped_and_resumed(desk: &mut TestSession, command: &str) -> String {
     let source = chart(command);
     let asks = Grant { tool: "git".into(), arguments: Vec::new(), level: Level::Ask, until: None };
@@ -78,11 +78,11 @@ fn stopped_and_resumed(desk: &mut TestSession, command: &str) -> String {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_appeared_before_a_stop_is_not_trusted_after_it() {
+fn new_repository_is_not_trusted_after_a_stop() {
     let mut desk = TestSession::new("resumed");
     let made = "git init -q . && git config core.fsmonitor 'touch /tmp/x; false'";
     assert_eq!(stopped_and_resumed(&mut desk, made), "failed");
-    // The person removes what is not wanted, and another run trusts the rest.
+    // The person removes the unwanted settings, and another run trusts the rest.
     fs::write(desk.folder.0.join("work/.git/config"), "[core]\n\tbare = false\n")
         .expect("the file is written");
     assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");
@@ -90,7 +90,7 @@ fn what_appeared_before_a_stop_is_not_trusted_after_it() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_was_there_when_the_run_began_is_trusted_after_a_stop() {
+fn existing_repository_is_trusted_after_a_stop() {
     let mut desk = TestSession::with_git("resumed-own");
     desk.git(&["config", "core.fsmonitor", "false"]);
     assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");

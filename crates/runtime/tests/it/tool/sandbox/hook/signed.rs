@@ -1,4 +1,4 @@
-//! Whose name a commit bears, and what is left to the person.
+//! The author of a commit, and files that are left to the person.
 
 use pointsman_runtime::{local_executor::Hooks, model::Spec};
 use serde_json::json;

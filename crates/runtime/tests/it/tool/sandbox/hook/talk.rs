@@ -59,7 +59,7 @@ const EDITS: &str = "[[turn]]\nwhen = 'change it'\ntext = 'edits'\n[[turn.calls]
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
+fn persons_changes_before_the_commit_stay_out() {
     for mine in [false, true] {
         let desk = TestSession::with_git(&format!("talk-{mine}"));
         let file = desk.folder.0.join("work/a.txt");
@@ -92,7 +92,7 @@ fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn what_a_command_changed_after_an_earlier_batch_is_the_runs() {
+fn commands_between_batches_count_as_the_runs() {
     let desk = TestSession::with_git("talk-command");
     let lock = desk.folder.0.join("work/.git/refs/heads/main.lock");
     fs::write(&lock, "").expect("the file is written");

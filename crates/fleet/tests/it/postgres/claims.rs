@@ -1,0 +1,77 @@
+//! Claims read few rows, whatever the server's statistics say.
+
+use std::time::Duration;
+
+use pointsman_fleet::PostgresOptions;
+use pointsman_runtime::store::{ClaimLimits, Store as _, Worker};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::Client;
+
+use super::Fresh;
+
+/// Runs that become ready at once.
+const BURST: i64 = 20_000;
+/// The server counts what was read some time after it was read.
+const LIMIT: Duration = Duration::from_mins(2);
+
+async fn fill(client: &Client, status: &str) {
+    let rows = format!(
+        "INSERT INTO pointsman.run (id, agent, chart, source, goal, created_ms, made_ms,
+            fixed_checksum, seq, link, state, prompts, checksum, epoch, owner, expires_ms, wrote,
+            key, rank, needs, status, back, claims, mail)
+        SELECT '{status}-' || n, 'chat', 'chat', '', '', n, n, '', 1, '', 'waiting', 0, '', 0, '', 0,
+            0, 'key' || n % 10, n, '', '{status}', 'ready', 0, 0
+        FROM generate_series(1, {BURST}) AS n;
+        INSERT INTO pointsman.key SELECT 'key' || n, 0 FROM generate_series(0, 9) AS n
+        ON CONFLICT DO NOTHING"
+    );
+    client.batch_execute(&rows).await.expect("the runs are made");
+}
+
+/// Returns how many rows of runs and of their indexes were read.
+async fn rows_read(client: &Client) -> i64 {
+    let sql =
+        "SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'run')::bigint
+        + (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'run')";
+    client.query_one(sql, &[]).await.expect("the server counts").get(0)
+}
+
+/// Claims some runs of a burst that came after the server had last looked at its tables.
+async fn claim_from_burst(limits: ClaimLimits) {
+    let fresh = Fresh::alone().await;
+    let client = fresh.client().await;
+    fill(&client, "waiting").await;
+    client.batch_execute("ANALYZE pointsman.run; ANALYZE pointsman.key").await.expect("it looks");
+    fill(&client, "ready").await;
+    let store = fresh.open(PostgresOptions::default()).await;
+    let before = rows_read(&client).await;
+    let worker = Worker { limits, ..Worker::default() };
+    let leases = store.claim_ready(16, &worker).await.expect("the queue can be read");
+    assert_eq!(leases.len(), 16);
+    // The server reports a connection's figures when it is idle or ends.
+    drop((leases, store));
+    let counted = async {
+        loop {
+            let read = rows_read(&client).await - before;
+            // Each run is read at least when it is chosen and when it is claimed.
+            if read >= 32 {
+                return read;
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let read = timeout(LIMIT, counted).await.expect("the server counts what it reads");
+    assert!(read < BURST / 2, "a claim of 16 runs read {read} rows");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_burst_of_ready_runs_does_not_slow_claims() {
+    claim_from_burst(ClaimLimits::default()).await;
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_burst_does_not_slow_claims_with_limits() {
+    claim_from_burst(ClaimLimits { each_key: Some(100), ..ClaimLimits::default() }).await;
+}

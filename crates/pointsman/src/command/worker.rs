@@ -1,0 +1,210 @@
+//! `pointsman worker`: drive queued runs.
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use clap::Args;
+use pointsman_runtime::{
+    config::milliseconds,
+    observe::{Log, Observer},
+    scheduler::{FinishedRun, Scheduler, SchedulerOptions},
+    session::Session,
+    store::{ClaimLimits, Filter, Page, QueueStatus, RunRow, Worker},
+};
+use serde_json::json;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc::UnboundedReceiver,
+};
+
+use super::run::json_line;
+use crate::{contexts::RunContexts, format, notify::note, paths::Globals, report::Error};
+
+/// The time between two looks whether the queue is empty.
+const LOOKS: Duration = Duration::from_millis(200);
+/// How many runs are listed at a time.
+const ROWS: usize = 500;
+
+/// Drive queued runs until the process is stopped.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A worker claims the runs that `pointsman submit` queues, several at a time, each in its own folder and
+with its own model. Any number of workers can share a PostgreSQL database; with a journal file, all
+workers run on one machine. Waiting runs do not count towards `--jobs`.
+
+SIGTERM and Ctrl-C drain the worker: it claims and starts nothing more, waits for calls in progress, and
+hands its runs over to other workers.
+
+When a provider answers 429 with a retry time, no worker calls it before then. A run that loses five
+workers without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN` says why, and
+`pointsman resume RUN --queue` gives it another chance.
+
+Examples:
+  pointsman worker
+  pointsman worker --store postgres://db/pointsman --jobs 16
+  pointsman worker --jobs 2 --label gpu
+  pointsman worker --limit key=5 --limit agent:code=2
+  pointsman worker --once")]
+pub(crate) struct WorkerCommand {
+    /// How many runs to drive at a time.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    jobs: usize,
+    /// A label of this worker, for runs that need it. Every worker has the label `host:NAME`.
+    #[arg(long, value_name = "LABEL")]
+    label: Vec<String>,
+    /// Drive at most N runs at a time across all workers: of each key (`key=N`), of one key
+    /// (`key:NAME=N`), of each agent (`agent=N`) or of one agent (`agent:NAME=N`). May be repeated;
+    /// give all workers the same limits.
+    #[arg(long, value_name = "WHAT=N", value_parser = limit)]
+    limit: Vec<Limit>,
+    /// Exit when no queued run is ready or in progress.
+    #[arg(long)]
+    once: bool,
+    /// Time for runs in progress to finish when the worker is stopped.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    drain: u64,
+    /// Print a JSON line for every run that ends or fails.
+    #[arg(long)]
+    json: bool,
+}
+
+fn time(text: &str) -> Result<u64, &'static str> {
+    milliseconds(text).ok_or("write a number and a unit, such as 60s")
+}
+
+/// A limit as it is typed: of an agent or of a key, by name or of each.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Limit {
+    of_agent: bool,
+    name: Option<String>,
+    most: u32,
+}
+
+fn limit(text: &str) -> Result<Limit, &'static str> {
+    const WRONG: &str = "write key=N, key:NAME=N, agent=N or agent:NAME=N";
+    let (what, most) = text.rsplit_once('=').ok_or(WRONG)?;
+    let (kind, name) = match what.split_once(':') {
+        Some((kind, name)) => (kind, Some(name.to_owned())),
+        None => (what, None),
+    };
+    let of_agent = match kind {
+        "agent" => true,
+        "key" => false,
+        _ => return Err(WRONG),
+    };
+    Ok(Limit { of_agent, name, most: most.parse().map_err(|_| WRONG)? })
+}
+
+/// Returns limits as a store takes them.
+fn limits(typed: &[Limit]) -> ClaimLimits {
+    let mut limits = ClaimLimits::default();
+    for Limit { of_agent, name, most } in typed {
+        let (each, named) = if *of_agent {
+            (&mut limits.each_agent, &mut limits.agents)
+        } else {
+            (&mut limits.each_key, &mut limits.keys)
+        };
+        match name {
+            Some(name) => drop(named.insert(name.as_str().into(), *most)),
+            None => *each = Some(*most),
+        }
+    }
+    limits
+}
+
+impl WorkerCommand {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
+        let contexts = RunContexts::new(&session, observers);
+        session.block_on(self.work(&session, contexts))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn work(&self, session: &Session, contexts: RunContexts) -> Result<(), Error> {
+        let failed = |source: std::io::Error| Error::Session(source.into());
+        let mut interrupts = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut terminations = signal(SignalKind::terminate()).map_err(failed)?;
+        let host = pointsman_runtime::host_name();
+        let labels = self.label.iter().map(|label| label.as_str().into());
+        let labels: Vec<Box<str>> = labels.chain([format!("host:{host}").into()]).collect();
+        let options = SchedulerOptions {
+            jobs: self.jobs,
+            worker: Worker { labels: labels.clone(), limits: limits(&self.limit) },
+            ..SchedulerOptions::default()
+        };
+        let opened = Scheduler::open(Arc::clone(session.store()), contexts, options).await;
+        let (scheduler, mut finished) = opened.map_err(Error::Store)?;
+        note(&format!("worker on {host}: {} at a time", format::counted(self.jobs as u64, "run")));
+        loop {
+            tokio::select! {
+                Some(run) = finished.recv() => self.tell(&run)?,
+                _ = interrupts.recv() => break,
+                _ = terminations.recv() => break,
+                empty = is_empty(session, &scheduler, &labels), if self.once => if empty? { break },
+            }
+        }
+        scheduler.drain(Duration::from_millis(self.drain)).await;
+        self.tell_all(&mut finished)?;
+        session.store().settle().await;
+        Ok(())
+    }
+
+    fn tell_all(&self, finished: &mut UnboundedReceiver<FinishedRun>) -> Result<(), Error> {
+        while let Ok(run) = finished.try_recv() {
+            self.tell(&run)?;
+        }
+        Ok(())
+    }
+
+    /// Says how a run ended, or why it is not driven any more.
+    fn tell(&self, finished: &FinishedRun) -> Result<(), Error> {
+        let FinishedRun { run, how } = finished;
+        match how {
+            Ok(ended) if self.json => {
+                json_line(&json!({ "run": run.as_str(), "disposition": ended.name() }))
+            }
+            Err(error) if self.json => {
+                json_line(&json!({ "run": run.as_str(), "error": error.to_string() }))
+            }
+            Ok(ended) => {
+                note(&format!("{}: run {run}", ended.name()));
+                Ok(())
+            }
+            Err(error) => {
+                note(&format::line(&error.to_string(), 400));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns whether there is nothing left to do for a worker with these labels: looks after a while.
+async fn is_empty(
+    session: &Session,
+    scheduler: &Scheduler,
+    labels: &[Box<str>],
+) -> Result<bool, Error> {
+    tokio::time::sleep(LOOKS).await;
+    if scheduler.driven() > 0 {
+        return Ok(false);
+    }
+    let fits = |row: &RunRow| {
+        let needs = row.queue.as_ref().and_then(|place| place.needs.as_ref());
+        needs.is_none_or(|needs| labels.contains(needs))
+    };
+    for status in [QueueStatus::Ready, QueueStatus::Leased] {
+        let filter = Filter { queue: Some(status), ..Filter::default() };
+        let mut page = Page::first(ROWS);
+        loop {
+            let listed = session.store().list(&filter, &page).await.map_err(Error::Store)?;
+            if listed.runs.iter().any(fits) {
+                return Ok(false);
+            }
+            match listed.next {
+                Some(next) => page.after = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,141 @@
+//! A run from above: its states and calls in a bounded number of spans, for a timeline to zoom in.
+//!
+//! Journal lines name states and events, so that nothing is folded. Of a long range only the start of
+//! each span is read.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use pointsman_kernel::{id::Seq, journal::Entry};
+use pointsman_runtime::entry::event_name;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    Server,
+    extract::{Asked, Named},
+    openapi,
+    problem::{HttpProblem, run_id},
+};
+use crate::report::Error;
+
+/// Spans where nothing is said, and at most.
+const SPANS: u64 = 300;
+const MOST: u64 = 600;
+/// Entries that are read of each span.
+const READ: u64 = 48;
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(super) struct LanesQuery {
+    /// The first entry, from 1.
+    #[param(minimum = 1)]
+    from: Option<u64>,
+    /// The last entry.
+    #[param(minimum = 1)]
+    to: Option<u64>,
+    /// How many spans to return at most.
+    #[param(minimum = 1, maximum = 600, default = 300)]
+    spans: Option<u64>,
+}
+
+/// A range of a run, from above.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RunLanes {
+    /// The run's last entry.
+    head: u64,
+    /// Whether every entry was read; otherwise only the start of each span was.
+    whole: bool,
+    /// The spans, in order.
+    spans: Vec<LaneSpan>,
+}
+
+/// Some entries that follow each other.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(super) struct LaneSpan {
+    /// The first entry.
+    from: u64,
+    /// The last entry.
+    to: u64,
+    /// When the first entry was written, in milliseconds since the run began.
+    at: u64,
+    /// The state after what was read of it; null before the first known one.
+    state: Option<String>,
+    /// Answers of models.
+    models: u32,
+    /// Results of tools, of child runs and of the agent's own tasks.
+    tools: u32,
+    /// Faults.
+    faults: u32,
+    /// Answers of people.
+    people: u32,
+}
+
+/// Read a run from above: its states and calls, in a bounded number of spans.
+#[utoipa::path(
+    get,
+    path = "/runs/{id}/lanes",
+    tag = "runs",
+    params(("id" = String, Path, description = "The run's id"), LanesQuery),
+    responses(
+        (status = 200, description = "The spans", body = RunLanes),
+        openapi::RunRefusal,
+    )
+)]
+pub(super) async fn lanes(
+    State(server): State<Arc<Server>>,
+    Named(id): Named<String>,
+    Asked(query): Asked<LanesQuery>,
+) -> Result<Json<RunLanes>, HttpProblem> {
+    let run = run_id(&id)?;
+    let head = server.store().run(&run).await?.seq.0;
+    let of = run.clone();
+    let program =
+        server.blocking(move |session| session.program(&of).map_err(Error::Session)).await?;
+    let from = query.from.unwrap_or(1).clamp(1, head.max(1));
+    let to = query.to.unwrap_or(head).clamp(from, head.max(from));
+    let count = query.spans.unwrap_or(SPANS).clamp(1, MOST);
+    let size = (to - from + 1).div_ceil(count);
+    let mut found = RunLanes { head, whole: size <= READ, spans: Vec::new() };
+    let (mut state, mut first) = (None, from);
+    while first <= to {
+        let last = first.saturating_add(size - 1).min(to);
+        let read = usize::try_from((last - first + 1).min(READ)).unwrap_or(1);
+        let lines = server.store().page(&run, Seq(first - 1), read).await?;
+        let mut span = LaneSpan { from: first, to: last, ..LaneSpan::default() };
+        for line in &lines {
+            // A damaged line is reported where it is read.
+            let Ok(entry) = Entry::read(line) else { continue };
+            if span.at == 0 {
+                span.at = entry.at.0;
+            }
+            span.count(event_name(line), entry.event.get());
+            let entered = entry.hops.iter().filter_map(|hop| hop.to).next_back();
+            state = entered.map(|id| program.state_name(id).to_owned()).or(state);
+        }
+        span.state.clone_from(&state);
+        found.spans.push(span);
+        first = last.saturating_add(1);
+    }
+    Ok(Json(found))
+}
+
+impl LaneSpan {
+    fn count(&mut self, name: Option<&str>, event: &str) {
+        match name {
+            Some("answered") => {
+                let kind = event.split_once("\"answer\":{\"").map_or("", |(_, rest)| rest);
+                if kind.starts_with("model") {
+                    self.models += 1;
+                } else if kind.starts_with("fault") {
+                    self.faults += 1;
+                } else {
+                    self.tools += 1;
+                }
+            }
+            Some("approval_answered" | "given") => self.people += 1,
+            _ => {}
+        }
+    }
+}

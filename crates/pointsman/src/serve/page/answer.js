@@ -1,0 +1,69 @@
+// What a person does to a run: answer its questions, cancel, pause, resume, fork.
+
+import { path, post } from "./api.js";
+import { change, dialog } from "./dialog.js";
+import { button, h, show } from "./dom.js";
+import { text } from "./story.js";
+
+function act(run, what, body) {
+  return post(path(["runs", run, what]), body);
+}
+
+/** Asks for a reason, and returns it; nothing if the person left. */
+function reason(title, action, tone, more) {
+  return dialog(title, (close) => {
+    const field = h("input", { type: "text", "aria-label": "Reason", placeholder: "Reason (the journal keeps it)" });
+    const always = more ? h("select", { "aria-label": "How often" }, h("option", { value: "" }, "this call only"),
+      more.map((rule) => h("option", { value: rule }, `always: ${rule}`))) : null;
+    return h("form", { method: "dialog", onsubmit: (event) => {
+      event.preventDefault();
+      close({ reason: field.value.trim() || undefined, always: always?.value || undefined });
+    } }, field, always, h("div", { class: "actions" }, h("button", { type: "submit", class: tone }, action)));
+  });
+}
+
+export async function answer(run, question, granted, done) {
+  const [title, action, tone] = granted ? ["Approve", "Approve", "primary"] : ["Deny", "Deny", "danger"];
+  const given = await reason(title, action, tone, granted ? question?.always : null);
+  if (!given) return;
+  const body = { question: question?.question, reason: given.reason, always: granted ? given.always : undefined };
+  await change(() => act(run, granted ? "approve" : "deny", body), (said) =>
+    said.taken ? `The run was ${said.said}.` : "Recorded. The run takes the answer as soon as it continues.");
+  done();
+}
+
+/** The open questions of a run, whole, each with its answers. */
+export function questions(element, run, moment, done) {
+  show(element, moment.questions.map((question, at) => h("article", { class: "question" },
+    h("header", {}, h("strong", {}, question.asked.tool ? `May it call ${question.asked.tool}?` : "A question for you"),
+      question.asked.again ? h("span", { class: "pill warning" }, "may have run already") : null),
+    h("div", { class: "about", tabindex: "0" }, text({ ...question.about, title: "" }, { run, entry: moment.seq, of: `question.${at}` })),
+    h("div", { class: "actions" },
+      button("Approve", () => answer(run, question.asked, true, done), { class: "primary", data: { act: "approve" } }),
+      button("Deny", () => answer(run, question.asked, false, done), { class: "danger", data: { act: "deny" } })))));
+}
+
+/** The buttons for a run as it stands. */
+export function actions(element, run, detail, selected, done) {
+  const todo = (label, what, body, props) => button(label, async () => {
+    await change(() => act(run, what, body), (said) => said.said === "resumed" ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
+    done();
+  }, props);
+  const open = detail.disposition === null;
+  const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
+  show(element,
+    open && !detail.paused ? todo("Pause", "pause", {}, { data: { act: "pause" } }) : null,
+    open && (detail.paused || idle) ? todo("Resume", "resume", {}, { data: { act: "resume" }, title: detail.paused ? "Lift the pause" : "No process drives this run: queue it" }) : null,
+    open ? button("Cancel", async () => {
+      const sure = await dialog("Cancel this run?", (close) => [
+        h("p", {}, "It stops its work and ends as cancelled. An ended run never changes again; a fork can continue from any entry."),
+        h("div", { class: "actions" }, button("Keep it", () => close(false)), button("Cancel the run", () => close(true), { class: "danger" }))]);
+      if (!sure) return;
+      await change(() => act(run, "cancel"), "The run is cancelled.");
+      done();
+    }, { data: { act: "cancel" } }) : null,
+    button("Fork from here", async () => {
+      const made = await change(() => act(run, "fork", { at: selected() }), null);
+      if (made) location.assign(`/runs/${made.run ?? made.fork}`);
+    }, { title: "Start a new run that shares the entries up to the selected one", data: { act: "fork" } }));
+}

@@ -1,0 +1,367 @@
+//! `/api/v1/runs`: lists, one run, its timeline.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use pointsman_kernel::{
+    chart::Disposition,
+    id::Seq,
+    view::{BudgetView, view},
+};
+use pointsman_runtime::{
+    entry::begun,
+    store::{Cursor, Filter, Page, QueueStatus, RunScope, StatusFilter},
+    timeline::{TIMELINE_VERSION, Timeline, TimelineItem},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    Server,
+    extract::{Asked, Named},
+    openapi,
+    problem::{HttpProblem, run_id},
+};
+use crate::{json_lines::asked, run_object::RunObject};
+
+/// Runs on a page where nothing is said, and at most.
+const PAGE: usize = 20;
+const MOST: usize = 1_000;
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// Runs of this agent.
+    agent: Option<Box<str>>,
+    /// Runs of this chart.
+    chart: Option<Box<str>>,
+    /// Runs in this state.
+    state: Option<Box<str>>,
+    /// Runs that are `open` or `ended`, or that ended with this result.
+    #[param(inline)]
+    status: Option<StatusName>,
+    /// Runs whose goal contains this text; case is ignored.
+    text: Option<Box<str>>,
+    /// Runs created at this time or later, in milliseconds since 1970.
+    from_ms: Option<u64>,
+    /// Runs created before this time, in milliseconds since 1970.
+    before_ms: Option<u64>,
+    /// Runs of this key of the queue.
+    key: Option<Box<str>>,
+    /// Runs with this status in the queue.
+    #[param(inline)]
+    queue: Option<QueueName>,
+    /// Runs without a new entry since this time, in milliseconds since 1970.
+    idle_since_ms: Option<u64>,
+    /// The children of this run, at any depth.
+    parent: Option<String>,
+    /// Only runs that are not children.
+    roots: bool,
+    /// How many runs to return.
+    #[param(minimum = 1, maximum = 1000, default = 20)]
+    limit: Option<usize>,
+    /// The `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// A filter: the runs that match all of its keys.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RunFilter {
+    /// Runs of this agent.
+    agent: Option<Box<str>>,
+    /// Runs of this chart.
+    chart: Option<Box<str>>,
+    /// Runs in this state.
+    state: Option<Box<str>>,
+    /// Runs that are `open` or `ended`, or that ended with this result.
+    status: Option<StatusName>,
+    /// Runs whose goal contains this text; case is ignored.
+    text: Option<Box<str>>,
+    /// Runs created at this time or later, in milliseconds since 1970.
+    from_ms: Option<u64>,
+    /// Runs created before this time, in milliseconds since 1970.
+    before_ms: Option<u64>,
+    /// Runs of this key of the queue.
+    key: Option<Box<str>>,
+    /// Runs with this status in the queue.
+    queue: Option<QueueName>,
+    /// Runs without a new entry since this time, in milliseconds since 1970.
+    idle_since_ms: Option<u64>,
+    /// The children of this run, at any depth.
+    parent: Option<String>,
+    /// Only runs that are not children.
+    roots: bool,
+}
+
+/// Whether a run has ended, and how.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StatusName {
+    Open,
+    Ended,
+    Succeeded,
+    Failed,
+    Budget,
+    Stuck,
+    Cancelled,
+    Denied,
+}
+
+impl StatusName {
+    pub(super) const fn filter(self) -> StatusFilter {
+        StatusFilter::EndedAs(match self {
+            Self::Open => return StatusFilter::Open,
+            Self::Ended => return StatusFilter::Ended,
+            Self::Succeeded => Disposition::Succeeded,
+            Self::Failed => Disposition::Failed,
+            Self::Budget => Disposition::Budget,
+            Self::Stuck => Disposition::Stuck,
+            Self::Cancelled => Disposition::Cancelled,
+            Self::Denied => Disposition::Denied,
+        })
+    }
+}
+
+/// How a run waits for a worker.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum QueueName {
+    Ready,
+    Waiting,
+    Leased,
+    Quarantined,
+}
+
+impl QueueName {
+    const fn status(self) -> QueueStatus {
+        match self {
+            Self::Ready => QueueStatus::Ready,
+            Self::Waiting => QueueStatus::Waiting,
+            Self::Leased => QueueStatus::Leased,
+            Self::Quarantined => QueueStatus::Quarantined,
+        }
+    }
+}
+
+/// A page of runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RunPage {
+    /// The runs, the newest first.
+    runs: Vec<RunObject>,
+    /// The cursor of the next page; null on the last page.
+    next: Option<String>,
+    /// What is damaged and therefore missing.
+    damaged: Vec<String>,
+}
+
+/// List runs, the newest first.
+#[utoipa::path(
+    get,
+    path = "/runs",
+    tag = "runs",
+    params(ListQuery),
+    responses(
+        (status = 200, description = "A page of runs", body = RunPage),
+    )
+)]
+pub(super) async fn list_runs(
+    State(server): State<Arc<Server>>,
+    Asked(query): Asked<ListQuery>,
+) -> Result<Json<RunPage>, HttpProblem> {
+    let page = Page {
+        after: query.cursor.as_deref().map(cursor).transpose()?,
+        limit: query.limit.unwrap_or(PAGE).clamp(1, MOST),
+    };
+    let listed = server.store().list(&query.filter().read()?, &page).await?;
+    Ok(Json(RunPage {
+        runs: listed.runs.iter().map(RunObject::of).collect(),
+        next: listed.next.map(|next| format!("{}.{}", next.made_ms, next.run)),
+        damaged: listed.damaged.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+impl ListQuery {
+    fn filter(self) -> RunFilter {
+        RunFilter {
+            agent: self.agent,
+            chart: self.chart,
+            state: self.state,
+            status: self.status,
+            text: self.text,
+            from_ms: self.from_ms,
+            before_ms: self.before_ms,
+            key: self.key,
+            queue: self.queue,
+            idle_since_ms: self.idle_since_ms,
+            parent: self.parent,
+            roots: self.roots,
+        }
+    }
+}
+
+impl RunFilter {
+    /// Returns the filter as stores take it.
+    pub(super) fn read(self) -> Result<Filter, HttpProblem> {
+        let scope = match (self.parent, self.roots) {
+            (Some(parent), _) => RunScope::Descendants(run_id(&parent).map_err(bad)?),
+            (None, true) => RunScope::Roots,
+            (None, false) => RunScope::All,
+        };
+        Ok(Filter {
+            scope,
+            agent: self.agent,
+            chart: self.chart,
+            state: self.state,
+            status: self.status.map(StatusName::filter),
+            text: self.text,
+            from_ms: self.from_ms,
+            before_ms: self.before_ms,
+            key: self.key,
+            queue: self.queue.map(QueueName::status),
+            idle_since_ms: self.idle_since_ms,
+        })
+    }
+}
+
+/// A parameter that names no run is wrong itself.
+fn bad(problem: HttpProblem) -> HttpProblem {
+    problem.with_status(StatusCode::BAD_REQUEST)
+}
+
+fn cursor(text: &str) -> Result<Cursor, HttpProblem> {
+    let parsed = text.split_once('.').and_then(|(made, run)| {
+        Some(Cursor { made_ms: made.parse().ok()?, run: run.parse().ok()? })
+    });
+    parsed.ok_or_else(|| {
+        let detail = "`cursor` must be the `next` value of an earlier page";
+        HttpProblem::new(StatusCode::BAD_REQUEST, detail, "leave it out for the first page")
+    })
+}
+
+/// A run with its state and its open questions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RunDetail {
+    #[serde(flatten)]
+    row: RunObject,
+    /// Whether it is paused.
+    paused: bool,
+    /// Milliseconds from its first entry to its last one.
+    elapsed_ms: u64,
+    /// What is left of its budgets.
+    #[schema(value_type = Vec<Object>)]
+    budgets: Vec<BudgetView>,
+    /// What a person must answer.
+    #[schema(value_type = Vec<Object>)]
+    questions: Vec<Value>,
+    /// Its result.
+    result: Option<String>,
+    /// The same as data, for agents whose result is more than text.
+    #[schema(value_type = Option<Object>)]
+    report: Option<Value>,
+    /// Why its last turn has no answer.
+    #[schema(value_type = Option<Object>)]
+    error: Option<Value>,
+    /// Its folder and model.
+    #[schema(value_type = Option<Object>)]
+    place: Option<Value>,
+}
+
+/// Read a run.
+#[utoipa::path(
+    get,
+    path = "/runs/{id}",
+    tag = "runs",
+    params(("id" = String, Path, description = "The run's id")),
+    responses(
+        (status = 200, description = "The run", body = RunDetail),
+        (status = 404, response = openapi::NotFound),
+    )
+)]
+pub(super) async fn read_run(
+    State(server): State<Arc<Server>>,
+    Named(id): Named<String>,
+) -> Result<Json<RunDetail>, HttpProblem> {
+    let run = run_id(&id)?;
+    let row = server.store().run(&run).await?;
+    let begun = begun(&**server.store(), &run).await?.and_then(|begun| begun.place);
+    let timeline =
+        Timeline::open(server.agents(), Arc::clone(server.store()), &run, row.seq).await?;
+    let mut detail = RunDetail {
+        row: RunObject::of(&row),
+        paused: false,
+        elapsed_ms: 0,
+        budgets: Vec::new(),
+        questions: Vec::new(),
+        result: None,
+        report: None,
+        error: None,
+        place: begun.and_then(|place| serde_json::from_str(place.get()).ok()),
+    };
+    if let (Some(loaded), Some(program)) = (timeline.loaded(), timeline.program()) {
+        let view = view(program, loaded.run.core());
+        detail.paused = view.paused && view.ended.is_none();
+        detail.elapsed_ms = view.now.0;
+        detail.budgets = view.budgets;
+        detail.questions = loaded.questions().iter().map(asked).collect();
+        detail.result = loaded.run.result();
+        detail.report = loaded.run.report().and_then(|report| report.read().ok());
+        detail.error = loaded.run.turn_error().and_then(|error| serde_json::to_value(error).ok());
+    }
+    Ok(Json(detail))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TimelineQuery {
+    /// The first entry, from 1.
+    #[param(minimum = 1, default = 1)]
+    from: Option<u64>,
+    /// How many entries to read.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<usize>,
+}
+
+/// A part of a run's timeline.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct TimelinePage {
+    /// The run.
+    run: String,
+    /// The version of the items.
+    version: u16,
+    /// The items, which docs/timeline.md describes.
+    #[schema(value_type = Vec<Object>)]
+    items: Vec<TimelineItem>,
+    /// The entry to continue from; it may not exist yet.
+    next: u64,
+}
+
+/// Read a part of a run's timeline.
+#[utoipa::path(
+    get,
+    path = "/runs/{id}/timeline",
+    tag = "runs",
+    params(("id" = String, Path, description = "The run's id"), TimelineQuery),
+    responses(
+        (status = 200, description = "The items of the entries", body = TimelinePage),
+        (status = 404, response = openapi::NotFound),
+    )
+)]
+pub(super) async fn read_timeline(
+    State(server): State<Arc<Server>>,
+    Named(id): Named<String>,
+    Asked(query): Asked<TimelineQuery>,
+) -> Result<Json<TimelinePage>, HttpProblem> {
+    let run = run_id(&id)?;
+    let row = server.store().run(&run).await?;
+    // A page past the end is empty.
+    let after = Seq(query.from.unwrap_or(1).saturating_sub(1)).min(row.seq);
+    let mut timeline =
+        Timeline::open(server.agents(), Arc::clone(server.store()), &run, after).await?;
+    let items = timeline.next(query.limit.unwrap_or(100).clamp(1, MOST)).await?;
+    let next = timeline.seq().0.saturating_add(1);
+    Ok(Json(TimelinePage { run: run.to_string(), version: TIMELINE_VERSION, items, next }))
+}

@@ -1,0 +1,238 @@
+//! Items of a timeline as a page tells them: a line, and texts that are cut to a preview.
+
+use pointsman_kernel::{
+    agent::{Answer, OrderKind},
+    body::Body,
+};
+use pointsman_runtime::{
+    observe::Question,
+    timeline::{TimelineItem, TimelineKind},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    calls, dialogue, format,
+    line::Line,
+    watch::{ItemRow, level, pretty, said},
+};
+
+/// An item of the timeline, to be read.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct StoryItem {
+    /// The entry.
+    seq: u64,
+    /// The item's place among those of its entry.
+    index: u16,
+    /// Milliseconds since the run began.
+    at: u64,
+    /// The kind, as in the timeline.
+    #[schema(value_type = String, example = "transition")]
+    kind: Box<str>,
+    /// How it looks: `plain`, `dim`, `bold`, `accent`, `good`, `warning`, `bad` or `struck`.
+    #[schema(example = "good")]
+    tone: &'static str,
+    /// How much it matters: 1 for mechanics, 2 for the story, 3 for turning points.
+    #[schema(example = 2)]
+    level: u8,
+    /// The item in a line.
+    text: String,
+    /// The effect that it is about.
+    effect: Option<String>,
+    /// Who carries the effect out: `model`, `tool`, `child` or `own`.
+    #[schema(value_type = Option<String>)]
+    by: Option<&'static str>,
+    /// The state that a transition enters.
+    #[schema(value_type = Option<String>)]
+    to: Option<Box<str>>,
+    /// The entries in which the governor saw what it rules on.
+    evidence: Vec<u64>,
+    /// Tokens that it cost.
+    tokens: u64,
+    /// Millionths of a currency unit that it cost.
+    money: u64,
+    /// Its texts.
+    parts: Vec<TextPreview>,
+}
+
+/// The start of a text.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct TextPreview {
+    /// How it is written: `markdown`, `text`, `diff` or `json`.
+    #[schema(example = "markdown")]
+    format: &'static str,
+    /// What it is, in a few words.
+    title: String,
+    /// Its start.
+    text: String,
+    /// The bytes of the whole text.
+    bytes: usize,
+    /// Where the rest begins; null if nothing is left.
+    next: Option<usize>,
+}
+
+/// A text of an item, whole.
+pub(super) struct WholeText {
+    format: &'static str,
+    title: String,
+    text: String,
+}
+
+impl WholeText {
+    pub(super) fn new(format: &'static str, title: &str, text: impl Into<String>) -> Self {
+        Self { format, title: title.into(), text: text.into() }
+    }
+
+    /// Returns a part of it, as a person can read it.
+    pub(super) fn part(&self, from: usize, most: usize) -> TextPreview {
+        let bytes = self.text.len();
+        let from = self.text.floor_char_boundary(from.min(bytes));
+        let to = self.text.floor_char_boundary(from.saturating_add(most.max(4)).min(bytes));
+        let part = self.text.get(from..to).unwrap_or_default();
+        TextPreview {
+            format: self.format,
+            title: self.title.clone(),
+            text: format::prose(part),
+            bytes,
+            next: (to < bytes).then_some(to),
+        }
+    }
+}
+
+impl StoryItem {
+    /// Returns an item with previews of at most so many bytes.
+    pub(super) fn of(item: &TimelineItem, most: usize) -> Self {
+        let row = ItemRow::of(item);
+        let (mut tokens, mut money) = (0, 0);
+        let (mut effect, mut by, mut to, mut evidence) = (None, None, None, Vec::new());
+        match &item.kind {
+            TimelineKind::Answered { effect: of, usage, answer, .. } => {
+                (tokens, money) = (usage.tokens, usage.money);
+                effect = Some(of.to_string());
+                by = answered_by(answer);
+            }
+            TimelineKind::Started { effect: of, by: kind, .. } => {
+                (effect, by) = (Some(of.to_string()), started_by(*kind));
+            }
+            TimelineKind::Stopped { effect: of }
+            | TimelineKind::ApprovalAnswered { effect: of, .. } => effect = Some(of.to_string()),
+            TimelineKind::Asked(question) => effect = Some(question.effect.to_string()),
+            TimelineKind::Transition { to: state, .. } => to.clone_from(state),
+            TimelineKind::Verdict(verdict) => {
+                evidence = verdict.evidence.iter().map(|seq| seq.0).collect();
+            }
+            _ => {}
+        }
+        Self {
+            seq: item.seq.0,
+            index: item.index,
+            at: item.at.0,
+            kind: row.kind,
+            tone: row.ink.name(),
+            level: importance(&item.kind),
+            text: row.text,
+            effect,
+            by,
+            to,
+            evidence,
+            tokens,
+            money,
+            parts: texts(&item.kind).iter().map(|text| text.part(0, most)).collect(),
+        }
+    }
+}
+
+const fn started_by(kind: OrderKind) -> Option<&'static str> {
+    match kind {
+        OrderKind::Model => Some("model"),
+        OrderKind::Tool => Some("tool"),
+        OrderKind::Child => Some("child"),
+        OrderKind::Own => Some("own"),
+        _ => None,
+    }
+}
+
+const fn answered_by<T>(answer: &Answer<T>) -> Option<&'static str> {
+    match answer {
+        Answer::Model(_) => Some("model"),
+        Answer::Tool(_) => Some("tool"),
+        Answer::Child(_) => Some("child"),
+        Answer::Own(_) => Some("own"),
+        _ => None,
+    }
+}
+
+/// Returns how much an item matters to a reader.
+const fn importance(kind: &TimelineKind) -> u8 {
+    match kind {
+        TimelineKind::Answered { ok: true, .. }
+        | TimelineKind::Transition { .. }
+        | TimelineKind::Started { call: Some(_), .. }
+        | TimelineKind::Listens { error: None } => 2,
+        TimelineKind::Started { .. }
+        | TimelineKind::Stopped { .. }
+        | TimelineKind::Woke
+        | TimelineKind::Retrying { .. }
+        | TimelineKind::Lifted { .. }
+        | TimelineKind::Raw { .. } => 1,
+        _ => 3,
+    }
+}
+
+/// Returns the texts of an item, whole.
+pub(super) fn texts(kind: &TimelineKind) -> Vec<WholeText> {
+    match kind {
+        TimelineKind::Given { text: Some(text), .. } => {
+            vec![WholeText::new("markdown", "", text.as_str())]
+        }
+        TimelineKind::Answered { answer, .. } => answer_texts(answer),
+        TimelineKind::Started { call: Some(call), .. } => {
+            vec![WholeText::new("diff", "call", joined(calls::whole(call, None)))]
+        }
+        TimelineKind::Asked(question) => vec![about(question, None)],
+        TimelineKind::Verdict(verdict) => {
+            let rule = serde_json::to_value(verdict.rule).unwrap_or_default();
+            let rule = rule.as_str().unwrap_or_default().replace('_', " ");
+            let rule = format!("rule: {rule} ({})", level(verdict.level));
+            let advice =
+                (!verdict.advice.is_empty()).then(|| format!("advice: {}", verdict.advice));
+            let lines: Vec<String> = std::iter::once(rule).chain(advice).collect();
+            vec![WholeText::new("text", "ruling", lines.join("\n"))]
+        }
+        TimelineKind::Transition { from: Some(from), spent, ms, .. } => {
+            let spent = spent.as_ref().map_or_else(String::new, |it| format!(", spending {it}"));
+            let text = format!("after {} in {from}{spent}", format::duration(*ms));
+            vec![WholeText::new("text", "", text)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn answer_texts(answer: &Answer<Body>) -> Vec<WholeText> {
+    let text = said(answer);
+    let first = match answer {
+        Answer::Model(_) => WholeText::new("markdown", "", text),
+        Answer::Own(_) => WholeText::new("json", "report", text),
+        Answer::Tool(_) => WholeText::new("text", "result", text),
+        _ => WholeText::new("text", "", text),
+    };
+    let mut texts: Vec<WholeText> =
+        Some(first).filter(|it| !it.text.is_empty()).into_iter().collect();
+    if let Answer::Model(reply) = answer {
+        texts.extend(reply.calls.iter().map(|call| {
+            let title = format!("proposes {}", format::line(&call.tool, 80));
+            WholeText::new("json", &title, pretty(call.arguments.get()))
+        }));
+    }
+    texts
+}
+
+/// Returns all that a question is about. If the run's folder is known, a text is compared with the
+/// file that it would replace.
+pub(super) fn about(question: &Question, folder: Option<&std::path::Path>) -> WholeText {
+    WholeText::new("diff", "question", joined(dialogue::about(question, folder)))
+}
+
+fn joined(lines: Vec<Line>) -> String {
+    lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,8 @@
+//! The inspector's page in a real browser, over runs of the real program.
+
+mod acting;
+mod facts;
+mod hostile;
+mod large;
+mod rig;
+mod views;

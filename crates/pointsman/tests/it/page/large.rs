@@ -1,0 +1,168 @@
+//! A run of many entries, and many runs: only the visible part is requested, and in the document.
+
+use futures_util::future::try_join_all;
+use pointsman_kernel::{
+    event::{Event, Pauser},
+    id::Seq,
+};
+use pointsman_runtime::{
+    driver::listens,
+    store::{Append, NewRun, SqliteStore, Store as _},
+};
+use pointsman_testing::kept::{WrittenRun, corpus};
+use serde_json::json;
+
+use super::rig::Rig;
+use crate::home::Home;
+
+const ENTRIES: usize = 100_000;
+const RUNS: usize = 10_000;
+/// Elements in the document, for every view.
+const ELEMENTS: u64 = 2_000;
+
+/// Writes a run of many entries into the journal of a home, and returns it.
+fn long_run(home: &Home) -> String {
+    let agents = pointsman_agents::all();
+    let mut run = WrittenRun::cut(&agents, corpus("chat-01").remove(0), |program, core| {
+        listens(program, core) && !core.paused
+    });
+    while run.exported.lines.len() < ENTRIES {
+        let why = format!("pause {}", run.exported.lines.len());
+        run.write(Event::Paused { why, by: Some(Pauser::Person) });
+        run.write(Event::Resumed);
+    }
+    let exported = run.exported;
+    // All of them are written while the run waits, so that one state is true of each.
+    let append = |(at, line): (usize, &String)| Append {
+        run: exported.run.clone(),
+        seq: Seq(at as u64 + 1),
+        line: line.clone().into(),
+        state: "waiting_for_user_input".into(),
+        ended: None,
+        wake: None,
+        snapshot: None,
+        prompts: Vec::new(),
+        message: None,
+    };
+    let mut appends = exported.lines.iter().enumerate().map(append);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    runtime.block_on(async {
+        let path = home.path("state/pointsman/journal.db");
+        std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+        let store = SqliteStore::open(&path).expect("the journal opens");
+        let new = NewRun {
+            agent: exported.agent.clone(),
+            chart: exported.chart.clone(),
+            source: exported.source.clone(),
+            goal: "A very long conversation".into(),
+            created_ms: exported.created_ms,
+            forked: None,
+            messages: Vec::new(),
+            request: None,
+            queue: None,
+        };
+        let first = appends.next().expect("a run has an entry");
+        let lease = store.create(first.into(), new).await.expect("the run is created");
+        loop {
+            let part: Vec<_> = appends.by_ref().take(512).collect();
+            if part.is_empty() {
+                break;
+            }
+            let written = part.into_iter().map(|append| store.append(&lease, append.into()));
+            try_join_all(written).await.expect("entries are written");
+        }
+    });
+    exported.run.to_string()
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn a_hundred_thousand_entries_stay_out_of_the_document() {
+    let home = Home::new("page-long");
+    let run = long_run(&home);
+    let rig = Rig::new(home, &[]);
+    rig.open(&format!("/runs/{run}"));
+    let head = rig.server.json(&format!("/api/v1/runs/{run}"))["steps"].as_u64().expect("a number");
+    assert!(head >= ENTRIES as u64, "{head}");
+    // The server reads the journal once, and the page says how far it is.
+    rig.wait(&format!(
+        "document.querySelector('[data-seq=\"{head}\"]') && document.querySelector('.state.now')"
+    ));
+    for entry in [head, 1, head / 2, head / 2 + 700, 40_000] {
+        rig.script_with(
+            "const it = document.querySelector('.stepper input'); it.value = arguments[0]; \
+            it.dispatchEvent(new Event('change'))",
+            json!(entry.to_string()),
+        );
+        rig.wait(&format!("document.querySelector('.entry.selected')?.dataset.seq === '{entry}'"));
+        rig.wait(&format!(
+            "document.querySelector('.now-line').textContent.startsWith('Entry {}')",
+            grouped(entry)
+        ));
+        let visible = rig.script("const [it, view] = ['.entry.selected', '.story'].map((at) => \
+            document.querySelector(at).getBoundingClientRect()); return it.bottom > view.top && it.top < view.bottom");
+        assert_eq!(visible, json!(true), "entry {entry} is on the screen");
+        assert!(rig.elements() <= ELEMENTS, "entry {entry}: {} elements", rig.elements());
+    }
+    // A screen further costs a few requests of a few hundred kilobytes.
+    rig.script("performance.clearResourceTimings()");
+    for _ in 0..10 {
+        rig.scroll(".story", "800");
+        rig.wait("document.querySelector('.entry') && !document.querySelector('.block.waiting')");
+        assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+    }
+    let cost = rig.script(
+        "const all = performance.getEntriesByType('resource'); \
+        return [all.length, all.reduce((sum, it) => sum + it.transferSize, 0)]",
+    );
+    let (requests, bytes) =
+        (cost[0].as_u64().unwrap_or(u64::MAX), cost[1].as_u64().unwrap_or(u64::MAX));
+    assert!(requests <= 10 && bytes < 1 << 20, "{requests} requests, {bytes} bytes");
+    rig.script_with(
+        "const it = document.querySelector('.find input'); it.value = arguments[0]; \
+        it.form.requestSubmit()",
+        json!("pause 777"),
+    );
+    rig.wait("/^1 of \\d+$/.test(document.querySelector('.place').textContent)");
+    assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+}
+
+fn grouped(number: u64) -> String {
+    let text = number.to_string();
+    if text.len() <= 3 {
+        return text;
+    }
+    let (head, tail) = text.split_at(text.len() - 3);
+    format!("{head},{tail}")
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn ten_thousand_runs_are_scrolled_through_in_parts() {
+    let home = Home::new("page-many");
+    let lines: Vec<String> = (0..RUNS)
+        .map(|at| json!({ "agent": "note.toml", "goal": format!("Goal {at}") }).to_string())
+        .collect();
+    home.write("many.jsonl", &lines.join("\n"));
+    let (code, _, told) = home.pointsman(&["submit", "--file", "many.jsonl", "--delay", "30d"]);
+    assert_eq!(code, 0, "{told}");
+    let rig = Rig::new(home, &[]);
+    rig.open("/");
+    rig.wait("document.querySelector('.row')");
+    assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+    let loaded = rig.script("return performance.getEntriesByType('resource')\
+        .filter((it) => it.name.includes('/api/v1/runs')).reduce((sum, it) => sum + it.transferSize, 0)");
+    assert!(loaded.as_u64().unwrap_or(u64::MAX) < 300_000, "{loaded} bytes for the first screen");
+    let mut seen = 0;
+    while seen < RUNS {
+        rig.scroll(".runs", "it.scrollHeight");
+        rig.wait(&format!("parseInt(document.querySelector('.list-head .dim').textContent.replaceAll(',', ''), 10) > {seen}"));
+        let count = rig.script("return parseInt(document.querySelector('.list-head .dim').textContent.replaceAll(',', ''), 10)");
+        seen = usize::try_from(count.as_u64().unwrap_or(0)).unwrap_or(0);
+        assert!(rig.elements() <= ELEMENTS, "{} elements after {seen} runs", rig.elements());
+    }
+    rig.scroll(".runs", "it.scrollHeight");
+    rig.wait(
+        "[...document.querySelectorAll('.row .goal')].some((it) => it.textContent === 'Goal 0')",
+    );
+}

@@ -1,0 +1,161 @@
+//! A server with runs, and a browser in front of it.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use pointsman_webdriver::browser::{Browser, BrowserSettings};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::{
+    home::Home,
+    serve::{SOON, Server},
+};
+
+/// A browser that shows the page of a server.
+pub(super) struct Rig {
+    pub(super) home: Home,
+    pub(super) server: Server,
+    browser: Option<Browser>,
+    runtime: Runtime,
+}
+
+impl Rig {
+    /// Imports kept runs into a home, and starts a server and a browser over it.
+    pub(super) fn new(home: Home, kept: &[&str]) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+        for name in kept {
+            let file = folder.join(format!("{name}.jsonl")).display().to_string();
+            let (code, _, told) = home.pointsman(&["import", &file]);
+            assert_eq!(code, 0, "{name}: {told}");
+        }
+        let server = Server::start(&home, &["--jobs", "2"]);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime starts");
+        let mut settings = BrowserSettings::default();
+        settings.flags.push("--window-size=1400,900".into());
+        settings.start = SOON;
+        settings.command = SOON;
+        let browser = runtime.block_on(Browser::open(&settings)).expect("the browser starts");
+        Self { home, server, browser: Some(browser), runtime }
+    }
+
+    fn browser(&self) -> &Browser {
+        self.browser.as_ref().expect("it is open")
+    }
+
+    /// Opens an address of the server.
+    pub(super) fn open(&self, path: &str) {
+        let url = format!("http://{}{path}", self.server.address);
+        self.runtime.block_on(self.browser().goto(&url)).expect("the page loads");
+    }
+
+    /// Runs a script in the page.
+    pub(super) fn script(&self, body: &str) -> Value {
+        self.runtime.block_on(self.browser().script(body, Vec::new())).expect("the script runs")
+    }
+
+    /// Runs a script with an argument.
+    pub(super) fn script_with(&self, body: &str, argument: Value) -> Value {
+        let ran = self.runtime.block_on(self.browser().script(body, vec![argument]));
+        ran.expect("the script runs")
+    }
+
+    /// Returns the text of the element that a selector finds.
+    pub(super) fn text(&self, selector: &str) -> String {
+        let body = "return document.querySelector(arguments[0])?.textContent ?? ''";
+        self.script_with(body, json!(selector)).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Presses the element that a selector finds.
+    pub(super) fn press(&self, selector: &str) {
+        self.wait(&format!("document.querySelector({})", json!(selector)));
+        self.script_with("document.querySelector(arguments[0]).click()", json!(selector));
+    }
+
+    /// Presses a key on the page.
+    pub(super) fn key(&self, key: &str) {
+        let body = "document.body.dispatchEvent(new KeyboardEvent('keydown', \
+                    { key: arguments[0], bubbles: true, cancelable: true }))";
+        self.script_with(body, json!(key));
+    }
+
+    /// Waits until an expression is true in the page.
+    pub(super) fn wait(&self, expression: &str) {
+        let since = Instant::now();
+        while self.script(&format!("return Boolean({expression})")) != json!(true) {
+            let page = self.text("main");
+            assert!(since.elapsed() < SOON, "`{expression}` was not so:\n{page}");
+            thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Waits until the story and the moment of the open run are drawn.
+    pub(super) fn ready(&self) {
+        self.wait("document.querySelector('.entry') && document.querySelector('.state.now')");
+    }
+
+    /// Scrolls an element, waits until that is drawn, and returns whether it moved.
+    pub(super) fn scroll(&self, selector: &str, by: &str) -> bool {
+        let moved = self.script(&format!(
+            "const it = document.querySelector('{selector}'); const was = it.scrollTop; \
+             delete document.body.dataset.drawn; it.scrollTop += {by}; \
+             const drawn = () => {{ document.body.dataset.drawn = '1'; }}; \
+             requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))); \
+             return Math.abs(it.scrollTop - was) > 1"
+        ));
+        self.wait("document.body.dataset.drawn");
+        moved == json!(true)
+    }
+
+    /// Returns the number of elements in the document.
+    pub(super) fn elements(&self) -> u64 {
+        let count = self.script("return document.querySelectorAll('*').length");
+        count.as_u64().expect("it is a number")
+    }
+
+    /// Returns the ids of the runs, the newest first.
+    pub(super) fn runs(&self) -> Vec<(String, String)> {
+        let page = self.server.json("/api/v1/runs?limit=1000");
+        let runs = page["runs"].as_array().expect("a list").iter();
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        runs.map(|run| (text(&run["run"]), text(&run["agent"]))).collect()
+    }
+
+    /// Returns the newest run of an agent.
+    pub(super) fn run_of(&self, agent: &str) -> String {
+        let run = self.runs().into_iter().find(|(_, of)| of == agent);
+        run.unwrap_or_else(|| panic!("the list has a run of {agent}")).0
+    }
+
+    /// Gives the page a token, for this tab.
+    pub(super) fn sign_in(&self) {
+        let (code, token, told) =
+            self.home.pointsman(&["token", "create", "--role", "admin", "--page"]);
+        assert_eq!(code, 0, "{told}");
+        let body = "sessionStorage.setItem('pointsman.token', arguments[0])";
+        self.script_with(body, json!(token.trim()));
+    }
+
+    /// Keeps a picture of the page, where a folder for pictures is named.
+    pub(super) fn picture(&self, name: &str) {
+        let Some(folder) = std::env::var_os("POINTSMAN_PICTURES") else { return };
+        let picture = self.runtime.block_on(self.browser().screenshot()).expect("a picture");
+        fs::create_dir_all(&folder).expect("the folder is made");
+        fs::write(Path::new(&folder).join(format!("{name}.png")), picture).expect("it is written");
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        if let Some(browser) = self.browser.take() {
+            self.runtime.block_on(browser.close());
+        }
+    }
+}

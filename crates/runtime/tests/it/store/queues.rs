@@ -1,0 +1,67 @@
+//! The queue's index: it is derived, and is never relied upon where it is wrong.
+
+use pointsman_runtime::store::{NewRun, QueueOptions, Release, SqliteStore, Store as _, Worker};
+
+use super::{Script, TempFolder, new_run};
+
+/// Queues runs of which one waits for a message.
+async fn queued(store: &SqliteStore) {
+    for (name, made) in [("a", 1), ("b", 2), ("waits", 3)] {
+        let mut first = Script::new(name).next("it begins");
+        first.wake = None;
+        let new_run = NewRun { queue: Some(QueueOptions::default()), ..new_run(made) };
+        let lease = store.create(first.into(), new_run).await.expect("the run is created");
+        if name == "waits" {
+            let parked = Release::Parked { read: None };
+            store.release(lease, parked).await.expect("the run is parked");
+        }
+    }
+}
+
+async fn ready(store: &SqliteStore) -> Vec<String> {
+    let leases = store.claim_ready(9, &Worker::default()).await.expect("the store answers");
+    leases.iter().map(|lease| lease.run().to_string()).collect()
+}
+
+#[tokio::test]
+async fn a_journal_without_the_index_is_upgraded_and_its_queue_goes_on() {
+    let folder = TempFolder::new("unindexed");
+    queued(&folder.store()).await;
+    let before = "DROP INDEX ready; PRAGMA user_version = 2";
+    folder.raw().execute_batch(before).expect("the SQL runs");
+    assert_eq!(ready(&folder.store()).await, ["a", "b"]);
+    let format = folder.raw().pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    assert_eq!(format.expect("it has one"), 3);
+}
+
+#[tokio::test]
+async fn an_index_that_lacks_a_run_is_made_anew() {
+    let folder = TempFolder::new("index");
+    queued(&folder.store()).await;
+    // The index stays as it is while its table changes: as a lost write of one page leaves it.
+    let raw = folder.raw();
+    let index: (String, i64) = raw
+        .query_row("SELECT sql, rootpage FROM sqlite_schema WHERE name = 'ready'", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .expect("there is one");
+    let row: (Vec<u8>, i64) = raw
+        .query_row("SELECT at_seal, at_ms FROM queue WHERE run = 'b'", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .expect("it is queued");
+    raw.execute_batch("UPDATE queue SET at_ms = NULL WHERE run = 'b'").expect("the SQL runs");
+    let hide = "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'ready'";
+    raw.execute_batch(hide).expect("the SQL runs");
+    drop(raw);
+    let raw = folder.raw();
+    raw.execute("UPDATE queue SET at_ms = ?2, at_seal = ?1 WHERE run = 'b'", row)
+        .expect("the SQL runs");
+    raw.execute_batch("PRAGMA writable_schema = ON").expect("the SQL runs");
+    let show = "INSERT INTO sqlite_schema VALUES ('index', 'ready', 'queue', ?2, ?1)";
+    raw.execute(show, index).expect("the SQL runs");
+    drop(raw);
+    assert_eq!(ready(&folder.store()).await, ["a", "b"]);
+    let told = folder.raw().query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+    assert_eq!(told.expect("it can be asked"), "ok");
+}

@@ -1,0 +1,143 @@
+//! The processes of a storm: workers that are killed, suspended and started again, and a watcher.
+
+use std::{
+    io::Write as _,
+    net::{Ipv4Addr, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::LEASE;
+use crate::{
+    program::Home,
+    server::{Ready, Server},
+};
+
+/// Runs that one worker drives at a time.
+const JOBS: &str = "24";
+/// The variable that plants a fault.
+const PLANT: &str = "POINTSMAN_PLANT";
+
+/// Workers, each with its own way to the server.
+pub(super) struct Workers {
+    processes: Vec<Process>,
+    pub(super) kills: usize,
+    /// The workers that were suspended, by their process ids.
+    pub(super) suspensions: Vec<u32>,
+}
+
+struct Process {
+    url: String,
+    /// How far its clock is off, in seconds.
+    ahead: u64,
+    child: Child,
+}
+
+/// How every worker of a storm is started.
+pub(super) struct Place {
+    pub(super) home: Arc<Home>,
+    pub(super) effects: PathBuf,
+    pub(super) redis: String,
+    pub(super) fault: Option<&'static str>,
+}
+
+impl Process {
+    fn start(url: &str, ahead: u64, place: &Place) -> Result<Self> {
+        let lease = format!("{}s", LEASE.as_secs());
+        let words = ["worker", "--jobs", JOBS, "--lease", &lease, "--store", url];
+        let mut command = place.home.child(words);
+        command.args(["--redis", &place.redis]);
+        command.env("POINTSMAN_EFFECT_LOG", &place.effects);
+        command.env("POINTSMAN_CLOCK_AHEAD", ahead.to_string());
+        if let Some(fault) = place.fault {
+            command.env(PLANT, fault);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().context("starting a worker")?;
+        Ok(Self { url: url.into(), ahead, child })
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let signals = format!("kill -s {signal} {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &signals]).status().context("starting sh")?;
+        ensure!(sent.success(), "a worker is not there");
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        // One that has ended already cannot be killed.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Workers {
+    /// Starts a worker for each way, the last one with a clock that is ten minutes ahead.
+    pub(super) fn start(ways: &[String], place: &Place) -> Result<Self> {
+        let mut processes = Vec::new();
+        for (number, way) in ways.iter().enumerate() {
+            let ahead = if number + 1 == ways.len() { 600 } else { 0 };
+            processes.push(Process::start(way, ahead, place)?);
+        }
+        Ok(Self { processes, kills: 0, suspensions: Vec::new() })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// Kills a worker, and starts another in its place.
+    pub(super) fn kill(&mut self, worker: usize, place: &Place) -> Result<()> {
+        let Some(process) = self.processes.get_mut(worker) else { return Ok(()) };
+        process.end();
+        *process = Process::start(&process.url, process.ahead, place)?;
+        self.kills += 1;
+        Ok(())
+    }
+
+    /// Starts those again that have ended: one that cannot reach its server does at its start.
+    pub(super) fn revive(&mut self, place: &Place) -> Result<()> {
+        for process in &mut self.processes {
+            if process.child.try_wait()?.is_some() {
+                *process = Process::start(&process.url, process.ahead, place)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn suspend(&mut self, worker: usize) -> Result<()> {
+        let Some(process) = self.processes.get(worker) else { return Ok(()) };
+        self.suspensions.push(process.child.id());
+        process.signal("STOP")
+    }
+
+    pub(super) fn go_on(&self, worker: usize) -> Result<()> {
+        self.processes.get(worker).map_or(Ok(()), |process| process.signal("CONT"))
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.processes.iter_mut().for_each(Process::end);
+    }
+}
+
+/// Starts a watcher: a process of this very program, which ends when its input closes.
+pub(super) fn watcher(url: &str, seen: &Path, port: u16, fault: Option<&str>) -> Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["chaos-watch", "--store", url, "--seen"]).arg(seen);
+    if let Some(fault) = fault {
+        command.env(PLANT, fault);
+    }
+    // It is there as soon as its server is.
+    Server::start(command, port, Ready::Listens, LEASE * 10)
+}
+
+/// Sends a command to Redis.
+pub(super) fn tell_redis(port: u16, words: &str) -> Result<()> {
+    let mut redis = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).context("reaching Redis")?;
+    redis.write_all(format!("{words}\r\n").as_bytes()).context("speaking to Redis")
+}
