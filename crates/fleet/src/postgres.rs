@@ -198,8 +198,8 @@ impl Store for PostgresStore {
         Ok(message)
     }
 
-    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        self.database.discard(message).await
+    async fn discard(&self, lease: &Lease, message: MessageId) -> Result<(), StoreError> {
+        self.database.discard(lease, message).await
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {

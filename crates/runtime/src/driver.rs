@@ -507,7 +507,7 @@ impl Driver {
     }
 
     async fn discard(&mut self, message: MessageId) -> Result<(), DriveError> {
-        match self.context.store.discard(message).await {
+        match self.journal.discard(message).await {
             // The entry that ends a run takes all its messages away.
             Ok(()) | Err(StoreError::NoSuchMessage { .. }) => Ok(()),
             Err(error) => Err(error.into()),

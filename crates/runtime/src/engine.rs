@@ -127,7 +127,7 @@ impl Engine {
         let (told, notices) = handle::notices();
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
         let lease = self.claim(run).await?;
-        self.unpause(run).await?;
+        self.unpause(&lease).await?;
         let heard = self.store.messages(run).await?.is_empty();
         let driver = Driver::rejoin(self.context(vec![told]), program, lease, heard).await?;
         RunHandle::drive(driver, self.executor.watch(), notices).await
@@ -226,7 +226,7 @@ impl Engine {
     ) -> Result<Driver, EngineError> {
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
         let lease = self.claim(run).await?;
-        self.unpause(run).await?;
+        self.unpause(&lease).await?;
         Ok(Driver::resume_granting(self.context(observers), program, lease, grants).await?)
     }
 
@@ -236,10 +236,10 @@ impl Engine {
     }
 
     /// Withdraws pauses that the run has not taken yet, because it is being resumed.
-    pub(crate) async fn unpause(&self, run: &RunId) -> Result<(), EngineError> {
-        for message in self.store.messages(run).await? {
+    pub(crate) async fn unpause(&self, lease: &Lease) -> Result<(), EngineError> {
+        for message in self.store.messages(lease.run()).await? {
             if matches!(message.event(), Ok(Event::Paused { .. })) {
-                self.store.discard(message.id).await?;
+                self.store.discard(lease, message.id).await?;
             }
         }
         Ok(())

@@ -9,7 +9,10 @@ use pointsman_kernel::id::{Digest, EffectId, Seq};
 
 use crate::{
     plant,
-    store::{Append, Lease, NewRun, Release, RunId, Store, StoreError, protocol::AppendFailure},
+    store::{
+        Append, Lease, MessageId, NewRun, Release, RunId, Store, StoreError,
+        protocol::AppendFailure,
+    },
 };
 
 /// The delay before a write with a lost answer is retried; it doubles each time.
@@ -107,6 +110,15 @@ impl Journal {
             again: false,
             epoch,
         })
+    }
+
+    /// Removes a message of the run that no entry will take.
+    pub(crate) async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
+        match &self.lease {
+            Some(lease) => self.store.discard(lease, message).await,
+            // A run without a lease has no entry, and so no messages.
+            None => Err(StoreError::NoSuchMessage { message }),
+        }
     }
 
     /// Gives the run up, so that another owner can claim it.

@@ -198,8 +198,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Sends a message to a run.
     async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError>;
 
-    /// Removes a message that no entry will take.
-    async fn discard(&self, message: MessageId) -> Result<(), StoreError>;
+    /// Removes a message of a run that no entry will take. Only the run's owner can tell that, so a
+    /// lease that a later one has ended is [`StoreError::Fenced`], and the message stays for the
+    /// next owner.
+    async fn discard(&self, lease: &Lease, message: MessageId) -> Result<(), StoreError>;
 
     /// Returns the messages that wait for a run, the oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError>;

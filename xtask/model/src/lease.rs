@@ -65,6 +65,8 @@ pub(crate) enum ProtocolFault {
     SkewedClock,
     /// A request is carried out although its lease was given up.
     LateAppend,
+    /// An owner discards a message whatever its epoch.
+    LateDiscard,
 }
 
 /// What went wrong.
@@ -77,6 +79,7 @@ pub(crate) enum BrokenRule {
     Unwritten,
     PastLease,
     LostWake,
+    LostMessage,
 }
 
 /// What has come about, so that a search that sees too little is noticed.
@@ -87,6 +90,7 @@ pub(crate) struct Seen {
     found: bool,
     retried: bool,
     fenced: bool,
+    discarded: bool,
     woken: bool,
     stopped: bool,
 }
@@ -116,6 +120,7 @@ pub(crate) enum Happening {
     LoseClaim { worker: usize },
     Renew { worker: usize },
     ReadMail { worker: usize },
+    Discard { worker: usize },
     Append { worker: usize },
     Arrive { request: usize },
     LoseAnswer { request: usize },
@@ -195,6 +200,7 @@ impl Model for Protocol {
             }
             Happening::Renew { worker } => next.renew(worker, self),
             Happening::ReadMail { worker } => next.read_mail(worker),
+            Happening::Discard { worker } => next.discard(worker, self),
             Happening::Append { worker } => next.append(worker, self),
             Happening::Arrive { request } => next.arrive(request, self, true),
             Happening::LoseAnswer { request } => {
@@ -241,10 +247,12 @@ impl Model for Protocol {
             never!(Unwritten, "an effect's entry is written first"),
             never!(PastLease, "no permit past a lease"),
             never!(LostWake, "no wake-up is lost"),
+            never!(LostMessage, "no message is discarded by an owner that lacks entries"),
             sometimes!(takeover, "a run is taken over"),
             sometimes!(found, "an entry whose answer was lost is found"),
             sometimes!(retried, "an entry that was not written is tried again"),
             sometimes!(fenced, "a late owner is refused"),
+            sometimes!(discarded, "a message is discarded"),
             sometimes!(woken, "a message wakes a run"),
             sometimes!(stopped, "an owner stops before its lease ends"),
         ]

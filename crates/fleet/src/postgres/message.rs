@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use pointsman_kernel::id::Digest;
-use pointsman_runtime::store::{MailboxMessage, MessageId, RunId, StoreDamage, StoreError};
-use tokio_postgres::{Row, types::Type};
+use pointsman_runtime::store::{Lease, MailboxMessage, MessageId, RunId, StoreDamage, StoreError};
+use tokio_postgres::{
+    Row,
+    types::{ToSql, Type},
+};
 
 use super::{
-    checksum::{self, unsigned},
+    checksum::{self, signed, unsigned},
     database::{Database, Params},
     read::{damaged, run_id},
 };
@@ -26,6 +29,26 @@ WITH r AS (
 INSERT INTO pointsman.message (id, run, body, at_ms, checksum)
 SELECT mail, id, $2, pointsman.now_ms(), $3 FROM r RETURNING id";
 
+/// A run that its owner still has: its lease is the last one, and was not given up.
+const OWNED: &str = "
+SELECT r.id FROM pointsman.run r WHERE r.id = $1 AND r.epoch = $2
+    AND NOT (r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended'))";
+
+/// Only the owner of a run can tell that no entry will take a message. Otherwise one that was suspended
+/// past its lease would throw away what the next owner has yet to read. The message is locked before its
+/// run, as by an entry.
+const DISCARD: &str = "
+WITH m AS (
+    SELECT id FROM pointsman.message WHERE id = $3 AND run = $1 FOR UPDATE
+), owned AS (
+    SELECT r.id FROM pointsman.run r WHERE r.id = $1 AND r.epoch = $2
+        AND NOT (r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended'))
+        AND EXISTS (SELECT FROM m)
+    FOR SHARE
+)
+DELETE FROM pointsman.message USING owned
+WHERE message.id = $3 AND message.run = owned.id RETURNING message.id";
+
 impl Database {
     pub(super) async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
         let sum = checksum::message(run.as_str(), body).to_vec();
@@ -37,11 +60,23 @@ impl Database {
         sent.ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
     }
 
-    pub(super) async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        let sql = "DELETE FROM pointsman.message WHERE id = $1 RETURNING id";
-        let gone = self.write(sql, &[(&message.number(), Type::INT8)]).await;
-        let gone = gone.map_err(|failure| failure.write(None, None))?;
-        gone.first().map(drop).ok_or(StoreError::NoSuchMessage { message })
+    pub(super) async fn discard(
+        &self,
+        lease: &Lease,
+        message: MessageId,
+    ) -> Result<(), StoreError> {
+        let (run, epoch, number) = (lease.run(), signed(lease.epoch()), message.number());
+        let owner = [(&run.as_str() as &(dyn ToSql + Sync), Type::TEXT), (&epoch, Type::INT8)];
+        let both = [owner.as_slice(), &[(&number, Type::INT8)]].concat();
+        let gone = self.write(DISCARD, &both).await;
+        if !gone.map_err(|failure| failure.write(Some(run), None))?.is_empty() {
+            return Ok(());
+        }
+        let owned = self.read(OWNED, &owner).await;
+        if owned.map_err(|failure| failure.read(Some(run)))?.is_empty() {
+            return Err(StoreError::Fenced { run: run.clone() });
+        }
+        Err(StoreError::NoSuchMessage { message })
     }
 
     /// Returns the messages that wait for a run, or for any.

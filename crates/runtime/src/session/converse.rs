@@ -215,8 +215,8 @@ impl Session {
         let context = engine.context(observers);
         let driver = self.threads.block_on(async {
             let lease = engine.claim(id).await?;
-            self.reopen(id, closed(program.agent())).await?;
-            engine.unpause(id).await?;
+            self.reopen(&lease, closed(program.agent())).await?;
+            engine.unpause(&lease).await?;
             let heard = !self.store.messages(id).await?.iter().any(is_word);
             Ok::<_, SessionError>(Driver::rejoin(context, program, lease, heard).await?)
         })?;

@@ -17,7 +17,7 @@ use crate::{
     driver::listens,
     engine::claim,
     mailbox::given,
-    store::{MailboxMessage, RunId},
+    store::{Lease, MailboxMessage, Release, RunId},
     timeline::words,
 };
 
@@ -93,10 +93,14 @@ impl Session {
     }
 
     /// Withdraws the end of the input: a conversation is being resumed.
-    pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
-        for message in self.store.messages(id).await? {
+    pub(super) async fn reopen(
+        &self,
+        lease: &Lease,
+        closed: Option<u16>,
+    ) -> Result<(), SessionError> {
+        for message in self.store.messages(lease.run()).await? {
             if closed.is_some() && given(&message) == closed {
-                self.store.discard(message.id).await?;
+                self.store.discard(lease, message.id).await?;
             }
         }
         Ok(())
@@ -109,12 +113,15 @@ impl Session {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
             end::settle(&self.idle(), claim(&*self.store, &child).await?).await?;
+            // Two processes may continue it at once: one of them moves the messages.
+            let Some(ended) = self.store.claim(id).await? else { return Ok(child) };
             for message in self.store.messages(id).await? {
                 if text(&message).is_some() {
                     self.store.send(&child, &message.body).await?;
-                    self.store.discard(message.id).await?;
+                    self.store.discard(&ended, message.id).await?;
                 }
             }
+            self.store.release(ended, Release::Ready).await?;
             Ok(child)
         })
     }

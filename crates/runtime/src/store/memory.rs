@@ -297,9 +297,16 @@ impl Store for MemoryStore {
         Ok(message)
     }
 
-    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        let found = self.lock().messages.remove(&message);
-        found.map(drop).ok_or(StoreError::NoSuchMessage { message })
+    async fn discard(&self, lease: &Lease, message: MessageId) -> Result<(), StoreError> {
+        let (mut runs, run) = (self.lock(), lease.run());
+        if runs.record(run)?.epoch != lease.epoch() {
+            return Err(StoreError::Fenced { run: run.clone() });
+        }
+        if runs.messages.get(&message).is_none_or(|found| found.run != *run) {
+            return Err(StoreError::NoSuchMessage { message });
+        }
+        runs.messages.remove(&message);
+        Ok(())
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {

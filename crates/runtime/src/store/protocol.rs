@@ -39,9 +39,14 @@ pub enum AppendCheck {
 }
 
 impl<L: PartialEq> JournalTip<L> {
+    /// Returns whether a lease is over: its owner writes nothing more, and discards no message.
+    pub const fn fences(&self, epoch: u64) -> bool {
+        self.epoch != epoch || self.given_up
+    }
+
     /// Judges an entry that was written under a lease, to follow an entry.
     pub fn judge(&self, epoch: u64, seq: u64, prev: &L) -> AppendCheck {
-        if self.epoch != epoch || self.given_up {
+        if self.fences(epoch) {
             AppendCheck::Fenced
         } else if self.seq.checked_add(1) != Some(seq) {
             AppendCheck::Conflict

@@ -247,8 +247,12 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        self.ask(WriteRequest::Discard(message)).await.map(drop)
+    async fn discard(&self, lease: &Lease, message: MessageId) -> Result<(), StoreError> {
+        let run = lease.run().clone();
+        let claimed: &SqliteClaim =
+            lease.guard().ok_or_else(|| StoreError::Fenced { run: run.clone() })?;
+        let term = claimed.active_term.term();
+        self.ask(WriteRequest::Discard { run, term, message }).await.map(drop)
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {

@@ -23,6 +23,8 @@ use pointsman_runtime::store::{
 pub enum PlantedFault {
     /// It takes the entries of an owner that was lost.
     Unfenced,
+    /// It lets an owner that was lost discard messages.
+    UnfencedDiscard,
     /// It grants a run to a second owner.
     SecondOwner,
     /// It announces nothing.
@@ -153,13 +155,13 @@ impl Store for Planted {
         let own = lease.guard::<Arc<Lease>>().map(Arc::clone);
         drop(lease);
         if let Some(own) = own.and_then(Arc::into_inner) {
-            self.inner.release(own, how).await?;
-        }
-        if self.fault == PlantedFault::LostMessage {
-            tokio::task::yield_now().await;
-            for message in self.inner.messages(&run).await? {
-                self.inner.discard(message.id).await?;
+            if self.fault == PlantedFault::LostMessage {
+                tokio::task::yield_now().await;
+                for message in self.inner.messages(&run).await? {
+                    self.inner.discard(&own, message.id).await?;
+                }
             }
+            self.inner.release(own, how).await?;
         }
         Ok(())
     }
@@ -194,8 +196,13 @@ impl Store for Planted {
         self.inner.send(run, body).await
     }
 
-    async fn discard(&self, message: MessageId) -> Result<(), StoreError> {
-        self.inner.discard(message).await
+    async fn discard(&self, lease: &Lease, message: MessageId) -> Result<(), StoreError> {
+        let own = match self.fault {
+            PlantedFault::UnfencedDiscard => self.last(lease.run()),
+            _ => lease.guard::<Arc<Lease>>().map(Arc::clone),
+        };
+        let own = own.ok_or_else(|| StoreError::Fenced { run: lease.run().clone() })?;
+        self.inner.discard(&own, message).await
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {

@@ -19,13 +19,14 @@ use crate::script::{Script, id, new_run, write};
 /// How often a race is run.
 pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 21] = [
+pub(super) const ALL: [Rule; 22] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
     ("entries follow each other along the chain", |bench| Box::pin(chained(bench))),
     ("the columns beside a line are read with it", |bench| Box::pin(kept(bench))),
     ("a message waits until one entry takes it", |bench| Box::pin(messages(bench))),
+    ("an owner that was lost discards no message", |bench| Box::pin(undiscarded(bench))),
     ("a change is announced to other owners", |bench| Box::pin(announced(bench))),
     ("a letter that comes between two owners is not lost", |bench| Box::pin(handed_over(bench))),
     ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
@@ -224,7 +225,7 @@ async fn messages(bench: &dyn Bench) -> Checked {
     }
     let at = theirs.run(&script.run).await.map_err(failed)?.seq;
     expect(at == Seq(2), || format!("a refused entry was written: {at:?}"))?;
-    ours.discard(second).await.map_err(failed)?;
+    ours.discard(&lease, second).await.map_err(failed)?;
     let third = theirs.send(&script.run, "third").await.map_err(failed)?;
     expect(third > second, || "a letter's number is given twice".into())?;
     match theirs.send(&id("nobody"), "hello").await {
@@ -236,6 +237,30 @@ async fn messages(bench: &dyn Bench) -> Checked {
     ours.append(&lease, last.into()).await.map_err(failed)?;
     let left = theirs.messages(&script.run).await.map_err(failed)?;
     expect(left.is_empty(), || format!("a run that has ended has letters: {left:?}"))
+}
+
+async fn undiscarded(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (mut script, lost) = Script::create("undiscarded", &*ours, 5).await.map_err(failed)?;
+    bench.kill(&script.run).await;
+    let lease = claim(&*theirs, &script.run).await?;
+    theirs.append(&lease, script.next("theirs").into()).await.map_err(failed)?;
+    let message = theirs.send(&script.run, "for its new owner").await.map_err(failed)?;
+    match ours.discard(&lost, message).await {
+        Err(StoreError::Fenced { .. }) => {}
+        other => return Err(format!("a lost owner discards a message: {other:?}")),
+    }
+    let waiting = theirs.messages(&script.run).await.map_err(failed)?;
+    expect(waiting.iter().any(|it| it.id == message), || format!("the messages are {waiting:?}"))?;
+    // Another run's owner knows nothing of this one's messages.
+    let (_, other) = Script::create("undiscarded-other", &*ours, 5).await.map_err(failed)?;
+    match ours.discard(&other, message).await {
+        Err(StoreError::NoSuchMessage { .. }) => {}
+        other => return Err(format!("another run's owner discards a message: {other:?}")),
+    }
+    theirs.discard(&lease, message).await.map_err(failed)?;
+    let waiting = ours.messages(&script.run).await.map_err(failed)?;
+    expect(waiting.is_empty(), || format!("a discarded message waits: {waiting:?}"))
 }
 
 /// Waits for a hint that fits.

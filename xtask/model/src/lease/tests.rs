@@ -52,6 +52,11 @@ fn a_permit_past_a_lease_is_found() {
 }
 
 #[test]
+fn a_message_that_a_lost_owner_discards_is_found() {
+    assert_eq!(broken(ProtocolFault::LateDiscard), Some(BrokenRule::LostMessage));
+}
+
+#[test]
 fn an_entry_that_arrives_after_its_run_was_given_up_is_found() {
     // The queue may have given the run to the next owner, or say that it waits.
     let rule = broken(ProtocolFault::LateAppend);

@@ -92,6 +92,9 @@ impl Fleet {
                 if hold.takes.is_none() && server.messages.iter().any(|it| *it > hold.read) {
                     actions.push(Happening::ReadMail { worker });
                 }
+                if hold.takes.is_some() {
+                    actions.push(Happening::Discard { worker });
+                }
                 if hold.seq < bounds.entries {
                     actions.push(Happening::Append { worker });
                 }
@@ -171,6 +174,24 @@ impl Fleet {
                 (hold.read, hold.takes) = (next, Some(next));
             }
         }
+    }
+
+    /// Discards the message that the worker has read: by all entries that it knows of, it is late.
+    pub(super) fn discard(&mut self, worker: usize, protocol: &Protocol) {
+        let Phase::Drives(hold) = self.workers[worker].phase else { return };
+        let Some(message) = hold.takes else { return };
+        let tip = self.server.tip();
+        if tip.fences(hold.epoch) && !protocol.has(ProtocolFault::LateDiscard) {
+            self.seen.fenced = true;
+            return self.give_up(worker, hold);
+        }
+        let waited = self.server.messages.contains(&message);
+        if waited && tip.seq != hold.seq {
+            self.broken.get_or_insert(BrokenRule::LostMessage);
+        }
+        self.seen.discarded |= waited;
+        self.server.messages.retain(|it| *it != message);
+        self.workers[worker].phase = Phase::Drives(Hold { takes: None, ..hold });
     }
 
     pub(super) fn append(&mut self, worker: usize, protocol: &Protocol) {

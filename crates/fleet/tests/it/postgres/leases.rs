@@ -17,6 +17,7 @@ use pointsman_runtime::{
     store::{Lease, NewRun, QueueOptions, Release, RunId, Store, StoreError, Worker},
 };
 use pointsman_testing::script::{Script, id, new_run};
+use tokio_postgres::Client;
 
 use super::Fresh;
 
@@ -44,7 +45,7 @@ fn names(leases: &[Lease]) -> Vec<&str> {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn expired_lease_is_taken_over_and_fences_its_owner() {
     let fresh = Fresh::new().await;
-    let short = PostgresOptions { lease: Duration::from_millis(50), ..quiet() };
+    let short = PostgresOptions { lease: Duration::from_secs(5), ..quiet() };
     let (ours, theirs) = (fresh.open(short).await, fresh.open(quiet()).await);
     let (mut script, lost) = Script::create("taken", &ours, 5).await.expect("it begins");
     let taken = loop {
@@ -85,7 +86,7 @@ impl DriverContexts for Hanging {
 async fn run_whose_task_hangs_is_taken_over() {
     let fresh = Fresh::new().await;
     let usual = PostgresOptions::default;
-    let hangs = Duration::from_millis(200);
+    let hangs = Duration::from_millis(500);
     let ours = Arc::new(fresh.open(PostgresOptions { lease: hangs * 10, hangs, ..usual() }).await);
     let theirs = fresh.open(usual()).await;
     queue(&*ours, "hangs", "").await;
@@ -137,6 +138,23 @@ async fn an_entry_that_arrives_after_its_lease_expired_is_refused() {
             other => panic!("a run that is {back} was written to: {other:?}"),
         }
     }
+}
+
+/// The next owner, if there is none as yet, has still to read it.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn a_message_is_not_discarded_after_its_lease_expired() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(quiet()).await;
+    queue(&store, "mail", "a").await;
+    let lease = store.claim(&id("mail")).await.expect("it is asked").expect("it is free");
+    let message = store.send(&id("mail"), "yes").await.expect("it is sent");
+    let expire = "UPDATE pointsman.run SET expires_ms = 0 WHERE id = 'mail'";
+    fresh.client().await.batch_execute(expire).await.expect("it expires");
+    assert!(claim_ready(&store, 0).await.is_empty(), "nothing is asked for");
+    let discarded = store.discard(&lease, message).await;
+    assert!(matches!(discarded, Err(StoreError::Fenced { .. })), "{discarded:?}");
+    assert_eq!(store.messages(&id("mail")).await.expect("they are read").len(), 1);
 }
 
 #[tokio::test]
@@ -243,6 +261,22 @@ async fn a_key_with_many_runs_keeps_no_other_key_waiting() {
     assert_eq!(rest.len(), 20);
 }
 
+/// Returns how many updates of runs the server has counted, and how many of them changed no index,
+/// once there are as many as that. It reports a connection's figures when it is idle or ends.
+async fn updates(client: &Client, least: i64) -> (i64, i64) {
+    let asked = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'run'";
+    let counted = async {
+        loop {
+            let row = client.query_one(asked, &[]).await.expect("it is counted");
+            if row.get::<_, i64>(0) >= least {
+                return (row.get(0), row.get(1));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(2), counted).await.expect("the server counts updates")
+}
+
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn entries_leave_the_indexes_of_runs_alone() {
@@ -251,7 +285,11 @@ async fn entries_leave_the_indexes_of_runs_alone() {
     for number in 0..40 {
         queue(&*store, &format!("hot{number}"), "hot").await;
     }
-    let runs = claim_ready(&*store, 40).await.into_iter().map(|lease| {
+    let leases = claim_ready(&*store, 40).await;
+    // Each run was released and claimed, which moves it in the indexes.
+    let client = fresh.client().await;
+    let before = updates(&client, 80).await;
+    let runs = leases.into_iter().map(|lease| {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
             let mut script = Script::new(lease.run().as_str());
@@ -269,15 +307,8 @@ async fn entries_leave_the_indexes_of_runs_alone() {
     for run in runs {
         leases.push(run.await.expect("it ends"));
     }
-    // The server reports a connection's figures when it is idle or ends.
-    let client = fresh.client().await;
     drop((leases, store));
-    let asked = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'run'";
-    let (mut updates, mut hot) = (0_i64, 0_i64);
-    while updates < 40 * 76 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        let row = client.query_one(asked, &[]).await.expect("it is counted");
-        (updates, hot) = (row.get(0), row.get(1));
-    }
-    assert!(hot * 100 >= updates * 95, "{hot} of {updates} updates stay in their page");
+    let after = updates(&client, before.0 + 40 * 76).await;
+    let (all, hot) = (after.0 - before.0, after.1 - before.1);
+    assert!(hot * 100 >= all * 95, "{hot} of {all} updates stay in their page");
 }

@@ -69,7 +69,8 @@ async fn creator_can_claim_a_run_after_a_lost_response() {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn late_response_is_unknown_and_is_found_later() {
     let fresh = Fresh::new().await;
-    let deadline = Duration::from_millis(300);
+    // It holds for every request of the store, so a busy machine must meet it otherwise.
+    let deadline = Duration::from_secs(5);
     let options = PostgresOptions { deadline, heartbeats: false, ..PostgresOptions::default() };
     let store = fresh.open(options).await;
     let (mut script, lease) = Script::create("slow", &store, 5).await.expect("it begins");

@@ -58,7 +58,12 @@ pub(super) enum WriteRequest {
         body: Box<str>,
         at_ms: u64,
     },
-    Discard(MessageId),
+    /// Removes a message of a run, for its owner.
+    Discard {
+        run: RunId,
+        term: Term,
+        message: MessageId,
+    },
     Fork(Box<Forking>),
     /// Parks a run of the queue.
     Park {
@@ -97,11 +102,12 @@ impl WriteRequest {
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
-            Self::Send { run, .. } | Self::Keep { run, .. } | Self::Park { run, .. } => {
-                (Some(run), None)
-            }
+            Self::Send { run, .. }
+            | Self::Discard { run, .. }
+            | Self::Keep { run, .. }
+            | Self::Park { run, .. } => (Some(run), None),
             Self::Fork(forking) => (Some(forking.child()), None),
-            Self::Discard(_) | Self::Enqueue(..) | Self::Prune { .. } | Self::Sweep => (None, None),
+            Self::Enqueue(..) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
     }
 
@@ -131,7 +137,9 @@ impl WriteRequest {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
             Self::Enqueue(..) | Self::Prune { .. } => Change::Lagged,
-            Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
+            Self::Discard { .. } | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => {
+                return None;
+            }
         })
     }
 

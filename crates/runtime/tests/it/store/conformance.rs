@@ -112,6 +112,7 @@ async fn journals_in_a_file_keep_the_rules() {
 async fn a_store_that_breaks_a_rule_is_found_out() {
     for (fault, rule) in [
         (PlantedFault::Unfenced, "an owner that was lost writes nothing"),
+        (PlantedFault::UnfencedDiscard, "an owner that was lost discards no message"),
         (PlantedFault::SecondOwner, "one owner has a run at a time"),
         (PlantedFault::Silent, "a change is announced to other owners"),
         (PlantedFault::Blind, "entries follow each other along the chain"),

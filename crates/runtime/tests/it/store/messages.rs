@@ -31,8 +31,9 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     assert!(matches!(error, StoreError::NoSuchMessage { message } if message == first), "{error}");
     assert_eq!(ours.reader().run(&script.run).expect("the run is readable").seq, untouched.seq);
 
-    ours.discard(second).await.expect("the message is discarded");
-    let error = ours.discard(second).await.expect_err("it is gone");
+    let lease = ours.claim(&script.run).await.expect("the run is readable").expect("it is free");
+    ours.discard(&lease, second).await.expect("the message is discarded");
+    let error = ours.discard(&lease, second).await.expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchMessage { .. }), "{error}");
     // A number is never given twice: who waits for one must not see another.
     let third = theirs.send(&script.run, "third").await.expect("the message is sent");

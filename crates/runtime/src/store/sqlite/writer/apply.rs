@@ -40,8 +40,13 @@ pub(super) fn apply(
         WriteRequest::Send { run, body, at_ms } => {
             send(connection, manifest, run, body, signed(*at_ms)).map(WriteReply::Sent)
         }
-        WriteRequest::Discard(message) => {
-            take(connection, manifest, *message).map(|()| WriteReply::Done)
+        WriteRequest::Discard { run, term, message } => {
+            match term.is_over(connection, run) {
+                Ok(false) => {}
+                Ok(true) => return Err(refused(StoreError::Fenced { run: run.clone() })),
+                Err(source) => return Err(spoilt(work.failed(source))),
+            }
+            take(connection, manifest, run, *message).map(|()| WriteReply::Done)
         }
         WriteRequest::Fork(forking) => {
             forking.write(connection, manifest).map(|()| WriteReply::Done)
@@ -101,7 +106,8 @@ fn append(
         return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
     if let Some(message) = append.message {
-        take(connection, manifest, message).map_err(|refusal| spoilt(refusal.error))?;
+        take(connection, manifest, &append.run, message)
+            .map_err(|refusal| spoilt(refusal.error))?;
     }
     if ready.ended.is_some() {
         // A run that has ended takes no more messages.
@@ -315,15 +321,16 @@ fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
     if there { Ok(()) } else { Err(refused(StoreError::NoSuchRun { run: run.clone() })) }
 }
 
-/// Takes a message out of the box.
+/// Takes a message out of a run's mailbox.
 fn take(
     connection: &Connection,
     manifest: &mut OpenManifest,
+    run: &RunId,
     message: MessageId,
 ) -> Result<(), Refusal> {
     let taken = connection
-        .prepare_cached("DELETE FROM letter WHERE id = ?1")
-        .and_then(|mut delete| delete.execute(params![message.0]))
+        .prepare_cached("DELETE FROM letter WHERE id = ?1 AND run = ?2")
+        .and_then(|mut delete| delete.execute(params![message.0, run.as_str()]))
         .map_err(|source| spoilt(StoreError::reading(None, source)))?;
     if taken == 0 {
         return Err(refused(StoreError::NoSuchMessage { message }));
