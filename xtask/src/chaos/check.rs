@@ -31,6 +31,7 @@ pub(super) enum Violation {
     SecondRun,
     SlowTakeover,
     Unasked,
+    LostAnswer,
     Unheard,
 }
 
@@ -48,6 +49,7 @@ impl Violation {
             Self::SecondRun => "one run for each request",
             Self::SlowTakeover => "takeover within a lease and a look at the queue",
             Self::Unasked => "a person is asked before an unrepeatable call is made again",
+            Self::LostAnswer => "an answered question is not asked again",
             Self::Unheard => "every change is announced",
         }
     }
@@ -225,6 +227,10 @@ pub(super) fn violations_so_far(history: &History) -> Vec<Finding> {
 pub(super) fn violations(history: &History) -> Vec<Finding> {
     let mut found = violations_so_far(history);
     runs(history, &mut found);
+    if history.repeated > 0 {
+        let what = format!("{} questions were still open after an answer", history.repeated);
+        found.push((Violation::LostAnswer, what));
+    }
     takeovers(history, &mut found);
     found
 }

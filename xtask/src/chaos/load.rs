@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use pointsman_kernel::{body::Body, event::Event, journal::body};
+use pointsman_kernel::{body::Body, event::Event, id::EffectId, journal::body};
 use pointsman_runtime::{
     control::RunControl,
     session::ApprovalDecision,
@@ -98,8 +98,8 @@ pub(super) struct People {
     rounds: usize,
     /// For each run the entry that was answered, and how often it was spoken to.
     spoken: BTreeMap<String, (u64, usize)>,
-    /// The questions that were answered: a run, and the entry at which it asked.
-    answered: BTreeSet<(String, u64)>,
+    /// The questions that were answered, and whose answers were taken: a run, and the effect.
+    answered: BTreeSet<(String, EffectId)>,
     counts: Arc<Counts>,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Counts {
     pub(super) ended: AtomicUsize,
     /// Calls that people were asked about, because they may have been made already.
     pub(super) asked: AtomicUsize,
-    /// Questions that were still open after an answer, and answered again.
+    /// Questions that a waiting run still asked after it was sent an answer.
     pub(super) repeated: AtomicUsize,
 }
 
@@ -163,13 +163,15 @@ impl People {
             return Some(words + 1);
         }
         // A word that came too early may wait beside the question. A person who still sees a
-        // question answers it again.
+        // question answers it again, so that the storm shows all that is wrong.
         let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
         for question in self.control.questions(&row.id).await.ok()? {
-            let is_new = self.answered.insert((row.id.as_str().into(), row.seq.0));
+            let asked = (row.id.as_str().into(), question.effect);
+            let is_new = !self.answered.contains(&asked);
             let count = if is_new { &self.counts.asked } else { &self.counts.repeated };
             count.fetch_add(1, Relaxed);
             self.control.decide(&row.id, &question, &yes).await.ok()?;
+            self.answered.insert(asked);
         }
         None
     }
