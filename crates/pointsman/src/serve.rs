@@ -282,7 +282,7 @@ async fn no_such_path(uri: Uri) -> HttpProblem {
 }
 
 async fn no_such_method(request: Request) -> HttpProblem {
-    let detail = format!("{} takes no {}", request.uri().path(), request.method());
+    let detail = format!("{} does not support {}", request.uri().path(), request.method());
     HttpProblem::new(StatusCode::METHOD_NOT_ALLOWED, detail, "/openapi.json lists every path")
 }
 
@@ -349,7 +349,7 @@ async fn serve(
     report::data(&format!("listening on {}\n", listener.url()))?;
     let serving = tokio::spawn(listener.serve(router(&server), limits, closing, drain));
     listen::asked_to_end().await?;
-    tracing::info!("the server stops");
+    tracing::info!("the server is stopping");
     close.send_replace(true);
     // Whoever asks a second time does not wait.
     let hurried = tokio::spawn(async {

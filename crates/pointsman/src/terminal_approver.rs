@@ -81,7 +81,7 @@ pub(crate) struct Absent;
 
 impl Approver for Absent {
     fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
-        no("no terminal to confirm, and the browser does not wait")
+        no("there is no terminal to ask at, and the browser cannot wait")
     }
 }
 
@@ -159,7 +159,7 @@ impl TerminalApprover {
                 DialogueEvent::Message(text) => {
                     let text = format::line(&text, SHOWN);
                     screen.say(&[
-                        Line::of(Ink::Warning, "  not an answer: ").and(Ink::Plain, &text)
+                        Line::of(Ink::Warning, "  not a valid answer: ").and(Ink::Plain, &text)
                     ])?;
                 }
                 DialogueEvent::Later => return leave(&mut screen, ApproverReply::Later),

@@ -141,7 +141,7 @@ impl FormData {
             PagePlan::Passed
         } else {
             self.ending = Some(Ending::Unsafe);
-            self.why_handed_over = Some("none of the fields is one that the profile fills".into());
+            self.why_handed_over = Some("the profile fills none of the fields".into());
             self.next = Some("answers for the fields in the profile, by their labels".into());
             PagePlan::Nothing
         }

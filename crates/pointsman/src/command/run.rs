@@ -107,7 +107,7 @@ impl Run {
             let (count, names) = (left_out.len(), format::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
             note(&format!(
-                "{count} {tools} not offered, because the agent has reached its limit: {names}"
+                "{count} {tools} not offered, because the agent takes no more: {names}"
             ));
         }
         let waits = Waits::of(start.program.agent());

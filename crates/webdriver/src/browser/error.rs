@@ -107,7 +107,7 @@ pub enum BrowserError {
     },
     /// The page took the focus away while a field was typed into.
     #[error(
-        "the page moved the focus to {taker} after {} of `{selector}`: typing \
+        "the page moved the focus to {taker} after {} in `{selector}`: typing \
          stopped there", counted(.typed, "character")
     )]
     Focus {
@@ -155,7 +155,7 @@ pub enum BrowserError {
         origin: String,
     },
     /// A control was pressed, and what came of it could not be seen.
-    #[error("it was pressed, with an unknown result: {0}")]
+    #[error("it was pressed, but the result is unknown: {0}")]
     Unsure(Box<Self>),
     /// The caller wanted it to end.
     #[error("interrupted")]

@@ -79,7 +79,7 @@ fn unsafe_controls_are_left_to_the_person() {
                 control("Next"),
                 NavigationControl { selector: "2".into(), ..control("Continue") },
             ],
-            "lead on",
+            "could lead to the next page",
         ),
         (vec![elsewhere], "another site"),
         (vec![stuck], "no control can be pressed"),
@@ -87,11 +87,11 @@ fn unsafe_controls_are_left_to_the_person() {
         (vec![control("Submit"), control("Apply")], "2 controls"),
         (
             vec![NavigationControl { does: ControlRole::Button, ..control("Wibble") }],
-            "no control is known",
+            "no control clearly leads",
         ),
         (
             vec![NavigationControl { does: ControlRole::Link, ..control("Sign up") }],
-            "no control is known",
+            "no control clearly leads",
         ),
     ] {
         let mut driver = at_next_page();

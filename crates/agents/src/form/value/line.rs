@@ -257,7 +257,7 @@ fn why(field: &Field, ways: &[String]) -> UnfitValue {
     }
     match &limits.pattern {
         Some(pattern) => {
-            UnfitValue(format!("the field wants what matches `{}`", text::line(pattern, 80)))
+            UnfitValue(format!("the value must match `{}`", text::line(pattern, 80)))
         }
         None => UnfitValue("the field does not take the value".into()),
     }
