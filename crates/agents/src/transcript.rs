@@ -64,7 +64,7 @@ pub enum TranscriptMessage {
 pub struct CallRecord {
     /// What was proposed.
     pub call: ToolCall,
-    /// What came of it; a call that came to nothing has a result that says so.
+    /// Its result; a call without effect has a result that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ToolResult>,
 }

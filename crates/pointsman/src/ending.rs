@@ -139,7 +139,7 @@ pub(crate) fn conclude(
 
 /// Returns the open questions of a run, for an answer later.
 pub(crate) fn asked(session: &Session, outcome: &RunSummary) -> Vec<String> {
-    // A run that cannot be read any more cannot be answered either.
+    // A run that can no longer be read cannot be answered either.
     let Ok(row) = session.block_on(session.store().run(&outcome.run)) else { return Vec::new() };
     outcome.questions.iter().map(|question| open_question(&row, question)).collect()
 }

@@ -351,7 +351,7 @@ async fn serve(
     listen::asked_to_end().await?;
     tracing::info!("the server is stopping");
     close.send_replace(true);
-    // Whoever asks a second time does not wait.
+    // A second signal ends the wait.
     let hurried = tokio::spawn(async {
         if listen::asked_to_end().await.is_ok() {
             std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());

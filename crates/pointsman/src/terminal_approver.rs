@@ -95,7 +95,7 @@ fn no(reason: &str) -> ApproverReply {
 
 impl Approver for TerminalApprover {
     fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
-        // A terminal that is gone cannot say yes.
+        // A closed terminal cannot say yes.
         let ask = || {
             self.ask(asking).unwrap_or_else(|_| match self.waits {
                 Waits::Yes => ApproverReply::Later,

@@ -126,7 +126,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Creates a run with its first entry, and claims it for the caller.
     ///
     /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
-    /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
+    /// with [`StoreError::Repeated`], which names the existing run. A child is never queued.
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
     async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError>;
 

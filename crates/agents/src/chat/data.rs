@@ -54,7 +54,7 @@ pub struct ChatData {
 pub struct CompletedTool {
     /// The tool.
     pub name: String,
-    /// Whether it did what was asked.
+    /// Whether it succeeded.
     pub succeeded: bool,
 }
 

@@ -64,7 +64,7 @@ impl CodeData {
         refused.filter(|_| self.batch.is_empty() && self.plan.claim.is_none()).map_or(Ok(()), Err)
     }
 
-    /// Takes what the governor has to say; what it halts has to be recovered from.
+    /// Takes the governor's verdict; the run must recover from a halt.
     pub(super) fn advise(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level == Level::Halt {

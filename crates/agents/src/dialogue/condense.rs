@@ -40,7 +40,7 @@ const MAX_LINES: usize = 60;
 /// Bytes of a summary that comes before another one.
 const MAX_BEFORE: usize = 3_000;
 
-/// Returns where the part begins that stays: exchanges at the end, so many at most, and
+/// Returns where the part begins that stays: exchanges at the end, this many at most, and
 /// no more than there is room for; the last one always.
 pub(super) fn boundary(transcript: &Transcript, keep: usize, room: usize) -> usize {
     let messages = transcript.messages();

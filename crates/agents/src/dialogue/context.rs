@@ -50,7 +50,7 @@ pub struct AttemptQuestions {
     pub summarising: bool,
 }
 
-/// What an answer comes to.
+/// The meaning of an answer.
 #[derive(Debug)]
 pub(crate) enum ReplyOutcome {
     /// The model replied.
@@ -155,7 +155,7 @@ impl Context {
         self.again(attempt, orders, false)
     }
 
-    /// Learns that no answer comes any more.
+    /// Learns that no answer will come.
     pub(crate) const fn close(&mut self) {
         self.asking = None;
     }

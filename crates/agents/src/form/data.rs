@@ -44,7 +44,7 @@ pub struct FormData {
     pub handed_over: Vec<String>,
     /// Why they were.
     pub why_handed_over: Option<String>,
-    /// What came of sending the form.
+    /// The result of sending the form.
     pub sent: Option<Submission>,
     /// Pictures of the pages: paths of files.
     pub shots: Vec<String>,

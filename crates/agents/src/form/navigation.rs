@@ -25,7 +25,7 @@ pub struct NavigationControl {
     pub selector: String,
     /// The text on it.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub does: ControlRole,
     /// Where it leads, if that is known: scheme, host and port.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -85,7 +85,7 @@ pub enum FormReport {
         fingerprint: String,
         /// Scheme, host and port.
         origin: String,
-        /// What it is called.
+        /// Its name.
         #[serde(default)]
         title: String,
         /// The HTTP status of its document, where the browser knows it.
@@ -148,7 +148,7 @@ pub enum FormReport {
     },
     /// The page after the control was pressed.
     Moved {
-        /// What it is known by.
+        /// Its identity.
         fingerprint: String,
         /// Scheme, host and port.
         #[serde(default)]

@@ -156,7 +156,7 @@ impl WorkerCommand {
         Ok(())
     }
 
-    /// Says how a run ended, or why it is not driven any more.
+    /// Says how a run ended, or why it is no longer driven.
     fn tell(&self, finished: &FinishedRun) -> Result<(), Error> {
         let FinishedRun { run, how } = finished;
         match how {

@@ -23,7 +23,7 @@ pub struct QueueOptions {
     pub needs: Option<Box<str>>,
 }
 
-/// Who asks for runs.
+/// The worker that claims runs.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Worker {
     /// Its labels.

@@ -24,7 +24,7 @@ pub(super) const HANDED_OVER: (&str, Option<Disposition>) =
 const DENIED: Option<Ending> = Some(Ending::Denied);
 
 #[test]
-fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
+fn pages_are_filled_in_turn_and_a_repeated_page_is_an_error() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Save and continue"), control("Back")]));
     let (page, origin) = ("one".to_string(), SITE.to_string());

@@ -259,7 +259,7 @@ fn unfillable_optional_field_is_skipped_and_reported() {
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     assert_eq!(driver.state(), "fill");
-    // The other one is gone from the page.
+    // The page has removed the other one.
     driver.fault(FaultClass::Invalid, false);
     driver.fault(FaultClass::Invalid, false);
     assert_eq!(driver.state(), "next_page");

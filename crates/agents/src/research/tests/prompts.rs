@@ -218,7 +218,7 @@ proptest! {
 }
 
 #[test]
-fn the_example_that_is_turned_away_is_the_one_that_is_shown() {
+fn rejected_example_is_the_one_in_the_prompt() {
     for prompt in [prompt(&deciding()), prompt(&analyzing())] {
         assert!(prompt.system.contains(crate::research::decision::EXAMPLE));
     }

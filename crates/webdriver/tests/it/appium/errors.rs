@@ -13,7 +13,7 @@ use super::{
     text, with_button,
 };
 
-/// What a call at the stand-in comes to when it goes wrong.
+/// How a call at the stand-in fails.
 async fn look_after(mishap: Mishap) -> DeviceError {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;

@@ -32,7 +32,7 @@ pub(super) trait Sink {
     fn take(&mut self, number: u32, origin: TraitOrigin, space: &str, text: &str);
 }
 
-/// All that is known of the fields of a page before the model is asked.
+/// Everything known about the fields of a page before the model is asked.
 pub(in super::super) struct FormContext<'a, 'b> {
     pub(in super::super) sighting: &'a PageSnapshot,
     pub(in super::super) drafts: &'a [FieldDraft<'b>],

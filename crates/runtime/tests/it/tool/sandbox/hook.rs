@@ -83,7 +83,7 @@ impl TestSession {
         self.session.executor(settings).expect("a host")
     }
 
-    /// Runs calls, one after the other, in a run of their own.
+    /// Runs calls, one after the other, in a new run.
     fn run(&self, calls: &[(&str, Value)]) -> RunId {
         let mut chart = String::from(
             "chart = \"calls\"\nversion = 1\nstart = \"s0\"\nauthority = \"propose\"\n\
