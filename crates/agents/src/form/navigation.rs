@@ -179,7 +179,9 @@ pub(super) fn choose<'a>(
             Ok(None) if usable.is_empty() => {
                 return look("no control can be pressed yet".into());
             }
-            Ok(None) => return look("no control clearly leads to the next page or sends the form".into()),
+            Ok(None) => {
+                return look("no control clearly leads to the next page or sends the form".into());
+            }
             Err(why) => return look(why),
         },
     };
