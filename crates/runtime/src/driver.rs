@@ -119,7 +119,7 @@ fn in_short(run: &RunId, short: &Shortfall) -> String {
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted in a call that must be repeated, but its {by} allows only {} {calls}",
+        "run {run} was interrupted during a call that must be repeated, but its {by} allows only {} {calls}",
         short.permits
     )
 }

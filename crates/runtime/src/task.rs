@@ -287,7 +287,7 @@ impl RunTask {
     /// Stops the starts of a run whose worker stops: the next one lifts that.
     async fn follow_worker(&mut self) -> Result<(), DriveError> {
         if self.is_handed_over() && !self.driver.run().core().is_paused_by(Pauser::Worker) {
-            let paused = PauseSignal::Pause("its worker stops".into());
+            let paused = PauseSignal::Pause("its worker is stopping".into());
             self.driver.heed(Pauser::Worker, paused).await?;
         }
         Ok(())

@@ -260,7 +260,7 @@ fn legend(plan: &DrawPlan, back: bool) -> Vec<(Sign, &'static str)> {
         signs.push((Sign::Way(" influenced"), "a model can cause it"));
     }
     if plan.arrows.iter().any(|arrow| arrow.pill.is_some()) {
-        signs.push((Sign::Pill, "spends one of a budget"));
+        signs.push((Sign::Pill, "spends a budget"));
     }
     signs
 }

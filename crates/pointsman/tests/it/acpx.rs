@@ -150,7 +150,7 @@ fn several_prompts_are_one_conversation() {
         "acpx-session",
         &script.replace(
             "[[turn]]\ntext = \"It is written.\"",
-            "[[turn]]\nwhen = \"made `note.txt`\"\ntext = \"It is written.\"",
+            "[[turn]]\nwhen = \"created `note.txt`\"\ntext = \"It is written.\"",
         ),
     );
     assert!(acpx.run(&["sessions", "new"]).status.success());
