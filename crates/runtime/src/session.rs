@@ -72,7 +72,7 @@ pub struct StartOptions {
     pub words: Vec<Body>,
     /// Permission rules.
     pub permissions: Permissions,
-    /// Where the jitter between attempts comes from; drawn if it is not given.
+    /// Seed for retry jitter; random if none is given.
     pub seed: Option<u64>,
 }
 
