@@ -177,7 +177,7 @@ impl Summary {
     }
 }
 
-/// Where in the chart a job stands, and when.
+/// The place of a job in the chart, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
     /// The state.

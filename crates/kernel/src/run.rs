@@ -40,7 +40,7 @@ pub struct Core {
     pub entered: At,
     /// How many states were entered so far.
     pub visits: u64,
-    /// When the run wants to be woken.
+    /// When the run must be woken.
     pub wake: Option<At>,
     /// Whether starts are stopped.
     pub paused: bool,

@@ -224,7 +224,7 @@ fn administration() -> Routes {
         .routes(routes!(removals::prune))
 }
 
-/// Returns every path, with its description, under what stands before paths of each role.
+/// Returns every path, with its description, under what is before paths of each role.
 fn routes(under: impl Fn(Routes, Role) -> Routes) -> Routes {
     let api = under(reads(), Role::Read)
         .merge(under(changes(), Role::Operate))

@@ -41,10 +41,10 @@ pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Returns a decision as the person reads it again.
+/// Returns a decision as it is shown to the person.
 pub(crate) fn told(decision: &ApprovalDecision) -> Line {
     let (ink, word) = if decision.granted { (Ink::Good, "yes") } else { (Ink::Bad, "no") };
-    // What everybody says of it is not worth a word.
+    // The usual reason is left out.
     let reason = decision.reason.as_str();
     let usual = reason.strip_prefix(GRANTED).or_else(|| reason.strip_prefix(DENIED));
     let reason = usual.map_or(reason, |rest| rest.trim_start_matches(", "));

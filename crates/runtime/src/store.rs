@@ -59,7 +59,7 @@ pub struct Append {
     pub state: Box<str>,
     /// How it ended.
     pub ended: Option<Disposition>,
-    /// When it wants to be woken, in milliseconds since its first entry.
+    /// When it must be woken, in milliseconds since its first entry.
     pub wake: Option<u64>,
     /// A snapshot of the run after this entry, where one is due.
     pub snapshot: Option<Box<str>>,

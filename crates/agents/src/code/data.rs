@@ -34,7 +34,7 @@ pub struct CodeData {
     pub prompt: String,
     /// The conversation.
     pub transcript: Transcript,
-    /// What the next prompt should say of the work so far.
+    /// What the next prompt should say about the work so far.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
     pub advice: Advice,
     /// The calls of the last reply that are to be run, by their places in it.

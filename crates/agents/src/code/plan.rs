@@ -60,7 +60,7 @@ pub struct Claim {
     /// The phase that is meant; the open one if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<usize>,
-    /// What stood in the way.
+    /// The obstacle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<String>,
 }
@@ -96,7 +96,7 @@ pub struct PhaseRecord {
     pub tests_passed: Option<bool>,
     /// Whether it succeeded.
     pub succeeded: bool,
-    /// What stood in the way.
+    /// The obstacle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<String>,
 }

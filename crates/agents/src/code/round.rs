@@ -1,4 +1,4 @@
-//! One round of `code`: a reply, its calls, their results, and what comes of them.
+//! One round of `code`: a reply, its calls, their results, and their outcome.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -163,7 +163,7 @@ impl CodeData {
         }
     }
 
-    /// Says what comes of a round.
+    /// Returns the outcome of a round.
     pub(super) fn judge(&mut self) -> Judgement {
         if self.plan.claim.is_some() {
             return Judgement::PhaseComplete;

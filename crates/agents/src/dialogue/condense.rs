@@ -89,7 +89,7 @@ pub(super) fn shrink(transcript: &mut Transcript) {
     });
 }
 
-/// Replaces what stands before a boundary. What the person asked last stays as it is.
+/// Replaces what is before a boundary. What the person asked last stays as it is.
 pub(super) fn replace(transcript: &mut Transcript, at: usize, written: Option<String>) {
     let dropped = transcript.messages().get(..at).unwrap_or_default();
     let text = written.unwrap_or_else(|| mechanical(dropped));

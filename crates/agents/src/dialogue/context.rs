@@ -62,7 +62,7 @@ pub(crate) enum ReplyOutcome {
 }
 
 enum Remedy {
-    /// What stands before this place gives way to a summary.
+    /// What is before this place gives way to a summary.
     Summarise(usize),
     /// Outputs are cut.
     Shrink,

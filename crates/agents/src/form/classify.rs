@@ -1,4 +1,4 @@
-//! What each field asks for, from all that its page says of it.
+//! What each field asks for, from all that its page says about it.
 //!
 //! Every text around a field votes for kinds, by the phrases of `words` that it holds and
 //! by how close the text is to the field. What the field is built like, the lists it

@@ -25,7 +25,7 @@ pub struct Field {
     pub secret: Option<SecretKind>,
     /// Its name.
     pub label: String,
-    /// What stands around it.
+    /// What is around it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub context: String,
     /// What it shows while it is empty.
@@ -128,7 +128,7 @@ pub struct Choice {
     pub disabled: bool,
 }
 
-/// What a field takes, by what its page says of it.
+/// What a field takes, by what its page says about it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct FieldLimits {

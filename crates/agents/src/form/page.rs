@@ -188,7 +188,7 @@ impl FormData {
         self.again
     }
 
-    /// Keeps what there is to say of the whole page, once.
+    /// Keeps what there is to say about the whole page, once.
     pub(super) fn remark_on_page(&mut self, said: Option<String>) {
         let Some(said) = said else { return };
         let said = format!("page {}: {}", self.page, text::cut(said.trim(), MAX_WORDS));

@@ -114,7 +114,7 @@ pub enum FormReport {
     },
     /// The page has switched the field off since it was read: nothing was put in.
     SwitchedOff {
-        /// What there is to say of it, such as the words of a dialog.
+        /// What there is to say about it, such as the words of a dialog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -142,7 +142,7 @@ pub enum FormReport {
         /// The document of the page, if known: a reloaded one is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
-        /// What there is to say of the page, such as a window that it has opened.
+        /// What there is to say about the page, such as a window that it has opened.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },

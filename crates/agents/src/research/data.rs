@@ -138,7 +138,7 @@ impl ResearchData {
         self.note_refusal(&why);
     }
 
-    /// Takes in what the governor has to say.
+    /// Takes the governor's advice.
     pub(super) fn hear(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level >= Level::Refuse {

@@ -1,4 +1,4 @@
-//! The tools that a run is offered: what the host says of them, and what a model may
+//! The tools that a run is offered: what the host says about them, and what a model may
 //! call them.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};

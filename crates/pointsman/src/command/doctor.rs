@@ -64,7 +64,7 @@ enum Status {
     Fail,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -212,7 +212,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
     }
 }
 
-/// Reads both files; where they have mistakes, the rest is looked at without them.
+/// Reads both files; where they have mistakes, the rest is checked without them.
 fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
     match paths::settled(dir) {
         Ok(settled) => {

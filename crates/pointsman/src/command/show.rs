@@ -156,7 +156,7 @@ fn read(
     Ok((lines, projector, items))
 }
 
-/// Returns a run as JSON: its row, how it stands, its entries and its timeline.
+/// Returns a run as JSON: its row, its status, its entries and its timeline.
 pub(crate) fn as_json(session: &Session, row: &RunRow) -> Result<Value, Error> {
     let (lines, projector, items) = read(session, row)?;
     let run = &*projector.loaded().run;

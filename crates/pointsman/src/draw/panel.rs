@@ -1,4 +1,4 @@
-//! What stands around the picture: the title above, tables and a legend below.
+//! What is around the picture: the title above, tables and a legend below.
 
 use std::fmt::{Result, Write};
 

@@ -115,7 +115,7 @@ pub(crate) enum WatchRequest {
     },
     /// Open a run.
     Open(RunId),
-    /// Look again at how the open run stands.
+    /// Look again at the status of the open run.
     Facts(RunId),
     /// Read a page of items.
     Page {

@@ -58,7 +58,7 @@ impl StepPane {
 pub(crate) struct RunFacts {
     /// Its row.
     pub(crate) row: RunRow,
-    /// How it stands, in words.
+    /// Its status, in words.
     pub(crate) standing: String,
     /// Its open questions.
     pub(crate) questions: Vec<Question>,
@@ -68,7 +68,7 @@ pub(crate) struct RunFacts {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// The run that is looked at.
+/// The open run.
 #[derive(Debug)]
 pub(crate) struct RunModel {
     pub(crate) id: RunId,

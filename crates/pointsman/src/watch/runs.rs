@@ -13,7 +13,7 @@ pub(crate) const PAGE: usize = 500;
 pub(crate) struct ListedRun {
     /// Its row.
     pub(crate) row: RunRow,
-    /// How it stands, once that is known.
+    /// Its status, once that is known.
     pub(crate) standing: Option<RunStanding>,
 }
 

@@ -228,7 +228,7 @@ impl WatchWorker {
         self.facts(Some((outline.unwrap_or_default(), unreadable))).await
     }
 
-    /// Tells how the open run stands.
+    /// Reports the status of the open run.
     async fn facts(
         &self,
         opened: Option<(ChartOutline, Option<String>)>,

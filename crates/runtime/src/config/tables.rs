@@ -121,7 +121,7 @@ table! {
 }
 
 table! {
-    /// `[log]`: what the program says of itself.
+    /// `[log]`: what the program says about itself.
     LogConfig;
     filter: String = read "filter" text, Own;
     file: PathBuf = read "file" path, Own;

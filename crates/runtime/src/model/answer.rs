@@ -88,7 +88,7 @@ fn reply(
     }
     let mut word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
     let mut how = stopped(&word);
-    // `incomplete` says less than the reason that stands beside it.
+    // `incomplete` says less than the reason that is beside it.
     if let Some(reason) = decoded.cut_by.take().map(|reason| reason.to_ascii_lowercase())
         && !matches!(stopped(&reason), StopClass::Well)
     {

@@ -200,7 +200,7 @@ proptest! {
         prop_assert!(words.starts_with("## Agent State\nCurrent Phase: DECIDING\nPhase Duration: "));
         prop_assert!(words.lines().count() <= 5);
         prop_assert!(matches!(&shown.messages[0], PromptMessage::User(goal) if goal == "Where is the parser?"));
-        // Every call stands before its result, and the last finding is always shown.
+        // Every call is before its result, and the last finding is always shown.
         let mut open = None;
         let mut last = None;
         for message in &shown.messages {

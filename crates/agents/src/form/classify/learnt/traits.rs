@@ -1,4 +1,4 @@
-//! What the model looks at: everything that a page says of a field, as numbers of words,
+//! What the model looks at: everything that a page says about a field, as numbers of words,
 //! pieces of words and facts.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
@@ -23,7 +23,7 @@ pub enum TraitOrigin {
     Beside,
     /// How the field is made.
     Make,
-    /// What the rules say of it.
+    /// What the rules say about it.
     Rule,
 }
 
