@@ -265,7 +265,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
     } else if let Err((folder, error)) = probe::writable(&path) {
         checks.push(unwritable("journal", &folder, &error, JOURNAL));
     } else {
-        let detail = format!("{} is not there yet; the first run makes it", path.display());
+        let detail = format!("{} does not exist yet; the first run creates it", path.display());
         checks.push(Check::ok("journal", detail));
     }
     index(checks);

@@ -194,7 +194,7 @@ fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
             message = if base.ends_with("/v1") {
                 format!("{message}; check the model's name: `{}`", settings.spec)
             } else {
-                format!("{message}; most servers want /v1 at the end of the base URL")
+                format!("{message}; most servers need /v1 at the end of the base URL")
             };
         }
         (ErrorClass::TooLarge, ..) => {
