@@ -1,4 +1,4 @@
-//! What the governor has to say to a model, kept until a reply has seen it.
+//! The governor's advice to a model, kept until a reply has seen it.
 
 use alloc::{
     format,

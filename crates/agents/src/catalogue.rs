@@ -99,7 +99,7 @@ pub const PLAN_TOOL: &str = "propose_plan";
 pub const EXITED: &str = "exit code ";
 /// How it begins where a signal ended the command.
 pub const SIGNALLED: &str = "stopped by signal ";
-/// What stands between the status and the address in the first line of a page.
+/// What is between the status and the address in the first line of a page.
 pub const FROM: &str = " from ";
 
 /// Returns what those tools declare of themselves.

@@ -110,7 +110,7 @@ pub enum ChatReport {
     PostTools {
         /// Whether it did something.
         action_taken: bool,
-        /// What it did, and what came to nothing: a line each.
+        /// What it did, and what had no effect: a line each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         actions: Vec<String>,
     },

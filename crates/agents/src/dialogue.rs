@@ -2,7 +2,7 @@
 //! and how it is shortened.
 //!
 //! - [`Setup`]: the configuration that they have in common.
-//! - [`Context`]: how much fits, and which question to the model is under way.
+//! - [`Context`]: how much fits, and which question to the model is in progress.
 
 mod condense;
 mod context;

@@ -1,13 +1,13 @@
-//! Defines. The five shipped agents, the builtin jobs, and nothing that acts.
+//! Defines the five shipped agents and the builtin jobs. Nothing here acts.
 //!
 //! An agent here is a chart (`charts/*.toml`), typed data, and the pure halves of
-//! its jobs: what to order, and what an answer comes to. It uses only what the
-//! kernel makes public, as a stranger's agent would. The halves that touch the
-//! world live in the runtime.
+//! its jobs: what to order, and what an answer means. It uses only the kernel's
+//! public items, as your own agent would. The halves that touch the world are in
+//! the runtime.
 //!
 //! - [`chat`], [`code`], [`research`], [`form`], [`explore`]: an agent each.
-//! - [`builtin`]: general jobs over named slots, for charts of one's own.
-//! - [`advice`], [`transcript`], [`dialogue`]: what prompts are made from.
+//! - [`builtin`]: general jobs over named slots, for your own charts.
+//! - [`advice`], [`transcript`], [`dialogue`]: the parts of prompts.
 //! - [`CHARTS`], [`AGENTS`], [`ROWS`], [`registry`]: all of them, as tables.
 #![no_std]
 #![cfg_attr(

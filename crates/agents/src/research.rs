@@ -113,7 +113,7 @@ pub struct ResearchAgent;
 pub enum ResearchTask {
     /// Write down how far a run came that got stuck.
     Summarise {
-        /// A usable text of what is known of it.
+        /// A usable text of what is known about it.
         draft: String,
     },
     /// Put the result together, with its sources.

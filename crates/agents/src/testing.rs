@@ -204,7 +204,7 @@ where
         self.apply(Event::ApprovalAnswered { effect, call, granted, reason, remember, sent });
     }
 
-    /// Lets time pass until the run wants to be woken, and wakes it.
+    /// Lets time pass until the run must be woken, and wakes it.
     pub(crate) fn wake(&mut self) {
         self.now = self.run.core.wake.expect("the run wants to be woken");
         self.apply(Event::Woke);

@@ -1,4 +1,4 @@
-//! A conversation in which every tool call stands beside its result.
+//! A conversation in which every tool call is beside its result.
 //!
 //! The results are kept with the calls, so they are in request order whatever the
 //! order in which they came, and no call can lose its place.
@@ -64,7 +64,7 @@ pub enum TranscriptMessage {
 pub struct CallRecord {
     /// What was proposed.
     pub call: ToolCall,
-    /// What came of it; a call that came to nothing has a result that says so.
+    /// Its result; a call without effect has a result that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ToolResult>,
 }
@@ -124,7 +124,7 @@ impl Transcript {
         self.calls().get(usize::from(at)).map_or_else(no_call, |called| called.call.clone())
     }
 
-    /// Records the result of one of the last reply's calls. The first one stands.
+    /// Records the result of one of the last reply's calls. The first one counts.
     pub fn record(&mut self, at: u16, result: ToolResult) {
         if let Some(called) = self.last_calls().get_mut(usize::from(at))
             && called.result.is_none()
@@ -221,7 +221,7 @@ pub fn forgone(why: &Abandoned) -> ToolResult {
 const fn may_have_mutated(why: &Abandoned) -> bool {
     match why {
         Abandoned::TimedOut { .. } => true,
-        // These say that the call was turned away at the door.
+        // These say that the call was rejected before it ran.
         Abandoned::Failed(fault) => !matches!(
             fault.class,
             FaultClass::Forbidden

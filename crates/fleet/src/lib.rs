@@ -1,5 +1,5 @@
 //! Shares runs between machines: journals and the queue in PostgreSQL, which does all the
-//! coordination, and hints over Redis. Nothing here replicates, elects or locks.
+//! coordination, and optional hints over Redis.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), pointsman_runtime::store::StoreError> {

@@ -100,7 +100,7 @@ async fn give(client: Client, mut hints: mpsc::Receiver<()>) {
     }
 }
 
-/// Takes hints until the last subscriber to the store's changes is gone.
+/// Takes hints until the last subscriber to the store's changes is dropped.
 async fn take(client: Client, owner: String, feed: Feed, heard: Arc<AtomicBool>) {
     loop {
         if let Err(error) = take_connected(&client, &owner, &feed, &heard).await {

@@ -1,4 +1,4 @@
-//! Drives the kernel from a loop of one's own: the kernel says what to do, the
+//! Drives the kernel from your own loop: the kernel says what to do, the
 //! caller does it, when and how it likes. No runtime crate is involved.
 //!
 //! The agent rolls a die until it has thrown a six or its throws are used up. Run it:

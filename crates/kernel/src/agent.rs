@@ -162,7 +162,7 @@ pub trait Agent: Sized + Send + Sync + 'static {
 /// A report in a line, for people.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Summary {
-    /// Whether all went well.
+    /// Whether all succeeded.
     pub ok: bool,
     /// The line.
     pub text: String,
@@ -177,7 +177,7 @@ impl Summary {
     }
 }
 
-/// Where in the chart a job stands, and when.
+/// The place of a job in the chart, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
     /// The state.
@@ -312,7 +312,7 @@ pub struct ChildRun {
     pub goal: String,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! The agents that the runs of a process can be of, and charts bound to one of them.
 //!
 //! A driver, a store or a view knows no agent by name. It is given [`Agents`], asks them to
-//! [verify](Agents::verify) a chart, and holds the [`Program`] that comes of it.
+//! [verify](Agents::verify) a chart, and holds the [`Program`] that results.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Deref;

@@ -99,7 +99,7 @@ pub enum Disposition {
     Cancelled,
     /// A limit stopped it.
     Budget,
-    /// Nothing new was learnt any more.
+    /// Nothing new was learnt.
     Stuck,
     /// A permission was refused.
     Denied,

@@ -54,7 +54,7 @@ expected. Durations are strings with a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `
 
     BadValue = "PM0105", "an invalid value",
 "The value has the right type but is not valid: a duration without a unit, zero attempts
-(the first attempt counts), a cap below its base, `max_parallel` above `max_items`, a name
+(`attempts` includes the first), a cap below its base, `max_parallel` above `max_items`, a name
 that is not lower-case with underscores.";
 
     TooMany = "PM0106", "the chart is too large",

@@ -40,7 +40,7 @@ pub enum Event<R> {
     Answered {
         /// The effect.
         effect: EffectId,
-        /// What came back.
+        /// The answer.
         answer: Answer<R>,
         /// Its cost.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]

@@ -1,4 +1,4 @@
-//! Decides. Charts that are proved to halt, a pure step, the journal's format.
+//! Decides: charts that are proved to halt, a pure step, the journal's format.
 //!
 //! The kernel is pure: no I/O, no clock, no randomness, no threads. Time, ids and model output
 //! come in with an event; effects go out as data. The same chart, run and event give the same step
@@ -8,10 +8,10 @@
 //!   not ([`diagnostic`]). [`chart::ChartBuilder`] does the same from Rust.
 //! - [`agent::Agent`] is what an agent implements: typed data and the pure halves
 //!   of its jobs, declared by [`job::JobDecl`].
-//! - [`step`] applies one [`event`] to a [`run::Run`] and puts out [`effect`]s.
+//! - [`step`] applies one [`event`] to a [`run::Run`] and returns [`effect`]s.
 //! - [`journal::Recorder`] steps and writes lines; [`replay`] folds them back.
 //! - [`agents::Agents`] are the agents of a process; [`agents::Program`] is a chart that is
-//!   bound to one of them. [`erased::AnyRun`] is a run of any agent; [`view`] is what people see of it.
+//!   bound to one of them. [`erased::AnyRun`] is a run of any agent; [`view`] describes it for people.
 //! - [`simulate`] and [`graph`] show where a chart leads.
 //!
 //! The contract for a caller is six steps: wait for one event; `step`; look at the result; write

@@ -30,7 +30,7 @@ pub struct Run<A: Agent> {
 pub struct Core {
     /// Where the run is.
     pub state: StateId,
-    /// How it ended, if it did. Then nothing changes any more.
+    /// How it ended, if it did. Then nothing changes.
     pub ended: Option<Disposition>,
     /// The number of the next entry; 1 before the run has begun.
     pub next: Seq,
@@ -40,7 +40,7 @@ pub struct Core {
     pub entered: At,
     /// How many states were entered so far.
     pub visits: u64,
-    /// When the run wants to be woken.
+    /// When the run must be woken.
     pub wake: Option<At>,
     /// Whether starts are stopped.
     pub paused: bool,
@@ -91,7 +91,7 @@ impl Calls {
         self.made = self.made.saturating_add(made);
     }
 
-    /// Returns how many more the certificate permits. Without a repetition no run comes to the
+    /// Returns how many more the certificate permits. Without a repetition no run reaches the
     /// end of them, so nothing is left to watch over.
     pub(crate) const fn left(&self, bound: u64) -> u64 {
         match self.repeated {

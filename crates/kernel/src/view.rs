@@ -34,7 +34,7 @@ pub struct RunView {
     pub in_state_ms: u64,
     /// Whether starts are stopped.
     pub paused: bool,
-    /// When it wants to be woken.
+    /// When it must be woken.
     pub wake: Option<At>,
     /// Work in progress.
     pub items: Vec<ItemView>,

@@ -1,4 +1,4 @@
-//! What `check` says of a chart, as JSON: the same for the command line and over HTTP.
+//! What `check` says about a chart, as JSON: the same for the command line and over HTTP.
 
 use pointsman_kernel::{
     agents::Program,

@@ -65,7 +65,7 @@ fn answer() -> Option<bool> {
         _ => None,
     };
     if said.is_none() {
-        note("  not an answer: nothing is committed, and the next run asks again");
+        note("  neither yes nor no: nothing is committed, and the next run asks again");
     }
     said
 }

@@ -15,7 +15,7 @@ use crate::{agents::AGENTS, format, notify::note, report::Error};
 /// Conversations that can be chosen from.
 const OFFERED: usize = 9;
 
-/// Which conversations are looked at.
+/// Which conversations to list.
 pub(crate) struct ConversationFilter<'a> {
     /// The agent; any if it is none.
     pub(crate) agent: Option<&'a str>,
@@ -133,7 +133,7 @@ fn ask(found: &[FoundConversation]) -> Result<Option<usize>, Error> {
     }
 }
 
-/// Returns how a conversation stands, in a few words.
+/// Returns the status of a conversation, in a few words.
 fn state(row: &RunRow) -> String {
     match &row.ended {
         Some(how) => how.to_string(),

@@ -32,7 +32,7 @@ use crate::{
 const MOST_RULES: usize = 9;
 /// Time without keys after which a line can be an answer.
 const QUIET: Duration = Duration::from_secs(1);
-/// Rows of the screen that a page leaves free, for what stands above and below it.
+/// Rows of the screen that a page leaves free, for what is above and below it.
 const FREE: usize = 8;
 
 /// A question for a person, line by line.

@@ -56,7 +56,7 @@ pub(crate) fn svg(chart: &Chart, agent: Option<&AgentDecl>, theme: Theme) -> Str
     svg
 }
 
-/// Draws the states and arrows of a chart alone, for a page with a style sheet of its own
+/// Draws the states and arrows of a chart alone, for a page with its own style sheet
 /// ([`style::of_page`]). Attributes name the state of each card and the outcomes of each arrow.
 pub(crate) fn figure(chart: &Chart, agent: Option<&AgentDecl>) -> String {
     let plan = DrawPlan::new(chart, agent);

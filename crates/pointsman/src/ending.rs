@@ -22,7 +22,7 @@ use crate::{
     report::{self, Error, coloured},
 };
 
-/// Says how a run stands, and returns the exit code that says so.
+/// Prints the status of a run, and returns the exit code that says so.
 pub(crate) fn finish(
     session: &Session,
     forms: &Forms,
@@ -62,7 +62,7 @@ fn farewell(forms: &Forms, outcome: &RunSummary) {
     }
 }
 
-/// Says how a run stands, with its result where that was not said before, and returns the
+/// Prints the status of a run, with its result where that was not said before, and returns the
 /// exit code that says so.
 pub(crate) fn conclude(
     session: &Session,
@@ -139,7 +139,7 @@ pub(crate) fn conclude(
 
 /// Returns the open questions of a run, for an answer later.
 pub(crate) fn asked(session: &Session, outcome: &RunSummary) -> Vec<String> {
-    // A run that cannot be read any more cannot be answered either.
+    // A run that can no longer be read cannot be answered either.
     let Ok(row) = session.block_on(session.store().run(&outcome.run)) else { return Vec::new() };
     outcome.questions.iter().map(|question| open_question(&row, question)).collect()
 }
@@ -151,7 +151,7 @@ pub(crate) fn needs_no_word(session: &Session, outcome: &RunSummary) -> bool {
     Exit::of(ended, outcome.error.as_ref(), denied).code() == 0
 }
 
-/// Returns how a run stands that has not ended.
+/// Returns the status of a run that has not ended.
 fn open(session: &Session, outcome: &RunSummary) -> &'static str {
     match outcome.status {
         RunStatus::Moving => "detached, still in progress",
@@ -169,7 +169,7 @@ fn is_talk(session: &Session, outcome: &RunSummary) -> bool {
         .is_ok_and(|row| AGENTS.decl(&row.agent).converses())
 }
 
-/// Tells people how a run stands and what to do next.
+/// Prints the status of a run and what to do next.
 fn told(session: &Session, outcome: &RunSummary, (ended, how): (Option<Disposition>, &str)) {
     let run = &outcome.run;
     let time = format::duration(outcome.elapsed_ms);

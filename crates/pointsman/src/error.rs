@@ -69,7 +69,7 @@ pub(crate) enum Error {
     /// Neither a file nor a shipped agent.
     #[error("no chart is called `{name}`")]
     NoSuchChart {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// A request that names both an agent and a chart, or neither.
@@ -94,7 +94,7 @@ pub(crate) enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// A goal of several words, each an argument of its own.
+    /// A goal of several words, each a separate argument.
     #[error("the goal must be one argument")]
     Unquoted {
         /// The agent.
@@ -111,7 +111,7 @@ pub(crate) enum Error {
     /// No such code.
     #[error("no code is called `{code}`")]
     NoSuchCode {
-        /// What was asked for.
+        /// The requested code.
         code: String,
     },
     /// The agent needs a goal.
@@ -265,7 +265,7 @@ pub(crate) enum Error {
     NoSuchQuestion {
         /// The run.
         run: String,
-        /// What was asked for.
+        /// The requested question.
         question: String,
         /// The open ones.
         open: Vec<String>,
@@ -275,7 +275,7 @@ pub(crate) enum Error {
     NoRule {
         /// The question.
         question: String,
-        /// What was asked for.
+        /// The requested rule.
         wanted: String,
         /// The rules that there are.
         offered: Vec<String>,

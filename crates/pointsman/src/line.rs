@@ -15,7 +15,7 @@ pub(crate) enum Ink {
     Bold,
     /// Where to look.
     Accent,
-    /// It went well.
+    /// It succeeded.
     Good,
     /// It needs a look.
     Warning,

@@ -28,7 +28,7 @@ pub(crate) enum Tone {
     Step,
     /// Something beside the way.
     Aside,
-    /// Something that went well.
+    /// Something that succeeded.
     Good,
     /// Something to look at.
     Warning,
@@ -222,7 +222,7 @@ impl NoticePrinter {
 pub(crate) struct Blame(Mutex<Option<Box<str>>>);
 
 impl Blame {
-    /// Returns what went wrong last, if nothing went well since.
+    /// Returns what went wrong last, if nothing succeeded since.
     pub(crate) fn take(&self) -> Option<Box<str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -89,7 +89,7 @@ impl Rules {
     }
 }
 
-/// Returns whether a tool, or what a rule says of tools, is of an MCP server.
+/// Returns whether a tool, or what a rule says about tools, is of an MCP server.
 fn of_server(tool: &str) -> bool {
     tool.starts_with("mcp.")
 }

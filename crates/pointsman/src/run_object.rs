@@ -16,7 +16,7 @@ pub(crate) struct RunObject {
     chart: Box<str>,
     /// Its goal.
     goal: Box<str>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     created_ms: u64,
     /// Its entries.
     steps: u64,

@@ -163,7 +163,7 @@ impl TerminalScreen {
 
 impl Drop for TerminalScreen {
     fn drop(&mut self) {
-        // A terminal that is gone need not be given back.
+        // A closed terminal need not be restored.
         drop(self.draw(&[], None));
         drop(queue!(self.out, DisableBracketedPaste, Show).and_then(|()| self.out.flush()));
         drop(disable_raw_mode());

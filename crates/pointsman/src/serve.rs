@@ -224,7 +224,7 @@ fn administration() -> Routes {
         .routes(routes!(removals::prune))
 }
 
-/// Returns every path, with its description, under what stands before paths of each role.
+/// Returns every path, with its description, under what is before paths of each role.
 fn routes(under: impl Fn(Routes, Role) -> Routes) -> Routes {
     let api = under(reads(), Role::Read)
         .merge(under(changes(), Role::Operate))
@@ -282,7 +282,7 @@ async fn no_such_path(uri: Uri) -> HttpProblem {
 }
 
 async fn no_such_method(request: Request) -> HttpProblem {
-    let detail = format!("{} takes no {}", request.uri().path(), request.method());
+    let detail = format!("{} does not support {}", request.uri().path(), request.method());
     HttpProblem::new(StatusCode::METHOD_NOT_ALLOWED, detail, "/openapi.json lists every path")
 }
 
@@ -349,9 +349,9 @@ async fn serve(
     report::data(&format!("listening on {}\n", listener.url()))?;
     let serving = tokio::spawn(listener.serve(router(&server), limits, closing, drain));
     listen::asked_to_end().await?;
-    tracing::info!("the server stops");
+    tracing::info!("the server is stopping");
     close.send_replace(true);
-    // Whoever asks a second time does not wait.
+    // A second signal ends the wait.
     let hurried = tokio::spawn(async {
         if listen::asked_to_end().await.is_ok() {
             std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());

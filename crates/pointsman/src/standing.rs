@@ -1,4 +1,4 @@
-//! How a run stands, in words: for lists.
+//! The status of a run, in words: for lists.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use pointsman_runtime::{
     timeline::Timeline,
 };
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct RunStanding {
     /// In words.
@@ -20,7 +20,7 @@ pub(crate) struct RunStanding {
     pub(crate) waits: bool,
 }
 
-/// Returns how a run stands. One that cannot be read is where it was.
+/// Returns the status of a run. One that cannot be read is where it was.
 pub(crate) fn status(session: &Session, row: &RunRow) -> RunStanding {
     if let Some(ended) = &row.ended {
         return RunStanding { text: counts(session, row, ended).into(), waits: false };

@@ -153,7 +153,7 @@ impl StartArgs {
             Some(text) if program.agent().converses() => {
                 vec![Body::canonical(&json!({ "text": text }))]
             }
-            // Whoever asks for the run lets the agent act.
+            // The person who starts the run lets the agent act.
             _ if plan.is_some() => vec![Body::canonical(&json!({}))],
             _ => Vec::new(),
         };
@@ -271,7 +271,7 @@ fn fills(source: &Source) -> bool {
     source.verify().is_ok_and(|program| program.agent().own_tools.contains(&SUBMIT_TOOL))
 }
 
-/// Returns the slots of a chart of one's own as the run starts with them.
+/// Returns the slots of a user's chart as the run starts with them.
 fn slots(
     agent: &str,
     goal: Option<&str>,

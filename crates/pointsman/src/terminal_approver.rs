@@ -41,10 +41,10 @@ pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Returns a decision as the person reads it again.
+/// Returns a decision as it is shown to the person.
 pub(crate) fn told(decision: &ApprovalDecision) -> Line {
     let (ink, word) = if decision.granted { (Ink::Good, "yes") } else { (Ink::Bad, "no") };
-    // What everybody says of it is not worth a word.
+    // The usual reason is left out.
     let reason = decision.reason.as_str();
     let usual = reason.strip_prefix(GRANTED).or_else(|| reason.strip_prefix(DENIED));
     let reason = usual.map_or(reason, |rest| rest.trim_start_matches(", "));
@@ -81,7 +81,7 @@ pub(crate) struct Absent;
 
 impl Approver for Absent {
     fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
-        no("no terminal to confirm, and the browser does not wait")
+        no("there is no terminal to ask at, and the browser cannot wait")
     }
 }
 
@@ -95,7 +95,7 @@ fn no(reason: &str) -> ApproverReply {
 
 impl Approver for TerminalApprover {
     fn decide(&mut self, asking: &ApprovalRequest<'_>) -> ApproverReply {
-        // A terminal that is gone cannot say yes.
+        // A closed terminal cannot say yes.
         let ask = || {
             self.ask(asking).unwrap_or_else(|_| match self.waits {
                 Waits::Yes => ApproverReply::Later,
@@ -159,7 +159,7 @@ impl TerminalApprover {
                 DialogueEvent::Message(text) => {
                     let text = format::line(&text, SHOWN);
                     screen.say(&[
-                        Line::of(Ink::Warning, "  not an answer: ").and(Ink::Plain, &text)
+                        Line::of(Ink::Warning, "  not a valid answer: ").and(Ink::Plain, &text)
                     ])?;
                 }
                 DialogueEvent::Later => return leave(&mut screen, ApproverReply::Later),

@@ -72,7 +72,7 @@ impl TokenRecord {
     }
 }
 
-/// What a new token is to be.
+/// The properties of a new token.
 #[derive(Clone, Debug)]
 pub(crate) struct NewToken {
     pub(crate) role: Role,

@@ -1,4 +1,4 @@
-//! A conversation with `chat`, held by a program of one's own.
+//! A conversation with `chat`, held by your own program.
 //!
 //! ```text
 //! POINTSMAN_MODEL=ollama:llama3.2 cargo run --example chat -- FOLDER "What is in here?" "Why?"

@@ -1,4 +1,4 @@
-//! Coding work by a plan, run to its end by a program of one's own.
+//! Coding work by a plan, run to its end by your own program.
 //!
 //! ```text
 //! POINTSMAN_MODEL=anthropic:claude-sonnet-4-5 cargo run --example code -- FOLDER "GOAL" "PHASE" "PHASE"

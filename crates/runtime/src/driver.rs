@@ -119,7 +119,7 @@ fn in_short(run: &RunId, short: &Shortfall) -> String {
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted in a call that must be repeated, but its {by} allows only {} {calls}",
+        "run {run} was interrupted during a call that must be repeated, but its {by} allows only {} {calls}",
         short.permits
     )
 }
@@ -393,7 +393,7 @@ impl Driver {
         }
         let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
-        // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
+        // 5. Start what was ordered. 6. Notify observers; of the transition first, so
         // that they see a state before what is started in it.
         if let Some((before, event)) = watched {
             self.notify_step(&committed, &event, &stepped, &before);

@@ -49,13 +49,13 @@ impl ProgressSink {
     /// Shows a piece of text.
     pub fn show(&self, text: &str) {
         if let Some(sender) = self.0.as_ref().filter(|_| !text.is_empty()) {
-            // An observer that is gone needs no update.
+            // An observer that was dropped needs no update.
             drop(sender.send(text.to_owned()));
         }
     }
 }
 
-/// What came back, as the journal will hold it.
+/// The answer, as the journal stores it.
 #[derive(Clone, Debug)]
 pub struct Completion {
     /// The answer.

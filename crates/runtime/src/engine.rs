@@ -186,7 +186,7 @@ impl Engine {
         Ok(self.store.changes().await?)
     }
 
-    /// Returns a run that is to begin, with all that the host has to say of it.
+    /// Returns a run that is to begin, with all that the host has to say about it.
     pub(crate) fn beginning(&self, start: StartOptions) -> Result<PreparedRun, EngineError> {
         let StartOptions { program, source, config, goal, words, permissions, seed } = start;
         let (agent, executor) = (program.agent(), &self.executor);

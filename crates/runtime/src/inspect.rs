@@ -161,7 +161,7 @@ impl Inspector {
         (self.checkpoints.len(), self.bytes())
     }
 
-    /// Reads so many entries at most on the way to one, and returns whether the rest is one step:
+    /// Reads this many entries at most on the way to one, and returns whether the rest is one step:
     /// for callers that show progress, or that may change their mind.
     pub async fn approach(&mut self, seq: Seq, most: usize) -> Result<bool, EngineError> {
         let before = Seq(seq.0.saturating_sub(1));
@@ -194,7 +194,7 @@ impl Inspector {
         Ok(self.moment(why, items, prompts))
     }
 
-    /// Returns the items of so many entries after one; fewer only where the run has no more.
+    /// Returns the items of this many entries after one; fewer only where the run has no more.
     pub async fn items(
         &mut self,
         after: Seq,

@@ -1,35 +1,35 @@
-//! Acts. The room for everything that touches the world.
+//! Runs agents: everything that touches the world is here.
 //!
-//! The driver, the stores, models and tools are here: this is the only crate that reads a clock or
-//! draws a random number. Browsers and devices are in `pointsman-webdriver`. It carries out the
-//! orders of `pointsman-kernel`, and only those whose journal entry is on disk.
+//! It has the driver, the stores, models and tools. It carries out the orders of
+//! `pointsman-kernel`, and only those whose journal entry is on disk. Browsers and devices are in
+//! `pointsman-webdriver`.
 //!
 //! All features are on by default; each brings its own dependencies: `sqlite` (journals in a
 //! file), `models` (models over the network), `tools` (the shipped tools and their sandbox),
 //! `mcp`, and `agents` (the host side of the shipped agents; required by `tools`).
 //!
-//! - [`store`]: what keeps journals: the contract, a store in one SQLite file, one in memory.
+//! - [`store`]: where journals are kept: the contract, a store in one SQLite file, one in memory.
 //! - [`driver`]: the loop around a run.
-//! - [`engine`]: runs for programs that await.
-//! - [`session`]: runs on this machine, for callers that do not await.
-//! - [`scheduler`]: thousands of runs in one process; those that wait take next to nothing.
+//! - [`engine`]: runs for async programs.
+//! - [`session`]: runs on this machine, for blocking callers.
+//! - [`scheduler`]: thousands of runs in one process; waiting ones cost almost nothing.
 //! - [`timeline`]: a run's journal as typed items, for everything that shows a run.
 //! - [`inspect`]: a run at any of its entries, and why each step went the way it did.
-//! - [`observe`]: what those who watch are told.
+//! - [`observe`]: notices for observers of a run.
 //! - [`metrics`]: figures of the runs that a process drives, for Prometheus.
-//! - [`effect`], [`local_executor`]: what carries orders out, and where.
-//! - [`executor`]: what carries out the tasks of an agent's own.
-//! - [`tool`]: what a run may do to the world.
-//! - [`attached`]: text that is put beside what a person says.
-//! - [`mcp`]: tools that other programs offer.
-//! - [`model`]: what providers send, decoded.
+//! - [`effect`], [`local_executor`]: how and where orders are carried out.
+//! - [`executor`]: executors of an agent's own tasks.
+//! - [`tool`]: the tools of a run, their sandbox and their limits.
+//! - [`attached`]: text that is attached to a message.
+//! - [`mcp`]: tools of MCP servers.
+//! - [`model`]: calls of models, and their decoded replies.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`visible`]: text as a person reads it, with nothing hidden.
-//! - [`watch`]: when the machine runs short, starts are stopped for a while.
+//! - [`watch`]: pauses runs when the machine is short of memory or disk space.
 //! - [`exit`]: the exit of an ended run, as commands and editors report it.
-//! - [`entry`]: what lines of a journal hold, for those who read them without a run.
+//! - [`entry`]: the content of journal lines, for readers without a run.
 //! - [`private`]: folders and files that only their owner may read.
-//! - [`plural`]: numbers of things, as people write them.
+//! - [`plural`]: counts with their nouns: 1 file, 2 files.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod attached;

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_tells_when_it_was_sent_and_that_a_person_paused() {
+    fn message_has_its_time_and_names_a_person_who_paused() {
         let told = |body: &str| {
             let event = messages(&[body]).remove(0).event().expect("it is an event");
             serde_json::to_string(&arrived(event, At(7))).expect("the value serialises")

@@ -72,7 +72,7 @@ pub struct StartOptions {
     pub words: Vec<Body>,
     /// Permission rules.
     pub permissions: Permissions,
-    /// Where the jitter between attempts comes from; drawn if it is not given.
+    /// Seed for retry jitter; random if none is given.
     pub seed: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ pub struct RunSummary {
     pub state: Box<str>,
     /// Its entries.
     pub steps: u64,
-    /// How it stands.
+    /// Its status.
     pub status: RunStatus,
     /// Whether it is paused.
     pub paused: bool,
@@ -262,7 +262,7 @@ impl Session {
         Ok(RecalledRun { program, lines, loaded })
     }
 
-    /// Returns how a run stands by its journal.
+    /// Returns the status of a run by its journal.
     pub fn summary(&self, id: &RunId) -> Result<RunSummary, SessionError> {
         let RecalledRun { program, loaded, .. } = self.recall(id, None)?;
         let questions = loaded.questions();

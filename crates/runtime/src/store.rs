@@ -59,7 +59,7 @@ pub struct Append {
     pub state: Box<str>,
     /// How it ended.
     pub ended: Option<Disposition>,
-    /// When it wants to be woken, in milliseconds since its first entry.
+    /// When it must be woken, in milliseconds since its first entry.
     pub wake: Option<u64>,
     /// A snapshot of the run after this entry, where one is due.
     pub snapshot: Option<Box<str>>,
@@ -126,7 +126,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Creates a run with its first entry, and claims it for the caller.
     ///
     /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
-    /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
+    /// with [`StoreError::Repeated`], which names the existing run. A child is never queued.
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
     async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError>;
 

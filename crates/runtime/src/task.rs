@@ -287,7 +287,7 @@ impl RunTask {
     /// Stops the starts of a run whose worker stops: the next one lifts that.
     async fn follow_worker(&mut self) -> Result<(), DriveError> {
         if self.is_handed_over() && !self.driver.run().core().is_paused_by(Pauser::Worker) {
-            let paused = PauseSignal::Pause("its worker stops".into());
+            let paused = PauseSignal::Pause("its worker is stopping".into());
             self.driver.heed(Pauser::Worker, paused).await?;
         }
         Ok(())
@@ -368,7 +368,7 @@ impl RunTask {
             Command::CancelTurn => cancel(Scope::Turn),
             Command::Decide(effect, decision) => {
                 // A person may answer from the journal while the call is still looked at. A
-                // question that is answered or too late is none any more.
+                // question that is answered or too late is none.
                 let mut asked = driver.left_questions().into_iter();
                 let asked = asked.find(|question| question.effect == effect);
                 asked.map_or(Obeyed::Done, |question| {
@@ -447,7 +447,7 @@ async fn next_message(changes: &mut Option<Changes>, run: &RunId) {
     }
 }
 
-/// Waits until the parent is paused or resumed. A parent that is gone changes nothing any more.
+/// Waits until the parent is paused or resumed. A parent that was dropped changes nothing.
 async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
     let changed = match parent {
         Some(parent) => parent.changed().await.is_ok(),

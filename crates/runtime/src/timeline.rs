@@ -71,9 +71,9 @@ pub enum TimelineKind {
         effect: EffectId,
         /// The action, in a few words; empty if it was only a person's answer.
         did: Box<str>,
-        /// Whether it went well.
+        /// Whether it succeeded.
         ok: bool,
-        /// What came back, in a few words.
+        /// The answer, in a few words.
         what: Box<str>,
         /// Whether it is internal to the agent, such as a summary, and not a reply to a person.
         #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -81,7 +81,7 @@ pub enum TimelineKind {
         /// The call, where it is a tool's.
         #[serde(skip_serializing_if = "Option::is_none")]
         call: Option<Box<ToolCall>>,
-        /// All of what came back.
+        /// The whole answer.
         answer: Box<Answer<Body>>,
         /// Its cost.
         usage: Usage,

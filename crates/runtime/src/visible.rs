@@ -94,7 +94,7 @@ pub fn json(text: &str) -> String {
 
 /// Returns whether a character draws nothing, changes the direction of the following text, or
 /// draws wider than it counts: Unicode's default ignorable code points, blank letters, and letters
-/// that are parts of others.
+/// that are parts of other characters.
 const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{11ff}' | '\u{17b4}' | '\u{17b5}'

@@ -51,7 +51,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// What a rule comes to.
+/// The result of a rule.
 type Checked = Result<(), String>;
 type Checking<'a> = Pin<Box<dyn Future<Output = Checked> + Send + 'a>>;
 /// A rule, by name.

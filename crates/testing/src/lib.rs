@@ -1,13 +1,12 @@
 //! Tests of stores and executors, for the crates of this workspace.
 //!
-//! - [`conformance`]: what every store must do, and the stores that do one thing wrong.
-//! - [`folder`]: folders that are removed again.
+//! - [`conformance`]: the rules for every store, and stores that break one rule each.
+//! - [`folder`]: temporary folders.
 //! - [`kept`]: exported runs, written into a store.
-//! - [`script`]: entries as a driver would write them, the first event scope them.
+//! - [`script`]: entries as a driver would write them.
 //! - [`site`]: a site on loopback with scripted answers.
 //!
-//! Nothing here ships. A test that needs one of these things depends on this crate for tests
-//! alone.
+//! Nothing here ships: other crates use it only in their tests.
 
 pub mod conformance;
 pub mod folder;

@@ -136,7 +136,7 @@ impl Script {
         Self::create(name, store, created_ms).await.expect("it begins").0
     }
 
-    /// Writes entries until the run has so many.
+    /// Writes entries until the run has this many.
     ///
     /// # Panics
     ///

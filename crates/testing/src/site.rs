@@ -152,7 +152,7 @@ impl Site {
                     break;
                 }
                 let (answers, heard) = (Arc::clone(&answers), Arc::clone(&heard));
-                // A browser that breaks off wants no answer any more.
+                // A browser that breaks off no longer wants an answer.
                 thread::spawn(move || drop(answer(&stream, &*answers, &heard)));
             }
         });

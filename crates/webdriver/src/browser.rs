@@ -82,14 +82,14 @@ pub struct Browser {
 pub enum BrowserExit {
     /// It is the person's now.
     Open,
-    /// It is gone, with all that was filled in.
+    /// It has ended, with everything that was filled in.
     Closed,
 }
 
 /// A dialog that was in the way, and how it was answered.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BrowserDialog {
-    /// What it said.
+    /// Its text.
     pub text: String,
     /// Whether it was agreed to.
     pub accepted: bool,

@@ -1,16 +1,16 @@
-//! Acts on browsers and devices. The room for everything that a web page or an app sees of us.
+//! Acts on browsers and devices: everything that a web page or an app sees is here.
 //!
 //! It has two executors, which callers register like their own: [`form::Forms`] for the agent that
 //! fills forms, [`explore::Devices`] for the one that explores apps. The runtime depends on
 //! neither.
 //!
-//! - [`browser`]: a real browser, and what a person does with one.
+//! - [`browser`]: a real browser: opening, reading, typing, pressing.
 //! - [`device`]: a device that an app runs on, or a recording of one.
 //! - [`form`]: the form agent's tasks, and the tool that sends a form.
 //! - [`explore`]: the explore agent's tasks.
 //! - [`exploration`]: an app's map, read back from a journal.
-//! - [`reproduce`]: what went wrong in an app, made to happen again.
-//! - [`profile`]: what a person has to give, from a file that they wrote.
+//! - [`reproduce`]: finds the shortest steps to a crash of an app.
+//! - [`profile`]: profiles: the values that a form is filled from.
 //! - [`settings`]: `[form]` and `[explore]`, as browsers and devices take them.
 
 pub mod browser;

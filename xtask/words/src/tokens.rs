@@ -251,7 +251,9 @@ fn is_prose(text: &str) -> bool {
         || [" AS (", "SELECT ", " = ?"].iter().any(|it| text.contains(it))
         // A style sheet.
         || start.starts_with(['.', ':']) && text.contains(['{', '.']);
-    if is_code || start.starts_with(['<', '{']) && start.contains(['<', ';']) {
+    // A message may begin with a value, and have two parts: `{run} has ended; start another`.
+    let is_markup = start.starts_with('<') || start.starts_with('{') && start.contains('<');
+    if is_code || is_markup {
         return false;
     }
     let is_word = |word: &str| {
@@ -300,6 +302,7 @@ mod tests {
                 debug!("a run begins");
                 let row = query("SELECT id FROM runs WHERE id");
                 let key = value["key"].expect("it was checked before");
+                let why = format!("{run} has ended; start another");
                 format!("use `pointsman show {run}` instead")
             }
 
@@ -319,7 +322,8 @@ mod tests {
                 (Within::Help, 18, "As JSON."),
                 (Within::Error, 24, "denied"),
                 (Within::Log, 29, "a run begins"),
-                (Within::Code, 32, "use `pointsman show {run}` instead"),
+                (Within::Code, 32, "{run} has ended; start another"),
+                (Within::Code, 33, "use `pointsman show {run}` instead"),
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! The lines by which the hook after tools reports, and whether all went well.
+//! The lines by which the hook after tools reports, and whether all succeeded.
 
 use alloc::{format, string::String};
 
@@ -21,7 +21,7 @@ pub(super) fn summary(lines: &[String]) -> Summary {
     Summary { ok: went_well(lines), text: lines.join("; "), full: true }
 }
 
-/// Returns whether the lines of a report say that all went well: nothing failed, and something
+/// Returns whether the lines of a report say that all succeeded: nothing failed, and something
 /// was done or nothing was left out.
 fn went_well(lines: &[String]) -> bool {
     let failed = |line: &String| {

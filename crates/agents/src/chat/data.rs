@@ -32,7 +32,7 @@ pub struct ChatData {
     pub context: Context,
     /// The conversation.
     pub transcript: Transcript,
-    /// What the next prompt should say of the work so far; a new message clears it.
+    /// What the next prompt should say about the work so far; a new message clears it.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
     pub advice: Advice,
     /// Why the last turn has no answer, to be shown; a new message clears it.
@@ -54,7 +54,7 @@ pub struct ChatData {
 pub struct CompletedTool {
     /// The tool.
     pub name: String,
-    /// Whether it did what was asked.
+    /// Whether it succeeded.
     pub succeeded: bool,
 }
 
@@ -127,7 +127,7 @@ impl ChatData {
         self.error.get_or_insert_with(|| answer::used_up(budget));
     }
 
-    /// Takes what the governor has to say; a halt is also why the turn has no answer.
+    /// Takes the governor's advice; a halt is also why the turn has no answer.
     pub(super) fn advise(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level == Level::Halt {

@@ -34,7 +34,7 @@ pub struct CodeData {
     pub prompt: String,
     /// The conversation.
     pub transcript: Transcript,
-    /// What the next prompt should say of the work so far.
+    /// What the next prompt should say about the work so far.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
     pub advice: Advice,
     /// The calls of the last reply that are to be run, by their places in it.
@@ -46,7 +46,7 @@ pub struct CodeData {
     pub work: PhaseWork,
     /// What the last calls came to.
     pub progress: WorkProgress,
-    /// What has to be recovered from.
+    /// What to recover from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<Trouble>,
     /// The recoveries that were used since the last phase or prompt began.
@@ -117,7 +117,7 @@ impl CodeData {
         }
     }
 
-    /// Forgets a claim that nothing came of: it was about the end of its own round, and that
+    /// Forgets a claim without effect: it was about the end of its own round, and that
     /// round was broken off.
     pub(super) fn drop_claim(&mut self) {
         if self.plan.claim.take().is_some() {

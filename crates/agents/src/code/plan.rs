@@ -44,7 +44,7 @@ pub struct Plan {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// How long it should take, in milliseconds. Told, never enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,12 +55,12 @@ pub struct Phase {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Whether it did what it was for.
+    /// Whether it succeeded.
     pub success: bool,
     /// The phase that is meant; the open one if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<usize>,
-    /// What stood in the way.
+    /// The obstacle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<String>,
 }
@@ -94,9 +94,9 @@ pub struct PhaseRecord {
     /// Whether tests passed when they were last run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_passed: Option<bool>,
-    /// Whether it did what it was for.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// What stood in the way.
+    /// The obstacle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<String>,
 }

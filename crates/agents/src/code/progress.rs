@@ -35,11 +35,11 @@ pub struct CallFailure {
     pub tool: String,
     /// What it was about.
     pub target: String,
-    /// What it said.
+    /// Its text.
     pub error: String,
 }
 
-/// What the work comes to after a round.
+/// The state of the work after a round.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Judgement {
     Continue,

@@ -1,5 +1,5 @@
 //! What a model is shown of the work: the conversation, and at its end where the plan
-//! stands, what was tried, and what the governor has to say.
+//! stands, what was tried, and the governor's advice.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -77,7 +77,7 @@ fn tools(data: &CodeData, visit: &Visit<'_>) -> Vec<Box<str>> {
     tools
 }
 
-/// Returns where the work stands, if there is something to say of it.
+/// Returns where the work stands, if there is something to say about it.
 fn state(data: &CodeData) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let advice = dialogue::advice(&data.advice);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::progress::CallFailure;
 use crate::answer;
 
-/// What has to be recovered from.
+/// What to recover from.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -60,7 +60,7 @@ pub enum RecoveryAction {
     OtherWay,
 }
 
-/// What recovery comes to.
+/// The result of recovery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum RecoveryChoice {
     Recover(RecoveryAction),

@@ -1,4 +1,4 @@
-//! One round of `code`: a reply, its calls, their results, and what comes of them.
+//! One round of `code`: a reply, its calls, their results, and their outcome.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -64,7 +64,7 @@ impl CodeData {
         refused.filter(|_| self.batch.is_empty() && self.plan.claim.is_none()).map_or(Ok(()), Err)
     }
 
-    /// Takes what the governor has to say; what it halts has to be recovered from.
+    /// Takes the governor's verdict; the run must recover from a halt.
     pub(super) fn advise(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level == Level::Halt {
@@ -163,7 +163,7 @@ impl CodeData {
         }
     }
 
-    /// Says what comes of a round.
+    /// Returns the outcome of a round.
     pub(super) fn judge(&mut self) -> Judgement {
         if self.plan.claim.is_some() {
             return Judgement::PhaseComplete;

@@ -40,7 +40,7 @@ const MAX_LINES: usize = 60;
 /// Bytes of a summary that comes before another one.
 const MAX_BEFORE: usize = 3_000;
 
-/// Returns where the part begins that stays: exchanges at the end, so many at most, and
+/// Returns where the part begins that stays: exchanges at the end, this many at most, and
 /// no more than there is room for; the last one always.
 pub(super) fn boundary(transcript: &Transcript, keep: usize, room: usize) -> usize {
     let messages = transcript.messages();
@@ -89,7 +89,7 @@ pub(super) fn shrink(transcript: &mut Transcript) {
     });
 }
 
-/// Replaces what stands before a boundary. What the person asked last stays as it is.
+/// Replaces what is before a boundary. What the person asked last stays as it is.
 pub(super) fn replace(transcript: &mut Transcript, at: usize, written: Option<String>) {
     let dropped = transcript.messages().get(..at).unwrap_or_default();
     let text = written.unwrap_or_else(|| mechanical(dropped));

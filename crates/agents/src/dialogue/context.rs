@@ -50,7 +50,7 @@ pub struct AttemptQuestions {
     pub summarising: bool,
 }
 
-/// What an answer comes to.
+/// The meaning of an answer.
 #[derive(Debug)]
 pub(crate) enum ReplyOutcome {
     /// The model replied.
@@ -62,7 +62,7 @@ pub(crate) enum ReplyOutcome {
 }
 
 enum Remedy {
-    /// What stands before this place gives way to a summary.
+    /// What is before this place gives way to a summary.
     Summarise(usize),
     /// Outputs are cut.
     Shrink,
@@ -155,7 +155,7 @@ impl Context {
         self.again(attempt, orders, false)
     }
 
-    /// Learns that no answer comes any more.
+    /// Learns that no answer will come.
     pub(crate) const fn close(&mut self) {
         self.asking = None;
     }

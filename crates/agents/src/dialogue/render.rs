@@ -66,7 +66,7 @@ fn reply(text: &str, calls: &[CallRecord], shown: &mut Vec<PromptMessage>) {
     }));
 }
 
-/// Returns what the governor has to say, if it has something.
+/// Returns the governor's advice, if there is any.
 pub(crate) fn advice(advice: &Advice) -> Option<String> {
     let mut lines: Vec<String> = advice.lines().map(sentence).collect();
     if lines.is_empty() {

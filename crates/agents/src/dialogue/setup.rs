@@ -41,7 +41,7 @@ pub struct Setup {
 pub struct Instruction {
     /// The file.
     pub source: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -52,7 +52,7 @@ pub struct ConversationLimits {
     /// Tokens that the model can read at once, at four bytes each.
     pub context_tokens: u32,
     /// Exchanges at the end that stay word for word when the rest is summed up: a
-    /// person's message, or a reply with what came of its calls.
+    /// person's message, or a reply with the results of its calls.
     pub keep_turns: u16,
 }
 

@@ -11,7 +11,7 @@ const TAPS_PER_ACTION: u64 = 2;
 /// The time of a run whose actions are given.
 const HOUR_MS: u64 = 3_600_000;
 
-/// Returns limits for the budgets of a chart that are not named: so many actions must not end
+/// Returns limits for the budgets of a chart that are not named: this many actions must not end
 /// for want of something else. Each with its name and its amount, as `--budget` takes them;
 /// none is lowered.
 pub fn raised(chart: &Chart, actions: u64, named: &[&str]) -> Vec<(String, String)> {

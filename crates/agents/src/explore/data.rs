@@ -106,7 +106,7 @@ pub(super) enum ExploreProgress {
     Loop,
 }
 
-/// What came of choosing.
+/// The result of choosing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ActionChoice {
     /// One candidate is chosen.

@@ -59,7 +59,7 @@ const STOPPED: &[&str] = &[
     "توقف",
     "ने काम करना बंद कर दिया",
 ];
-/// What they say of an app that does not respond: `anr_activity_application` and the like.
+/// What they say about an app that does not respond: `anr_activity_application` and the like.
 const SILENT: &[&str] = &[
     "isn't responding",
     "isn\u{2019}t responding",

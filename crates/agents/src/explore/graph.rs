@@ -27,7 +27,7 @@ pub struct ScreenGraph {
 /// A screen that was seen, or a variant of one.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ScreenNode {
-    /// What it is known by.
+    /// Its identity.
     pub id: ScreenId,
     /// The screen that it is a variant of.
     pub coarse: ScreenId,
@@ -50,7 +50,7 @@ pub struct ScreenNode {
     pub(super) places: BTreeMap<String, u32>,
 }
 
-/// An action of a screen, and what came of it.
+/// An action of a screen, and its result.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct TriedAction {
     /// Known by this on its screen.
@@ -151,12 +151,12 @@ impl ScreenGraph {
 }
 
 impl ScreenNode {
-    /// Returns what it is known by, whatever its fields hold.
+    /// Returns its identity, whatever its fields hold.
     pub(super) fn look(&self) -> &str {
         self.id.as_str().split('+').next().unwrap_or_default()
     }
 
-    /// Returns what came of an action.
+    /// Returns the result of an action.
     pub fn action(&self, key: &str) -> Option<&TriedAction> {
         self.actions.get(usize::try_from(*self.places.get(key)?).ok()?)
     }

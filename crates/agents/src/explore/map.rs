@@ -51,7 +51,7 @@ pub struct AppMap {
 /// A screen that was seen. Variants of it are one screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MapScreen {
-    /// What it is known by.
+    /// Its identity.
     pub id: ScreenId,
     /// Its name: the text at its top.
     pub title: String,
@@ -142,7 +142,7 @@ pub struct PerformedAction {
     pub spots: (Option<usize>, Option<usize>),
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionResult {
@@ -279,7 +279,7 @@ impl MapAction {
         name
     }
 
-    /// Returns what it is known by where all rows of a list are one.
+    /// Returns its identity where all rows of a list are one.
     pub fn kind_key(&self) -> String {
         match self.widget.as_ref().filter(|it| it.listed) {
             Some(widget) => {

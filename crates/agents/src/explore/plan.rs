@@ -16,7 +16,7 @@ use super::{
 
 /// What one sure action costs; an edge that held one time in three costs three times that.
 pub(super) const STEP: u64 = 100;
-/// The longest way that is looked at.
+/// The longest path that is considered.
 const FARTHEST: u64 = 40 * STEP;
 
 /// The first action of a plan.

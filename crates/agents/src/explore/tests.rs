@@ -76,7 +76,7 @@ fn acting(labels: &[&str]) -> TestDriver<ExploreAgent> {
     driver
 }
 
-/// The shipped chart with room for so many actions.
+/// The shipped chart with room for this many actions.
 fn roomy(actions: u64) -> String {
     let shipped = TestDriver::<ExploreAgent>::new(CHART, &[]).chart;
     let mut maxima = super::raised(&shipped, actions, &[]);

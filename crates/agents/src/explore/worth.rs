@@ -21,9 +21,9 @@ const KIND_WEIGHT: u64 = 2;
 const NAME_WEIGHT: u64 = 8;
 /// What a field that was filled once, here or elsewhere, is worth, in hundredths.
 const FILLED_BEFORE: u64 = 50;
-/// Tries that a screen is given before what came of them counts.
+/// Tries that a screen is given before their results count.
 const SCREEN_WEIGHT: u64 = 8;
-/// Successes that must be expected of a part of the screen before what came of them counts,
+/// Successes that must be expected of a part of the screen before their results count,
 /// in millionths.
 const PLACE_WEIGHT: u64 = 6 * SURE;
 /// What the first rows of a list are worth, in hundredths; later ones are like the last.
@@ -76,7 +76,7 @@ impl TryRecord {
         self.hits = self.hits.saturating_add(u32::from(hit));
     }
 
-    /// Returns the chance of a success, where so many tries at `guess` came before.
+    /// Returns the chance of a success, where this many tries at `guess` came before.
     fn chance(self, guess: u64, weight: u64) -> u64 {
         let hits = u64::from(self.hits).saturating_mul(SURE);
         let guess = guess.saturating_mul(weight);
@@ -130,7 +130,7 @@ impl ActionTraits {
     }
 }
 
-/// What came of a try.
+/// The result of a try.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct TryOutcome {
     /// A screen that was never seen before.
@@ -203,7 +203,7 @@ impl ActionStats {
         number
     }
 
-    /// Records what came of an action.
+    /// Records the result of an action.
     pub(super) fn take(&mut self, screen: &str, action: &TriedAction, outcome: TryOutcome) {
         if action.times == 0 {
             let traits = &action.traits;

@@ -1,4 +1,4 @@
-//! What each field asks for, from all that its page says of it.
+//! What each field asks for, from all that its page says about it.
 //!
 //! Every text around a field votes for kinds, by the phrases of `words` that it holds and
 //! by how close the text is to the field. What the field is built like, the lists it
@@ -37,9 +37,9 @@ use votes::Votes;
 pub(super) struct FieldDraft<'a> {
     /// The control that stands for the field.
     pub(super) seen: &'a Control,
-    /// What it looks like.
+    /// Its shape.
     pub(super) shape: FieldShape,
-    /// What it is called.
+    /// Its name.
     pub(super) label: String,
     /// Legends and labels of the groups around it.
     pub(super) context: String,
@@ -51,7 +51,7 @@ pub(super) struct FieldDraft<'a> {
     pub(super) seen_by_people: bool,
 }
 
-/// What was found out of the fields of a page.
+/// What was found out about the fields of a page.
 pub(super) struct Classification {
     /// What each field asks for and why, in the order in which they came.
     pub(super) typings: Vec<KindDecision>,

@@ -44,7 +44,7 @@ pub struct FormData {
     pub handed_over: Vec<String>,
     /// Why they were.
     pub why_handed_over: Option<String>,
-    /// What came of sending the form.
+    /// The result of sending the form.
     pub sent: Option<Submission>,
     /// Pictures of the pages: paths of files.
     pub shots: Vec<String>,
@@ -79,7 +79,7 @@ pub struct FormData {
     /// What has changed since a person was asked about this page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changed: Option<String>,
-    /// What there is to say of whole pages.
+    /// What there is to say about whole pages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) remarks: Vec<String>,
     written: FreeText,
@@ -260,7 +260,7 @@ impl FormData {
         plan::key(self.field()?, &self.config.profile)
     }
 
-    /// Returns what the page says of the last value, for the next text.
+    /// Returns what the page says about the last value, for the next text.
     pub(super) fn complaint(&self) -> Option<&str> {
         self.complaint.as_deref()
     }

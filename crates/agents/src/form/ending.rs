@@ -136,7 +136,7 @@ impl FormData {
         sent.says = text::cut(&says, MAX_WORDS);
     }
 
-    /// Takes that a control was not pressed, because its page is not what was agreed to.
+    /// Records that a control was not pressed, because its page differs from the approved one.
     pub(super) fn read_anew(&mut self, what: &str) {
         let (what, shot) = text::picture(what);
         self.picture(shot);

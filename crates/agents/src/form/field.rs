@@ -15,7 +15,7 @@ pub struct Field {
     pub id: String,
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,
-    /// What it looks like.
+    /// Its shape.
     #[serde(rename = "type")]
     pub shape: FieldShape,
     /// What it asks for.
@@ -23,9 +23,9 @@ pub struct Field {
     /// What it asks for that only the person may give, where its kind does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretKind>,
-    /// What it is called.
+    /// Its name.
     pub label: String,
-    /// What stands around it.
+    /// What is around it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub context: String,
     /// What it shows while it is empty.
@@ -120,7 +120,7 @@ pub struct Choice {
     pub value: String,
     /// The text on it.
     pub label: String,
-    /// Where it is, if it is an element of its own: a radio button, an option of a list.
+    /// Where it is, if it is a separate element: a radio button, an option of a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Whether it cannot be chosen now.
@@ -128,7 +128,7 @@ pub struct Choice {
     pub disabled: bool,
 }
 
-/// What a field takes, by what its page says of it.
+/// What a field takes, by what its page says about it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct FieldLimits {

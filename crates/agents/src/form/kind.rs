@@ -102,7 +102,7 @@ impl SensitiveKind {
     }
 }
 
-/// What a field asks for that only the person may give, whatever else its page says of it.
+/// What a field asks for that only the person may give, whatever else its page says about it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -25,7 +25,7 @@ pub struct NavigationControl {
     pub selector: String,
     /// The text on it.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub does: ControlRole,
     /// Where it leads, if that is known: scheme, host and port.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,13 +173,15 @@ pub(super) fn choose<'a>(
     }
     let (control, class) = match pick(&usable, |it| it.1 == ControlEffect::Onward) {
         Pick::One(found) => found,
-        Pick::Many(count) => return look(format!("{count} controls lead on")),
+        Pick::Many(count) => return look(format!("{count} controls could lead to the next page")),
         Pick::None => match last(&usable) {
             Ok(Some(found)) => found,
             Ok(None) if usable.is_empty() => {
                 return look("no control can be pressed yet".into());
             }
-            Ok(None) => return look("no control is known to lead on or to send".into()),
+            Ok(None) => {
+                return look("no control clearly leads to the next page or sends the form".into());
+            }
             Err(why) => return look(why),
         },
     };

@@ -141,7 +141,7 @@ impl FormData {
             PagePlan::Passed
         } else {
             self.ending = Some(Ending::Unsafe);
-            self.why_handed_over = Some("none of the fields is one that the profile fills".into());
+            self.why_handed_over = Some("the profile fills none of the fields".into());
             self.next = Some("answers for the fields in the profile, by their labels".into());
             PagePlan::Nothing
         }
@@ -188,7 +188,7 @@ impl FormData {
         self.again
     }
 
-    /// Keeps what there is to say of the whole page, once.
+    /// Keeps what there is to say about the whole page, once.
     pub(super) fn remark_on_page(&mut self, said: Option<String>) {
         let Some(said) = said else { return };
         let said = format!("page {}: {}", self.page, text::cut(said.trim(), MAX_WORDS));

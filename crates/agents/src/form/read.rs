@@ -1,4 +1,4 @@
-//! What a sighting comes to: the fields of the form, and the control that sends it.
+//! Reads a page snapshot: the fields of the form, and the control that sends it.
 //!
 //! Pure: the same sighting gives the same reading. The form is chosen in `container`,
 //! controls become fields in `draft`, names and hints are read in `label` and `limits`,
@@ -55,7 +55,7 @@ pub struct PageReading {
     pub submit: Option<NavigationControl>,
     /// Everything in the form that can be pressed.
     pub controls: Vec<NavigationControl>,
-    /// What the page has against what was filled.
+    /// The page's objections to filled-in values.
     pub complaints: Vec<Complaint>,
     /// The same as long as the form has the same fields.
     pub signature: String,

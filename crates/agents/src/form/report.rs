@@ -30,9 +30,9 @@ pub struct FieldRow {
     pub page: u32,
     /// The field's id.
     pub field: String,
-    /// What it is called.
+    /// Its name.
     pub label: String,
-    /// What it looks like.
+    /// Its shape.
     #[serde(rename = "type")]
     pub shape: FieldShape,
     /// What it asks for.
@@ -87,7 +87,7 @@ pub enum Status {
     Left(SkipReason),
 }
 
-/// What came of sending the form.
+/// The result of sending the form.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Submission {

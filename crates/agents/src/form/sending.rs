@@ -1,4 +1,4 @@
-//! The call that sends the form, and what comes of it.
+//! The call that sends the form, and its result.
 
 use alloc::format;
 

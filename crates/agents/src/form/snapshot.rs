@@ -8,7 +8,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-/// A page, as it stood when it was looked at.
+/// A page, as it was when it was read.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct PageSnapshot {

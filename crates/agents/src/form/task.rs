@@ -85,7 +85,7 @@ pub enum FormReport {
         fingerprint: String,
         /// Scheme, host and port.
         origin: String,
-        /// What it is called.
+        /// Its name.
         #[serde(default)]
         title: String,
         /// The HTTP status of its document, where the browser knows it.
@@ -114,7 +114,7 @@ pub enum FormReport {
     },
     /// The page has switched the field off since it was read: nothing was put in.
     SwitchedOff {
-        /// What there is to say of it, such as the words of a dialog.
+        /// What there is to say about it, such as the words of a dialog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -142,13 +142,13 @@ pub enum FormReport {
         /// The document of the page, if known: a reloaded one is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
-        /// What there is to say of the page, such as a window that it has opened.
+        /// What there is to say about the page, such as a window that it has opened.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
     /// The page after the control was pressed.
     Moved {
-        /// What it is known by.
+        /// Its identity.
         fingerprint: String,
         /// Scheme, host and port.
         #[serde(default)]

@@ -344,7 +344,7 @@ fn timeouts_follow_the_configuration() {
 }
 
 #[test]
-fn a_model_out_of_reach_is_asked_twice_and_its_text_is_kept() {
+fn unreachable_model_is_asked_again_and_its_text_is_kept() {
     let mut driver = at_fill(vec![field("why", FieldShape::Text)]);
     driver.fault(FaultClass::Unavailable, true);
     driver.wake();

@@ -47,12 +47,12 @@ pub(super) const fn is_mark(c: char) -> bool {
     )
 }
 
-/// Returns the first so many characters.
+/// Returns the first N characters.
 pub(super) fn cut(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
 }
 
-/// Returns the text as one line of so many characters.
+/// Returns the text as one line of this many characters.
 pub(super) fn line(text: &str, max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = line.chars().filter(|c| !c.is_control()).collect();

@@ -46,7 +46,7 @@ pub fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitVal
     }
     match field.shape {
         FieldShape::Captcha => Err(UnfitValue("only a person may solve it".into())),
-        FieldShape::Unsupported => Err(UnfitValue("it is no field that can be filled".into())),
+        FieldShape::Unsupported => Err(UnfitValue("it cannot be filled".into())),
         FieldShape::Checkbox => {
             let yes = word::yes_or_no(plain);
             let yes = yes.ok_or_else(|| UnfitValue("the field takes yes or no".into()))?;

@@ -59,7 +59,7 @@ pub struct ResearchData {
     /// repeated, and whether the run is stuck.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
     pub advice: Advice,
-    /// What was turned away in the course of the run, and why.
+    /// What was rejected during the run, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
     /// The model's answer.
@@ -76,12 +76,12 @@ pub struct ResearchData {
     pub result: Option<String>,
 }
 
-/// A call and what came of it.
+/// A call and its result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Finding {
     /// The call.
     pub call: ToolCall,
-    /// What came of it.
+    /// Its result.
     pub result: ToolResult,
     /// What the model made of it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -138,7 +138,7 @@ impl ResearchData {
         self.note_refusal(&why);
     }
 
-    /// Takes in what the governor has to say.
+    /// Takes the governor's advice.
     pub(super) fn hear(&mut self, verdict: &Verdict) {
         self.advice.hear(verdict);
         if verdict.level >= Level::Refuse {

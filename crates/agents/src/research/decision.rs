@@ -61,7 +61,7 @@ pub enum UnusableReply {
     /// A thought was given for a decision.
     #[error("a decision is a search, a tool or the end, not a thought")]
     Thought,
-    /// A tool is to be used and none is named.
+    /// A tool should be used, but none is named.
     #[error("to use a tool, name it as `tool_name`")]
     NoToolNamed,
     /// The tool is not offered.

@@ -1,5 +1,5 @@
 //! Findings as a prompt shows them: the last ones whole, older ones in a summary, and
-//! all of it within the room that there is.
+//! all of it within the available space.
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 

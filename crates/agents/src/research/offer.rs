@@ -1,4 +1,4 @@
-//! The tools that a run is offered: what the host says of them, and what a model may
+//! The tools that a run is offered: what the host says about them, and what a model may
 //! call them.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
@@ -174,7 +174,7 @@ impl OfferedTool {
     }
 }
 
-/// Returns a text without line breaks, cut to so many bytes.
+/// Returns a text without line breaks, cut to this many bytes.
 pub(super) fn one_line(text: &str, limit: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut line = words.join(" ");

@@ -7,7 +7,7 @@ pub(super) struct DocumentLine<'o> {
     pub(super) place: &'o str,
     /// The file.
     pub(super) path: &'o str,
-    /// What it says.
+    /// Its text.
     pub(super) text: &'o str,
 }
 

@@ -1,4 +1,4 @@
-//! What a goal says that turns tools off. It counts only as an instruction of its own: a
+//! What a goal says that turns tools off. It counts only as a separate instruction: a
 //! question about tools is a question.
 
 use alloc::{string::String, vec::Vec};

@@ -160,7 +160,7 @@ fn searches(data: &ResearchData) -> Vec<String> {
     lines
 }
 
-/// Returns what the searches said of files that they left out, each once.
+/// Returns what the searches said about files that they left out, each once.
 fn unsearched(data: &ResearchData) -> Vec<String> {
     let searches = data.findings.iter().filter(|it| it.call.tool == SEARCH && it.result.ok);
     let lines = searches.flat_map(|finding| finding.result.output.lines());

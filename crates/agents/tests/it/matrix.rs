@@ -55,7 +55,7 @@ fn the_whole_matrix_of_each_chart_is_reviewed() {
 }
 
 #[test]
-fn what_is_not_an_edge_is_rejected() {
+fn unknown_edge_is_rejected() {
     for chart in charts() {
         let ways = ways_there(&chart);
         for state in chart.states().iter().filter(|state| !state.is_label()) {

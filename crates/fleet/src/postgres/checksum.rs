@@ -82,8 +82,8 @@ pub(super) fn fixed(row: &RunRow, place: &Place<'_>) -> Checksum {
         .sum()
 }
 
-/// How a run stands after an entry. The entry's row and, while it is the last, the run's row both
-/// hold it. The run's id is not part of it, so that a fork can share it.
+/// The status of a run after an entry. The entry's row and, while it is the last, the run's row
+/// both hold it. The run's id is not part of it, so that a fork can share it.
 pub(super) struct Tip<'a> {
     pub(super) seq: i64,
     pub(super) state: &'a str,

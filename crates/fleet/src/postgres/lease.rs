@@ -435,7 +435,7 @@ async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
         let (hang, leases): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(.., times)| times.pulse.has_stopped());
         for (run, ..) in hang {
-            tracing::warn!(%run, "its task hangs: its lease is not renewed");
+            tracing::warn!(%run, "the task of a run hangs; its lease is not renewed");
         }
         if leases.is_empty() {
             continue;

@@ -1,4 +1,4 @@
-//! A database of its own for each test, and the store in it.
+//! A separate database for each test, and the store in it.
 
 mod changes;
 mod claims;

@@ -32,7 +32,7 @@ pub(super) fn attempts(
         found.add(Code::Misplaced, attempts.span, message, "remove `attempts`");
     }
     if let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value == 0) {
-        let hint = "write 1 or more; the first attempt counts";
+        let hint = "write 1 or more, including the first attempt";
         found.add(Code::BadValue, attempts.span, "zero is not allowed here", hint);
     }
     // A question is put once, unless its own state says otherwise.

@@ -119,7 +119,7 @@ impl<'a> NameTable<'a> {
         id
     }
 
-    /// Returns a job of the chart's agent, if it fits where it stands.
+    /// Returns a job of the chart's agent, if it fits its place.
     pub(super) fn job(
         &self,
         name: &Name,

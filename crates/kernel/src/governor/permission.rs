@@ -104,7 +104,7 @@ impl Permissions {
             if runs(rule.level) {
                 return true;
             }
-            // A rule without arguments fits every call: nothing after it is looked at.
+            // A rule without arguments matches every call: nothing after it is checked.
             if rule.arguments.is_empty() && rule.until.is_none() {
                 return false;
             }

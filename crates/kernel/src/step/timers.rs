@@ -50,7 +50,7 @@ impl<A: Agent> Stepping<'_, A> {
         Flow::Wait
     }
 
-    /// Returns when the run wants to be woken next.
+    /// Returns when the run must be woken next.
     pub(super) fn next_wake(&self) -> Option<At> {
         let core = &self.run.core;
         if core.ended.is_some() {

@@ -125,7 +125,7 @@ fn a_chart_built_in_rust_meets_the_same_rules_about_zero() {
     assert!(built(run().attempts(1, 0, 0)).is_ok() && built(fan().items(1, 1)).is_ok());
     // No attempt would cost nothing, and yet the first is made.
     assert_eq!(codes(built(run().attempts(0, 0, 0))), [Code::BadValue]);
-    // No place would let the items wait for ever.
+    // No place would let the items wait forever.
     assert_eq!(codes(built(fan().items(0, 1))), [Code::BadValue]);
 }
 

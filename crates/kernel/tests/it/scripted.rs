@@ -48,7 +48,7 @@ fn names(text: &str, any: &str, state: &str) -> bool {
     text.contains(&quoted) || any.contains(&quoted)
 }
 
-/// Plays a script on a chart and compares what came of every line.
+/// Plays a script on a chart and compares the result of every line.
 #[track_caller]
 pub(crate) fn check(text: &str, script: &str) {
     let chart = chart(text);

@@ -61,7 +61,7 @@ pub(crate) struct Data {
     pub(crate) used_up: (u32, u64),
 }
 
-/// What an order of its own asks for.
+/// What one of the agent's own orders asks for.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Task {
     pub(crate) attempt: u16,

@@ -137,7 +137,7 @@ fn a_question_does_not_outlive_its_turn() {
 }
 
 #[test]
-fn a_session_is_loaded_after_its_process_is_gone() {
+fn session_is_loaded_after_its_process_has_exited() {
     let desk = Desk::new("load", WRITES);
     let mut begun = None;
     // The editor goes away while it is asked.

@@ -300,7 +300,7 @@ impl UpdateBuilder {
         Some(self.finished(id, false, "", why))
     }
 
-    /// The turn is over: nothing is in progress any more, and the reason for a missing answer is
+    /// The turn is over: nothing is in progress, and the reason for a missing answer is
     /// shown.
     fn over(&mut self, error: Option<&TurnError>) -> Vec<SessionUpdate> {
         let stopped = mem::take(&mut self.calls).into_values().map(|it| (it.id, "stopped"));

@@ -35,7 +35,7 @@ pub(super) enum After {
     Listens(String),
     /// The person leaves.
     Left,
-    /// The run has ended or has no owner any more; this text was typed and not sent.
+    /// The run has ended or no longer has an owner; this text was typed and not sent.
     Over(String),
 }
 
@@ -108,7 +108,7 @@ impl<'a> Busy<'a> {
             self.screen.say(&shown.lines)?;
             match notice {
                 Notice::Live(LiveNotice::Ask(question)) => self.questions.push_back(question),
-                // The question needs no answer any more.
+                // The question no longer needs an answer.
                 Notice::Live(LiveNotice::Discard(effect)) => {
                     let was_put = self.withdraw(|it| it.effect == effect);
                     if was_put {

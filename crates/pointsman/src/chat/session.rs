@@ -196,7 +196,7 @@ impl ChatSession<'_> {
     }
 }
 
-/// Forwards notices to the front end. When the run has no owner any more, this is dropped: the
+/// Forwards notices to the front end. When the run no longer has an owner, this is dropped: the
 /// channel closes, and a waiting prompt is interrupted.
 struct Tells {
     sender: mpsc::Sender<Notice>,

@@ -40,7 +40,7 @@ pub(super) struct TurnView {
     teller: NoticePrinter,
 }
 
-/// What a notice comes to on the screen.
+/// How a notice looks on the screen.
 #[derive(Debug, Default)]
 pub(super) struct ScreenUpdate {
     /// These rows no longer count.

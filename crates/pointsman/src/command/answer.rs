@@ -203,7 +203,7 @@ impl Answer {
         let session = globals.session()?;
         let row = self.row(&session)?;
         let open = self.open(&session, &row)?;
-        // All of them are looked at before the first is answered.
+        // All of them are checked before the first is answered.
         let rules = open.iter().map(|question| answers::remembered(question, always));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
         let word = word(granted);

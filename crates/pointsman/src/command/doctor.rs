@@ -64,7 +64,7 @@ enum Status {
     Fail,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -212,7 +212,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
     }
 }
 
-/// Reads both files; where they have mistakes, the rest is looked at without them.
+/// Reads both files; where they have mistakes, the rest is checked without them.
 fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
     match paths::settled(dir) {
         Ok(settled) => {
@@ -265,7 +265,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
     } else if let Err((folder, error)) = probe::writable(&path) {
         checks.push(unwritable("journal", &folder, &error, JOURNAL));
     } else {
-        let detail = format!("{} is not there yet; the first run makes it", path.display());
+        let detail = format!("{} does not exist yet; the first run creates it", path.display());
         checks.push(Check::ok("journal", detail));
     }
     index(checks);

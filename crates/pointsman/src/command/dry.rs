@@ -117,7 +117,7 @@ pub(super) fn show(
     }
     if let Some(offered) = &offered {
         let more = if approved.is_empty() { "" } else { ", and the tools of its MCP servers" };
-        line(format!("  the agent is offered: {}{more}", offered.join(", ")));
+        line(format!("  offered to the agent: {}{more}", offered.join(", ")));
     }
     line("\nPermissions; the first matching rule decides:".into());
     for rule in &rules {

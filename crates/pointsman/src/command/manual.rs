@@ -115,18 +115,23 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
     Ok(page)
 }
 
-/// What a program's manual says of variables.
-const ENVIRONMENT: [(&str, &str); 7] = [
+/// The variables in every manual page.
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("POINTSMAN_MODEL", "the model, as PROVIDER:NAME"),
     ("POINTSMAN_BASE_URL", "the address of the model's server"),
     ("POINTSMAN_JOURNAL", "the journal file, which stores all runs"),
+    ("POINTSMAN_STORE", "the PostgreSQL database that stores all runs instead"),
+    (
+        "POINTSMAN_REDIS, POINTSMAN_LEASE",
+        "with a database: the Redis server, and how long leases last",
+    ),
     ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "the log level or filter, and the log file"),
-    ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each for its provider alone"),
+    ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each sent only to its provider"),
     ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "base folders instead of those under HOME"),
     ("NO_COLOR", "if set, no colours"),
 ];
 
-/// What it says of files.
+/// The files in every manual page.
 const FILES: [(&str, &str); 5] = [
     ("~/.config/pointsman/pointsman.toml", "your settings"),
     ("pointsman.toml", "the settings of a repository; they can only be stricter"),
@@ -135,7 +140,7 @@ const FILES: [(&str, &str); 5] = [
     ("~/.cache/pointsman", "search indexes; safe to delete"),
 ];
 
-/// What stands below the options of a command's help.
+/// The text below the options in a command's help.
 struct Sections {
     told: String,
     examples: String,

@@ -144,7 +144,7 @@ impl Fork {
         }
         let fork = || session.fork(&row.id, self.at.map(Seq)).map_err(Error::Session);
         if !self.no_run {
-            // First, so that no fork is left behind where the folder is gone.
+            // First, so that no fork is left behind if the folder is missing.
             let drive = self.drive.resuming(&session, &row.id)?;
             let child = fork()?;
             note(&format!("forked {} as {child}", row.id));

@@ -106,9 +106,7 @@ impl Run {
         if !left_out.is_empty() && !self.start.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), format::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
-            note(&format!(
-                "{count} {tools} not offered, because the agent has reached its limit: {names}"
-            ));
+            note(&format!("{count} {tools} not offered, because the agent takes no more: {names}"));
         }
         let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.start.rules.unattended, waits)?;

@@ -235,7 +235,7 @@ impl PruneRuns {
         note(&format!("{} {word}", format::counted(count, "run")));
         for run in &pruned.damaged {
             note(&format!(
-                "{run} left, because it is damaged; `pointsman runs remove {run}` removes it"
+                "{run} kept, because it is damaged; `pointsman runs remove {run}` removes it"
             ));
         }
         if !pruned.held.is_empty() {

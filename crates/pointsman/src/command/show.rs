@@ -156,7 +156,7 @@ fn read(
     Ok((lines, projector, items))
 }
 
-/// Returns a run as JSON: its row, how it stands, its entries and its timeline.
+/// Returns a run as JSON: its row, its status, its entries and its timeline.
 pub(crate) fn as_json(session: &Session, row: &RunRow) -> Result<Value, Error> {
     let (lines, projector, items) = read(session, row)?;
     let run = &*projector.loaded().run;
@@ -203,7 +203,7 @@ pub(crate) fn as_json(session: &Session, row: &RunRow) -> Result<Value, Error> {
     Ok(shown)
 }
 
-/// Says how a run stands in the queue, and why a worker could not drive it.
+/// Prints the status of a run in the queue, and why a worker could not drive it.
 fn queued(row: &RunRow) -> Option<String> {
     let place = row.queue.as_ref()?;
     let status = place.status?.name();
@@ -232,7 +232,7 @@ fn transition(item: &TimelineItem) -> Option<Value> {
 struct About {
     /// The action, or the words from outside.
     did: String,
-    /// Whether it went well.
+    /// Whether it succeeded.
     ok: bool,
     /// The result in a line; empty if there is none.
     came: String,

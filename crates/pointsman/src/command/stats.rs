@@ -111,7 +111,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     if !stats.unreadable.is_empty() {
         let count = u64::try_from(stats.unreadable.len()).unwrap_or(u64::MAX);
         let runs = counted(count, "run");
-        writeln!(text, "\n{runs} are unreadable by this build:")?;
+        writeln!(text, "\nthis build cannot read {runs}:")?;
         for (run, why) in stats.unreadable.iter().take(ROWS) {
             writeln!(text, "  {run}: {why}")?;
         }

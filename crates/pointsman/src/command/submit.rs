@@ -34,7 +34,7 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 `pointsman worker` drives queued runs: on this machine with a journal file, on any machine with
-`--store`. Every worker that may drive the run needs its folder under the same path; `--needs
+`--store`. Every worker that may drive the run needs the run's folder at the same path; `--needs
 host:NAME` binds a run to one machine.
 
 A run with a question waits for `pointsman approve` or `pointsman deny`, from any machine.

@@ -141,7 +141,7 @@ fn list(tokens: &[TokenRecord], json: bool) -> Result<(), Error> {
     report::data(&format::table(["ID", "ROLE", "CREATED", "EXPIRES"], "NAME", rows))
 }
 
-/// Returns all that is known of a token but its hash.
+/// Returns everything known about a token but its hash.
 fn object(token: &TokenRecord) -> serde_json::Value {
     json!({
         "id": token.id,

@@ -34,8 +34,8 @@ workers run on one machine. Waiting runs do not count towards `--jobs`.
 SIGTERM and Ctrl-C drain the worker: it claims and starts nothing more, waits for calls in progress, and
 hands its runs over to other workers.
 
-When a provider answers 429 with a retry time, no worker calls it before then. A run that loses five
-workers without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN` says why, and
+When a provider answers 429 with a retry time, no worker calls it before then. A run that loses its
+worker five times without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN` says why, and
 `pointsman resume RUN --queue` gives it another chance.
 
 Examples:
@@ -156,7 +156,7 @@ impl WorkerCommand {
         Ok(())
     }
 
-    /// Says how a run ended, or why it is not driven any more.
+    /// Says how a run ended, or why it is no longer driven.
     fn tell(&self, finished: &FinishedRun) -> Result<(), Error> {
         let FinishedRun { run, how } = finished;
         match how {

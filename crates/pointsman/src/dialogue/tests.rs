@@ -49,7 +49,7 @@ impl Typist {
         self.dialogue.key(code.into(), self.now)
     }
 
-    /// Types a line and Enter. No key before that comes to anything.
+    /// Types a line and Enter. No key before that has an effect.
     fn types(&mut self, line: &str) -> DialogueEvent {
         for c in line.chars() {
             let came = self.press(KeyCode::Char(c));
@@ -206,7 +206,7 @@ fn nothing_that_is_pasted_answers_a_question() {
 }
 
 #[test]
-fn lines_that_come_all_at_once_do_not_answer_behind_the_first() {
+fn pasted_lines_do_not_answer_after_the_first() {
     // This is how a terminal without bracketed paste pastes.
     for (place, mut dialogue) in everywhere(Instant::now()) {
         let now = Instant::now() + Duration::from_secs(10);

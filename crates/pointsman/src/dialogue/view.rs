@@ -73,7 +73,7 @@ impl Dialogue {
             lines.insert(0, hint(&format::deadline(now_ms(), due)));
         }
         if self.waits == Waits::No {
-            let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser does not wait.";
+            let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser cannot wait.";
             lines.insert(0, hint(now));
         }
         if !self.counts(now)

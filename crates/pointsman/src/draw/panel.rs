@@ -1,4 +1,4 @@
-//! What stands around the picture: the title above, tables and a legend below.
+//! What is around the picture: the title above, tables and a legend below.
 
 use std::fmt::{Result, Write};
 
@@ -260,7 +260,7 @@ fn legend(plan: &DrawPlan, back: bool) -> Vec<(Sign, &'static str)> {
         signs.push((Sign::Way(" influenced"), "a model can cause it"));
     }
     if plan.arrows.iter().any(|arrow| arrow.pill.is_some()) {
-        signs.push((Sign::Pill, "spends one of a budget"));
+        signs.push((Sign::Pill, "spends a budget"));
     }
     signs
 }

@@ -1,4 +1,4 @@
-//! Where every node stands across the picture: near its links, lanes straight.
+//! The horizontal place of every node: near its links, lanes straight.
 
 use super::grid::{Bend, Grid, GridItem};
 

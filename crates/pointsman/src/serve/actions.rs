@@ -343,7 +343,7 @@ pub(super) async fn input(
         }
     };
     let body = if content.is_null() { Body::default() } else { Body::canonical(&content) };
-    // Nobody waits for a run that is busy: it hears words when it listens.
+    // A busy run takes the message when it next waits for one, so there is no need to wait here.
     server.control.post(&row.id, &Event::Given { event, body: body.into() }).await?;
     Ok((
         StatusCode::ACCEPTED,

@@ -59,7 +59,7 @@ pub(super) struct BulkResult {
     count: usize,
     /// The runs that it applies to.
     runs: Vec<String>,
-    /// The forks that were made, in the order of `runs`.
+    /// The forks that were created, in the order of `runs`.
     forks: Vec<String>,
     /// The runs that could not be acted on.
     failed: Vec<FailedAction>,

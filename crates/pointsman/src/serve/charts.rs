@@ -320,7 +320,7 @@ pub(super) struct CodeDetail {
     /// The code.
     #[schema(example = "PM0501")]
     code: &'static str,
-    /// What it says in a few words.
+    /// Its meaning in a few words.
     title: &'static str,
     /// What it means, and what to do.
     text: &'static str,

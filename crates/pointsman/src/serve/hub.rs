@@ -1,4 +1,4 @@
-//! Live notices for those who follow runs: bounded, so that a slow reader never slows a run.
+//! Live notices for followers of runs: bounded, so that a slow reader never slows a run.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use pointsman_runtime::{
 };
 use tokio::sync::broadcast;
 
-/// A notice to those who follow a run.
+/// A notice to the followers of a run.
 #[derive(Clone, Debug)]
 pub(super) enum Signal {
     /// Its journal may have more entries.
@@ -33,7 +33,7 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Makes a hub that keeps so many notices for a slow follower.
+    /// Makes a hub that keeps this many notices for a slow follower.
     pub(super) fn new(buffer: usize) -> Self {
         Self { runs: Arc::default(), buffer: buffer.max(1) }
     }

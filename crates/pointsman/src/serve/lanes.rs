@@ -60,7 +60,7 @@ pub(super) struct LaneSpan {
     to: u64,
     /// When the first entry was written, in milliseconds since the run began.
     at: u64,
-    /// The state after what was read of it; null before the first known one.
+    /// The state after the last entry that was read; null if it is not known yet.
     state: Option<String>,
     /// Answers of models.
     models: u32,

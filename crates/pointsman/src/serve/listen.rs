@@ -129,7 +129,7 @@ impl Listener {
                         tokio::time::sleep(PAUSE).await;
                     }
                 },
-                // A sender that is gone has closed, too.
+                // A dropped sender has closed, too.
                 _ = closing.changed() => {}
             }
         }

@@ -51,9 +51,9 @@ const STANDINGS: usize = 100;
 /// How far the server has read a long journal: ask again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ReadProgress {
-    /// The entry that it has come to.
+    /// The last entry that it has read.
     read: u64,
-    /// The entry that it is on its way to.
+    /// The entry that it reads up to.
     of: u64,
 }
 
@@ -164,7 +164,7 @@ pub(super) struct QuestionDetail {
     /// What an answer must name.
     #[schema(value_type = Object)]
     asked: Value,
-    /// All that it is about.
+    /// Everything that it is about.
     about: TextPreview,
 }
 
@@ -405,12 +405,12 @@ pub(super) struct StandingsQuery {
     runs: String,
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct StandingDetail {
     /// The run.
     run: String,
-    /// Its entries when this was so.
+    /// How many entries it had then.
     steps: u64,
     /// In words.
     #[schema(example = "waiting for you")]
@@ -419,14 +419,14 @@ pub(super) struct StandingDetail {
     waits: bool,
 }
 
-/// Read how runs stand: whether they wait for a person, a message or a worker.
+/// Read the status of runs: whether they wait for a person, a message or a worker.
 #[utoipa::path(
     get,
     path = "/standings",
     tag = "runs",
     params(StandingsQuery),
     responses(
-        (status = 200, description = "How each run stands that there is", body = Vec<StandingDetail>),
+        (status = 200, description = "The status of each run that exists", body = Vec<StandingDetail>),
     )
 )]
 pub(super) async fn standings(

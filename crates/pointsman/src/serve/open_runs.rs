@@ -42,7 +42,7 @@ pub(super) enum Reached {
     Ready(OwnedMutexGuard<Inspector>),
     /// It is still on its way, and continues without the request.
     Reading {
-        /// The entry that it has come to.
+        /// The last entry that it has read.
         read: u64,
     },
 }

@@ -1,7 +1,7 @@
 //! `Idempotency-Key` for changes other than starting a run: the answer to the first request is given
 //! again to those that repeat it.
 //!
-//! Answers are kept in memory, so many of them at most: a server that was restarted has forgotten
+//! Answers are kept in memory, this many of them at most: a server that was restarted has forgotten
 //! them. Starting a run needs none of this, because the store itself knows the names of requests.
 
 use std::{

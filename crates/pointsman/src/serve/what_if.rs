@@ -42,7 +42,7 @@ pub(super) struct WhatIfQuery {
     outcomes: String,
 }
 
-/// Where other outcomes would have led. Nothing of it is written anywhere.
+/// Where other outcomes would have led. Nothing is written.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WhatIfWalk {
     /// The states from the one before the entry on.

@@ -43,7 +43,7 @@ impl PendingAnswer {
         self.question.effect
     }
 
-    /// Returns what it is about in rows of so many columns.
+    /// Returns what it is about in rows of this many columns.
     pub(crate) fn rows(&self, columns: usize) -> Vec<Line> {
         self.about.iter().flat_map(|line| line.wrapped(columns)).collect()
     }

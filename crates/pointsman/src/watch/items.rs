@@ -24,7 +24,7 @@ pub(crate) struct ItemRow {
     pub(crate) at: At,
     /// How it looks.
     pub(crate) ink: Ink,
-    /// What it says.
+    /// Its text.
     pub(crate) text: String,
 }
 

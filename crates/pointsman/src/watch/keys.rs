@@ -36,7 +36,7 @@ pub(crate) const HELP: &[(&str, &str)] = &[
 pub(crate) const FILTERS: &str = "filter: words of the goal, agent:NAME, chart:NAME, state:NAME, is:waiting, is:open, is:failed, …";
 
 impl WatchModel {
-    /// Takes a key, and returns what is to be read.
+    /// Takes a key, and returns what to read.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Vec<WatchRequest> {
         self.notice = None;
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -162,7 +162,7 @@ impl WatchModel {
         }
     }
 
-    /// Scrolls the pane by so many rows.
+    /// Scrolls the pane by this many rows.
     fn scroll(&mut self, rows: isize) {
         let Some((top, last)) = view::pane_top(self) else { return };
         let top = top.saturating_add_signed(rows).min(last);

@@ -28,7 +28,7 @@ pub(crate) enum WatchMessage {
     Key(KeyEvent),
     /// A text was pasted.
     Pasted(String),
-    /// The terminal has so many columns and rows.
+    /// The terminal has this many columns and rows.
     Resized(u16, u16),
     /// Time has passed: milliseconds since 1970.
     Tick(u64),
@@ -49,7 +49,7 @@ pub(crate) enum WatchMessage {
     Standings(Vec<(RunRow, RunStanding)>),
     /// A run was opened, or looked at again.
     Facts {
-        /// What is known of it.
+        /// Everything known about it.
         facts: Box<RunFacts>,
         /// Its chart, where it was opened.
         outline: Option<ChartOutline>,
@@ -115,7 +115,7 @@ pub(crate) enum WatchRequest {
     },
     /// Open a run.
     Open(RunId),
-    /// Look again at how the open run stands.
+    /// Look again at the status of the open run.
     Facts(RunId),
     /// Read a page of items.
     Page {
@@ -182,7 +182,7 @@ pub(crate) struct WatchModel {
 }
 
 impl WatchModel {
-    /// Begins with the list, or with a run; returns what is to be read first.
+    /// Begins with the list, or with a run; returns what to read first.
     pub(crate) fn begin(
         store: &str,
         size: (u16, u16),
@@ -206,7 +206,7 @@ impl WatchModel {
         (model, requests)
     }
 
-    /// Takes a message, and returns what is to be read.
+    /// Takes a message, and returns what to read.
     pub(crate) fn update(&mut self, message: WatchMessage) -> Vec<WatchRequest> {
         let mut requests = match message {
             WatchMessage::Key(key) => self.key(key),

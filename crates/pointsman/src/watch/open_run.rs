@@ -53,12 +53,12 @@ impl StepPane {
     }
 }
 
-/// What is known of a run besides its items.
+/// Everything known about a run besides its items.
 #[derive(Clone, Debug)]
 pub(crate) struct RunFacts {
     /// Its row.
     pub(crate) row: RunRow,
-    /// How it stands, in words.
+    /// Its status, in words.
     pub(crate) standing: String,
     /// Its open questions.
     pub(crate) questions: Vec<Question>,
@@ -68,7 +68,7 @@ pub(crate) struct RunFacts {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// The run that is looked at.
+/// The open run.
 #[derive(Debug)]
 pub(crate) struct RunModel {
     pub(crate) id: RunId,
@@ -118,7 +118,7 @@ impl RunModel {
         }
     }
 
-    /// Takes the number of the last entry. Whoever follows goes to it.
+    /// Takes the number of the last entry. A view that follows the run goes to it.
     pub(crate) fn reach(&mut self, head: Seq) {
         self.head = self.head.max(head);
         if self.follows {
@@ -157,7 +157,7 @@ impl RunModel {
         self.pages.values().flatten()
     }
 
-    /// Returns the items around the selected one, so many rows in all, and its place among them.
+    /// Returns the items around the selected one, this many rows in all, and its place among them.
     pub(crate) fn around(&self, rows: usize) -> (Vec<&ItemRow>, usize) {
         let items: Vec<&ItemRow> = self.items().collect();
         let upto = items.partition_point(|row| row.id <= self.selected);
@@ -189,7 +189,7 @@ impl RunModel {
         self.reach(self.head);
     }
 
-    /// Moves the selection by so many items, as far as they are loaded.
+    /// Moves the selection by this many items, as far as they are loaded.
     pub(crate) fn step_items(&mut self, by: isize) {
         let items: Vec<(Seq, u16)> = self.items().map(|row| row.id).collect();
         let at = items.partition_point(|id| *id <= self.selected).saturating_sub(1);
@@ -200,7 +200,7 @@ impl RunModel {
         self.follows = by > 0 && item.0 == self.head && to + 1 == items.len();
     }
 
-    /// Moves the selection by so many entries.
+    /// Moves the selection by this many entries.
     pub(crate) fn step_entries(&mut self, by: i64) {
         let to = self.selected.0.0.saturating_add_signed(by);
         if to > self.head.0 || (by > 0 && to == self.head.0) {

@@ -13,7 +13,7 @@ pub(crate) const PAGE: usize = 500;
 pub(crate) struct ListedRun {
     /// Its row.
     pub(crate) row: RunRow,
-    /// How it stands, once that is known.
+    /// Its status, once that is known.
     pub(crate) standing: Option<RunStanding>,
 }
 
@@ -95,7 +95,7 @@ impl RunsModel {
         self.rows.get(self.at()).map(|run| &run.row.id)
     }
 
-    /// Moves the selection by so many rows. Near the end, more runs are wanted.
+    /// Moves the selection by this many rows. Near the end, more runs are wanted.
     pub(crate) fn step(&mut self, rows: isize) {
         let last = self.rows.len().saturating_sub(1);
         let at = self.at().saturating_add_signed(rows).min(last);

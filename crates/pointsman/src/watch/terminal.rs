@@ -94,7 +94,7 @@ impl Drop for Shown {
 }
 
 fn give_back() {
-    // A terminal that is gone need not be given back.
+    // A closed terminal need not be restored.
     drop(execute!(io::stdout(), DisableBracketedPaste));
     drop(ratatui::try_restore());
 }
@@ -109,7 +109,7 @@ fn show(
     let coloured = coloured();
     loop {
         for request in requests.drain(..) {
-            // A worker that is gone is noticed below.
+            // A worker that has ended is noticed below.
             drop(ask.send(request));
         }
         if model.is_over {

@@ -81,7 +81,7 @@ impl Desk {
         Self::new(std::slice::from_ref(run), size, Some(&run.run))
     }
 
-    /// Does what is asked for, until nothing is.
+    /// Serves requests until there are none.
     fn settle(&mut self, mut requests: Vec<WatchRequest>) {
         while !requests.is_empty() {
             self.session.block_on(self.worker.settle(requests));

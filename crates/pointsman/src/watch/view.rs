@@ -37,19 +37,19 @@ pub(crate) fn draw(model: &WatchModel, coloured: bool, frame: &mut Frame<'_>) {
     }
 }
 
-/// Splits a rectangle into so many rows at the top and the rest.
+/// Splits a rectangle into this many rows at the top and the rest.
 fn split_top(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let top = Rect { height: rows, ..area };
     (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }
 
-/// Splits a rectangle into the rest and so many rows at the bottom.
+/// Splits a rectangle into the rest and this many rows at the bottom.
 fn split_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
     split_top(area, area.height - rows.min(area.height))
 }
 
-/// Splits a rectangle into so many columns at the left and the rest.
+/// Splits a rectangle into this many columns at the left and the rest.
 fn split_left(area: Rect, columns: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
     let left = Rect { width: columns, ..area };

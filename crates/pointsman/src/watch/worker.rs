@@ -120,7 +120,7 @@ impl WatchWorker {
     }
 
     fn say(&self, message: WatchMessage) {
-        // Where the model is gone, so is the need.
+        // Without the model nothing needs it.
         drop(self.tell.send(message));
     }
 
@@ -186,7 +186,7 @@ impl WatchWorker {
         }
     }
 
-    /// Does one piece of what is wanted.
+    /// Does one piece of the pending work.
     async fn work(&mut self) {
         let done = if let Some(run) = self.wanted.open.take() {
             self.open(run).await
@@ -228,7 +228,7 @@ impl WatchWorker {
         self.facts(Some((outline.unwrap_or_default(), unreadable))).await
     }
 
-    /// Tells how the open run stands.
+    /// Reports the status of the open run.
     async fn facts(
         &self,
         opened: Option<(ChartOutline, Option<String>)>,

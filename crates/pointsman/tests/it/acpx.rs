@@ -30,7 +30,7 @@ text = "Then I leave it."
 text = "It is written."
 "#;
 
-/// The client, in a home of its own.
+/// The client, in its own home.
 struct Acpx {
     home: Home,
 }
@@ -128,7 +128,7 @@ fn an_approved_call_runs() {
 #[ignore = "needs acpx: cargo xtask test --only acp"]
 fn denied_call_does_not_run_and_the_model_learns_why() {
     let acpx = Acpx::new("acpx-deny", WRITES);
-    // That a call was denied is an exit code of its own; what was said is what counts.
+    // A denied call has its own exit code; the text counts.
     let output = acpx.run(&["--format", "json", "--deny-all", "exec", "Write it"]);
     let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
     let dialogue: Vec<Value> = text
@@ -150,7 +150,7 @@ fn several_prompts_are_one_conversation() {
         "acpx-session",
         &script.replace(
             "[[turn]]\ntext = \"It is written.\"",
-            "[[turn]]\nwhen = \"made `note.txt`\"\ntext = \"It is written.\"",
+            "[[turn]]\nwhen = \"created `note.txt`\"\ntext = \"It is written.\"",
         ),
     );
     assert!(acpx.run(&["sessions", "new"]).status.success());

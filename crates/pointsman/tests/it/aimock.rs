@@ -1,7 +1,7 @@
 //! Whole runs against the mock server `@copilotkit/aimock`, in all four protocols.
 //!
 //! It is started elsewhere, with the fixtures of the models' own tests, and its address is in
-//! `POINTSMAN_AIMOCK_URL`. In `runs.json` each provider has a model of its own, since the mock
+//! `POINTSMAN_AIMOCK_URL`. In `runs.json` each provider has its own model, since the mock
 //! counts what it was asked by model.
 
 use std::env;

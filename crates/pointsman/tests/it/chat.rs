@@ -73,7 +73,7 @@ fn a_question_waits_for_a_person_and_so_does_the_rest() {
     );
     assert_snapshot!("piped_asks", told(&home, "Write\nAnd more\n", &LINES));
     assert!(!home.path("a.txt").exists());
-    // Who joins and cannot answer either leaves, and does not wait for who can.
+    // A client that joins and cannot answer leaves, and does not wait for one that can.
     let joined = home.reading("", &[&MODEL[..], &["--resume"]].concat());
     assert_eq!(joined.code, Some(3), "{}", joined.err);
     assert_eq!(home.pointsman(&["approve", "last"]).0, 0);

@@ -91,7 +91,7 @@ fn check_explains_invalid_names() {
 }
 
 #[test]
-fn graph_speaks_three_languages() {
+fn graph_has_three_text_formats() {
     for format in ["mermaid", "dot", "xstate"] {
         assert_snapshot!(
             format!("graph_form_{format}"),

@@ -38,7 +38,7 @@ final = "cancelled"
 "#;
 
 /// Answers every request with a beginning, and then with this again and again, until the
-/// other side is gone.
+/// other side has closed.
 fn dripping(head: &'static str, drop: &'static str, every: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port is free");
     let url =

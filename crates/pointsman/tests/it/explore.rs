@@ -50,7 +50,7 @@ fn every_screen_of_a_small_app_is_found_under_each_policy() {
 }
 
 #[test]
-fn so_many_actions_are_permitted_and_no_more() {
+fn action_budget_permits_exactly_its_number() {
     let home = home("budget");
     for actions in [1, 2, 7] {
         let budget = format!("actions={actions}");

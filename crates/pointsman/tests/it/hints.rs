@@ -91,7 +91,7 @@ fn doctor_tries_whether_it_can_write() {
     assert_eq!((status(&checks, "journal"), status(&checks, "index")), ("ok".into(), "ok".into()));
     assert_eq!(code, 0, "{out}");
     assert!(!home.path("state").exists(), "nothing stays behind");
-    // Toolchains were tried, each with a cache of its own.
+    // Toolchains were tried, each with its own cache.
     let cache = std::fs::read_dir(home.path("cache/pointsman")).into_iter().flatten().flatten();
     for entry in cache {
         let name = entry.file_name();

@@ -228,7 +228,7 @@ fn shared_entries_of_a_fork_count_once() {
     };
     let before = stats();
     assert_eq!((&before["model_calls"], &before["tool_calls"]), (&2.into(), &1.into()));
-    // It repeats what came of the last entry, and nothing of what was before.
+    // It repeats the result of the last entry, and nothing before it.
     assert_eq!(home.pointsman(&["fork", "last"]).0, 0);
     let after = stats();
     assert_eq!(after["runs"], 2);

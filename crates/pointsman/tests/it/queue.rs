@@ -49,7 +49,7 @@ fn request_is_submitted_once() {
 }
 
 #[test]
-fn queued_run_asks_and_goes_on() {
+fn queued_run_asks_and_continues() {
     let home = Home::new("queue_asks");
     let run = submitted(&home, &["note.toml", "Hello"]);
     for said in [&["approve", run.as_str()][..], &[]] {

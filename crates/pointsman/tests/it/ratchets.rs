@@ -1,5 +1,5 @@
 //! Knowledge that belongs in one place and is still in several: how much of it each file has.
-//! A figure may only be lowered, and where it comes to nothing its line goes.
+//! A figure may only be lowered, and a line with the figure 0 is removed.
 
 use std::{collections::BTreeMap, fs};
 

@@ -143,7 +143,7 @@ fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
     assert!(err.contains("context.fts_search"), "{err}");
 }
 
-/// The first chart of one's own needs a model, and says so at once.
+/// A user's first chart needs a model, and says so at once.
 #[test]
 fn a_new_chart_says_that_it_needs_a_model() {
     let home = Home::new("new-chart");

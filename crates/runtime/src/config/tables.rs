@@ -121,7 +121,7 @@ table! {
 }
 
 table! {
-    /// `[log]`: what the program says of itself.
+    /// `[log]`: what the program says about itself.
     LogConfig;
     filter: String = read "filter" text, Own;
     file: PathBuf = read "file" path, Own;
@@ -307,7 +307,7 @@ fn after_tools(keys: &Keys<'_>, value: Value<'_>) -> Option<Vec<AfterTools>> {
 }
 
 fn attempts(value: &DeValue<'_>) -> Result<u16, String> {
-    keys::up_to(value, 1, 20, "write a number from 1 to 20; the first attempt counts")
+    keys::up_to(value, 1, 20, "write a number from 1 to 20, including the first attempt")
 }
 
 fn distance(value: &DeValue<'_>) -> Result<u16, String> {

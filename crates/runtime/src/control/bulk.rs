@@ -178,7 +178,7 @@ impl RunControl {
         Ok(())
     }
 
-    /// Does something to runs, several at a time, and returns what came of those that it applied to.
+    /// Does something to runs, several at a time, and returns the results of those it applied to.
     async fn each<F, T: Send + 'static>(
         &self,
         rows: Vec<RunRow>,

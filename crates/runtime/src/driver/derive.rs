@@ -16,7 +16,7 @@ pub(crate) struct Derived {
     pub(crate) state: Box<str>,
     /// How it ended.
     pub(crate) ended: Option<Disposition>,
-    /// When it wants to be woken, in milliseconds since its first entry.
+    /// When it must be woken, in milliseconds since its first entry.
     pub(crate) wake: Option<u64>,
     /// What models are shown.
     pub(crate) prompts: Vec<NewPrompt>,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::observe::Question;
 
-/// How a run stands between two events.
+/// The status of a run between two events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RunStatus {
@@ -27,7 +27,7 @@ pub enum RunStatus {
 }
 
 impl Driver {
-    /// Returns how the run stands.
+    /// Returns the status of the run.
     pub fn status(&self) -> RunStatus {
         self.status_while(self.is_under_way())
     }

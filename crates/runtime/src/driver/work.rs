@@ -286,7 +286,7 @@ impl Driver {
         self.open.insert(id, OpenOrder { order, doing, pieces, done: None, check: None });
     }
 
-    /// Drops orders that no item waits for any more. Front ends learn that a question is closed.
+    /// Drops orders that no item waits for. Front ends learn that a question is closed.
     pub(super) fn drop_unneeded(&mut self) {
         let (run, items) = (&*self.run, &self.run.core().items);
         let mut closed = Vec::new();

@@ -83,7 +83,7 @@ impl RunHandle {
         self.sender.clone()
     }
 
-    /// Waits for the next notice; nothing once the run is not driven any more. Dropping the future
+    /// Waits for the next notice; nothing once no process drives the run. Dropping the future
     /// loses none.
     pub async fn next(&mut self) -> Option<Notice> {
         self.notices.recv().await

@@ -115,7 +115,7 @@ impl Connection {
         self.service.call_tool_once(call).await
     }
 
-    /// Returns whether nothing can be sent over it any more.
+    /// Returns whether nothing can be sent over it.
     pub(super) fn is_dead(&self) -> bool {
         self.service.is_closed() || self.service.is_transport_closed()
     }

@@ -88,7 +88,7 @@ fn reply(
     }
     let mut word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
     let mut how = stopped(&word);
-    // `incomplete` says less than the reason that stands beside it.
+    // `incomplete` says less than the reason that is beside it.
     if let Some(reason) = decoded.cut_by.take().map(|reason| reason.to_ascii_lowercase())
         && !matches!(stopped(&reason), StopClass::Well)
     {
@@ -194,7 +194,7 @@ fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
             message = if base.ends_with("/v1") {
                 format!("{message}; check the model's name: `{}`", settings.spec)
             } else {
-                format!("{message}; most servers want /v1 at the end of the base URL")
+                format!("{message}; most servers need /v1 at the end of the base URL")
             };
         }
         (ErrorClass::TooLarge, ..) => {

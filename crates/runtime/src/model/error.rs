@@ -15,9 +15,9 @@ pub enum ModelError {
     /// No provider has this name.
     #[error("no model provider is called `{asked}`")]
     NoSuchProvider {
-        /// What was asked for.
+        /// The requested name.
         asked: String,
-        /// What was probably meant, or what there is.
+        /// A suggestion, or the known ones.
         hint: String,
     },
     /// This build cannot ask it.

@@ -17,7 +17,7 @@ const QUOTED: usize = 5;
 /// Why it has no answer where nothing was searched.
 const UNSEARCHED: &str = "nothing was searched, and `quote` only quotes what a search found: name \
                           a model with --model";
-/// What it says of itself.
+/// What it says about itself.
 const NOTE: &str = "(Quoted by the built-in answerer; no model was asked.)";
 
 /// Answers a prompt, or says why there is nothing to quote. In a conversation it asks for

@@ -170,7 +170,7 @@ impl FromStr for Spec {
     }
 }
 
-/// Says what was probably meant, or what there is.
+/// Suggests what was probably meant, or lists the known ones.
 fn hint(provider: &str, name: &str) -> String {
     let asked = provider.to_ascii_lowercase();
     let near = nearest(&asked, Provider::ALL.iter().map(|known| known.as_str()));

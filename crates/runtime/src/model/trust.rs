@@ -42,7 +42,7 @@ pub(super) fn refused(
         | rustls::Error::AlertReceived(
             AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
         ) => format!(
-            "{place} offers no version or cipher of TLS that can be used ({error}); the server \
+            "{place} offers no usable TLS version or cipher ({error}); the server \
              must speak TLS 1.2 or 1.3"
         ),
         rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {

@@ -73,7 +73,7 @@ impl Wire {
                 let opening = opening(&response);
                 let mut reading = self.reading(&opening, shown, &encoded, recorder.is_some());
                 let end = self.read(&mut response, &mut reading).await;
-                // The connection is not needed any more, however the file fares.
+                // The connection is no longer needed, however the file fares.
                 drop(response);
                 let chunks = std::mem::take(&mut reading.kept);
                 let decoded = decoded(reading, &opening);

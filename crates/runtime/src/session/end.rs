@@ -46,7 +46,7 @@ async fn taken_up(context: &DriverContext, lease: Lease) -> Result<Driver, Sessi
     Ok(Driver::open_to_end(context.clone(), program, lease).await?)
 }
 
-/// Returns a context in which nobody acts or watches.
+/// Returns a context without executor and observers.
 pub(crate) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> DriverContext {
     let (agents, store) = (Arc::clone(agents), Arc::clone(store));
     DriverContext { agents, store, executor: Arc::new(Idle), observers: Vec::new() }

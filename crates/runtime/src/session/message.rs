@@ -13,7 +13,7 @@ use crate::{control::RunControl, observe::Question, store::RunId};
 pub enum Delivery {
     /// The process that drives the run has taken it.
     Taken,
-    /// The process that drives the run has thrown it away, for this reason: nothing came of it.
+    /// The process that drives the run has discarded it, for this reason: it had no effect.
     Ignored(String),
     /// The process that drives the run has not taken it yet.
     Held,

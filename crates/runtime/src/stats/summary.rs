@@ -141,7 +141,7 @@ impl SummaryCache {
         self.changed = true;
     }
 
-    /// Forgets runs that are no longer there.
+    /// Forgets runs that no longer exist.
     pub(super) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         let before = self.known.len();
         self.known.retain(|run, _| is_there(run));

@@ -77,7 +77,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Waits for the next notification. Dropping the future loses none. If the store is gone, this
+    /// Waits for the next notification. Dropping the future loses none. If the store is closed, this
     /// waits forever.
     pub async fn next(&mut self) -> Change {
         match self.hints.recv().await {

@@ -101,7 +101,7 @@ impl Lease {
         self.ahead_ms
     }
 
-    /// Returns whether its owner must not use it any more: another may have the run soon.
+    /// Returns whether its owner must no longer use it: another may have the run soon.
     pub fn is_over(&self) -> bool {
         let deadline = self.deadline_ms.as_ref().map(|at| at.load(Ordering::Acquire));
         deadline.is_some_and(|at| protocol::is_over(boot_ms(), at))

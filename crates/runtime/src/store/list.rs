@@ -28,7 +28,7 @@ pub struct Filter {
     pub before_ms: Option<u64>,
     /// Their key in the queue.
     pub key: Option<Box<str>>,
-    /// How they stand in the queue.
+    /// Their status in the queue.
     pub queue: Option<QueueStatus>,
     /// Not ended, and without an entry since this time, in milliseconds since 1970.
     pub idle_since_ms: Option<u64>,

@@ -23,7 +23,7 @@ pub struct QueueOptions {
     pub needs: Option<Box<str>>,
 }
 
-/// Who asks for runs.
+/// The worker that claims runs.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Worker {
     /// Its labels.
@@ -127,7 +127,7 @@ pub struct QueuePlace {
     pub key: Box<str>,
     /// The label that a worker must have.
     pub needs: Option<Box<str>>,
-    /// How it stands; nothing once it has ended.
+    /// Its status; nothing once it has ended.
     pub status: Option<QueueStatus>,
     /// Why the last worker could not drive it, if so.
     pub fault: Option<Box<str>>,

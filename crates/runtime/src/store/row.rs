@@ -33,7 +33,7 @@ pub struct RunRow {
     pub state: Box<str>,
     /// How it ended.
     pub ended: Option<Box<str>>,
-    /// When it wants to be woken, in milliseconds since its first entry.
+    /// When it must be woken, in milliseconds since its first entry.
     pub wake: Option<u64>,
     /// The process that has it now. Told by [`run`](super::Store::run) and
     /// [`list`](super::Store::list), as is its place in the queue.

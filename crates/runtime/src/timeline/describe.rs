@@ -20,7 +20,7 @@ const FAILED: usize = 1000;
 /// The description of an answer that is internal to the agent.
 pub const SUMMARISED: &str = "summarised the conversation";
 
-/// What came back for an order.
+/// The answer to an order.
 pub(super) struct AnswerText {
     pub(super) ok: bool,
     /// The first line of it.

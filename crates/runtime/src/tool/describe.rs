@@ -31,7 +31,7 @@ pub struct View<'a> {
     pub width: usize,
 }
 
-/// In a list, where one call stands beside others.
+/// In a list, where one call is beside others.
 const LISTED: View<'static> = View { folder: None, lines: 20, width: 160 };
 /// In a question, where nothing may be left out.
 const WHOLE: View<'static> = View { folder: None, lines: usize::MAX, width: usize::MAX };

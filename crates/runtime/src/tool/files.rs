@@ -33,7 +33,8 @@ pub(super) fn changed_since(
     now: Option<&str>,
 ) -> Option<ToolOutput> {
     let seen = seen.filter(|seen| Some(*seen) != now)?;
-    let now = now.map_or_else(|| "it is not there".into(), |now| format!("it is at {now}"));
+    let now =
+        now.map_or_else(|| "the file is missing".into(), |now| format!("the file's is {now}"));
     let seen: String = seen.chars().take(DIGEST).collect();
     Some(ToolOutput::no(format!(
         "`{path}` has changed: `digest` is {seen}, but {now}; read it again before you change it"

@@ -67,7 +67,7 @@ pub struct Passage {
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 

@@ -119,8 +119,8 @@ enum HttpError {
 /// An address that is this machine's or its neighbours'.
 #[derive(Clone, Debug, Error)]
 #[error(
-    "not fetched without `private_addresses = true` in `[sandbox]` of the settings: {0} leads to \
-     {1}, which is this machine or its own network"
+    "{0} resolves to {1}, an address of this machine or its local network; to allow such \
+     addresses, set `private_addresses = true` in `[sandbox]` of the settings"
 )]
 struct Private(String, IpAddr);
 

@@ -120,7 +120,7 @@ fn text(path: &Path) -> Option<String> {
     let fits = u64::try_from(bytes.len()).is_ok_and(|size| size <= LONGEST.0);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if !fits || text.lines().nth(LONGEST.1).is_some() {
-        tracing::warn!(path = %path.display(), "too long for a list of ignored files: not used");
+        tracing::warn!(path = %path.display(), "a list of ignored files is too long and is not used");
         return None;
     }
     Some(text)

@@ -258,7 +258,7 @@ impl State {
         Some(note)
     }
 
-    /// Forgets repositories that are gone, and trusts those that have become harmless.
+    /// Forgets repositories that no longer exist, and trusts those that have become harmless.
     fn refresh(&mut self, folder: &Folder, limits: &ToolLimits) {
         let paths: Vec<String> = self.untrusted.keys().cloned().collect();
         for path in paths {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The head and the tail of a stream: what lies between is counted and let go.
+/// The head and the tail of a stream: what lies between is counted and dropped.
 #[derive(Debug)]
 pub(super) struct TruncatedStream {
     limit: usize,
@@ -28,7 +28,7 @@ impl TruncatedStream {
         self.cut = self.cut.saturating_add(over);
     }
 
-    /// Returns every byte; nothing if some were let go.
+    /// Returns every byte; nothing if some were dropped.
     pub(super) fn whole(self) -> Option<Vec<u8>> {
         let mut bytes = self.head;
         bytes.extend(self.tail);

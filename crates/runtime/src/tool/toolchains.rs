@@ -143,7 +143,7 @@ impl Found {
 fn rust(person: &Person<'_>, cache: &Path, network: bool, found: &mut Found) {
     if let Some(rustup) = person.folder("RUSTUP_HOME", ".rustup") {
         found.show(&rustup, &["toolchains", "settings.toml"]);
-        // A toolchain of one's own is a link to where it was built.
+        // A user's own toolchain is a link to where it was built.
         for toolchain in folders(&rustup.join("toolchains")) {
             let own = |toolchain: &Path| toolchain.join("bin/rustc").is_file();
             if let Some(real) = toolchain.canonicalize().ok().filter(|real| own(real)) {

@@ -142,7 +142,7 @@ fn write(
     let bytes = if size == 1 { "byte" } else { "bytes" };
     let holds = format!("{lines} line{}, {size} {bytes}\n{holds}", s(lines));
     match replaced {
-        Ok(true) => ToolOutput::changed(format!("made `{path}`: {holds}")),
+        Ok(true) => ToolOutput::changed(format!("created `{path}`: {holds}")),
         Ok(false) => ToolOutput::changed(format!("replaced `{path}`: {holds}")),
         Err(error) => ToolOutput::unwritten(&error),
     }

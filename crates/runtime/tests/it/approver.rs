@@ -75,7 +75,7 @@ fn approver_learns_of_an_answer_elsewhere() {
 }
 
 #[test]
-fn a_letter_that_counts_for_nothing_does_not_close_a_question() {
+fn message_without_effect_does_not_close_a_question() {
     let desk = TestSession::new("attend-stray");
     let mut thinks = Thinks { session: &desk.session, messages: vec![stray], asked: 0 };
     let outcome = desk.run(&mut thinks);

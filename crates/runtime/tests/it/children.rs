@@ -1,4 +1,4 @@
-//! Child runs: a journal of their own, one driver, and an end no later than the parent's.
+//! Child runs: their own journal, one driver, and an end no later than the parent's.
 
 use std::sync::{Arc, Mutex};
 

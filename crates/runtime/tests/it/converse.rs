@@ -188,7 +188,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     heard.until(is_start);
     commands.say("second");
     commands.leave();
-    // A message during detaching is kept too, unless the run is gone by then.
+    // A message during detaching is kept too, unless the run has ended by then.
     let mut third = commands.say("third");
     let outcome = ended(talk);
     if became(&mut third) == Persistence::Lost {

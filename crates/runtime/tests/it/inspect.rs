@@ -29,7 +29,7 @@ fn written(moment: &RunMoment) -> Value {
     serde_json::to_value(moment).expect("it serialises")
 }
 
-/// Checks a run at each entry against a fold of its own, in an order that goes back and forth.
+/// Checks a run at each entry against a separate fold, in an order that goes back and forth.
 async fn check(exported: &Exported, every: u64, room: usize) {
     let mut inspector = inspector(exported).await.with_checkpoints(every, room);
     let program = Arc::new(pointsman_agents::all().verify(&exported.source).expect("it is fine"));
@@ -129,7 +129,7 @@ async fn an_entry_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_long_way_is_gone_in_parts() {
+async fn long_journal_is_replayed_in_parts() {
     let exported = corpus("explore-01").remove(0);
     let mut inspector = inspector(&exported).await;
     let last = Seq(exported.lines.len() as u64);

@@ -66,7 +66,7 @@ async fn call(servers: &Servers, name: &str, arguments: Value) -> Completion {
     servers.call(name, &arguments).await
 }
 
-/// Returns whether a tool did what was asked, and what it said.
+/// Returns whether a tool succeeded, and its text.
 fn said(done: &Completion) -> (bool, &str) {
     let Answer::Tool(tool) = &done.answer else { panic!("no result: {done:?}") };
     (tool.ok, &tool.output)

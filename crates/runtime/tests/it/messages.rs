@@ -152,7 +152,7 @@ fn answer_sent_in_time_counts_even_if_taken_late() {
 }
 
 #[test]
-fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
+fn message_cancels_a_run_and_an_ended_run_ignores_it() {
     let desk = TestSession::new("session-cancel");
     let outcome = desk.run(&mut Unattended);
     let cancel = Event::Cancelled { scope: Scope::Run };

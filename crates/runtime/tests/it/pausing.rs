@@ -188,7 +188,7 @@ fn is_new(line: &str) -> bool {
 }
 
 #[test]
-fn a_child_is_cancelled_by_a_letter() {
+fn message_cancels_a_child() {
     let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
         let store = SqliteStore::open(journal).expect("the journal opens");
         until(&store, child, "answered");

@@ -400,7 +400,7 @@ async fn run_of_another_owner_is_left_alone() {
     reaches(&store, &owned, 2).await;
 }
 
-/// A context that fails for one run so many times.
+/// A context that fails for one run this many times.
 struct Failing(DriverContext, RunId, AtomicUsize);
 
 #[async_trait::async_trait]

@@ -298,7 +298,7 @@ fn task_without_executor_fails_at_once() {
 }
 
 #[test]
-fn a_run_of_an_agent_that_is_not_there_is_refused_and_kept() {
+fn run_of_an_unknown_agent_is_refused_and_kept() {
     let desk = TestSession::with("stranger-gone", agents());
     let executor = executor(&desk, Executors::default().with::<Shepherd>(Dog::default()));
     let asked = run(&desk, &executor);

@@ -69,7 +69,7 @@ impl TestSession {
         result(self.tools.call(&call(tool, arguments), &permit(), &ProgressSink::none()).await)
     }
 
-    /// Calls a tool that must do what it is asked.
+    /// Calls a tool that must succeed.
     #[track_caller]
     fn does(&self, tool: &str, arguments: Value) -> String {
         let said = wait(self.call(tool, arguments.clone()));

@@ -178,7 +178,7 @@ pub(super) async fn lost(bench: &dyn Bench) -> Checked {
     bench.kill(&script.run).await;
     let ready = theirs.claim_ready(1, &one).await.map_err(failed)?;
     expect(names(&ready) == ["lost"], || "what a lost owner began is not ready".into())?;
-    // The lost owner parks nothing any more.
+    // The lost owner no longer parks anything.
     for lease in &ready {
         theirs.append(lease, script.next("goes on").into()).await.map_err(failed)?;
     }

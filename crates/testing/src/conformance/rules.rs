@@ -523,7 +523,7 @@ async fn blobs(bench: &dyn Bench) -> Checked {
     let own = ours.put_blob(&fork, b"its own").await.map_err(failed)?;
     nobodys(theirs.whole_blob(&run, &own).await, "a fork's content is its parent's")?;
     ours.remove(&id("blobs_other")).await.map_err(failed)?;
-    // The fork has what it shares, also when its parent is gone.
+    // The fork has what it shares, also when its parent is removed.
     theirs.remove(&run).await.map_err(failed)?;
     for (digest, wants) in [(&first, &picture[..]), (&own, b"its own")] {
         let bytes = ours.whole_blob(&fork, digest).await.map_err(failed)?;

@@ -12,19 +12,19 @@ pub enum AddressError {
     /// No browser of ours opens such addresses.
     #[error("`{page}` cannot be opened: only http, https and file are supported")]
     Scheme {
-        /// What was named.
+        /// The given page.
         page: String,
     },
     /// An address of no site.
     #[error("`{page}` cannot be opened: it names no host")]
     Host {
-        /// What was named.
+        /// The given page.
         page: String,
     },
     /// Neither an address nor a file that can be read.
     #[error("cannot read {page}: {source}")]
     File {
-        /// What was named.
+        /// The given page.
         page: String,
         /// Why it is not a file.
         source: io::Error,

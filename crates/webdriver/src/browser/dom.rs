@@ -17,7 +17,7 @@ use super::{Browser, BrowserError, insert::unusable, page::RawCommand, snapshot:
 /// facts; what they mean is decided elsewhere. It runs in the frame that holds the element.
 static TOUCH: LazyLock<String> =
     LazyLock::new(|| script(&[ALONE, include_str!("dom/touch.js"), include_str!("dom/type.js")]));
-/// The same, to look at what came of it.
+/// The same, to look at the result.
 static CHECK: LazyLock<String> = LazyLock::new(|| script(&[include_str!("dom/check.js")]));
 /// The same, for sliders.
 static SLIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("dom/slide.js")]));
@@ -148,7 +148,7 @@ impl Browser {
                 continue;
             }
             if said.get("lost").is_some() {
-                // The frame is gone, or we are in one that we do not know of.
+                // The frame no longer exists, or we are in one that we do not know of.
                 self.leave_frames().await?;
                 rest = selector.to_owned();
                 continue;

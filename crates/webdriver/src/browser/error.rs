@@ -8,7 +8,7 @@ use pointsman_kernel::agent::FaultClass;
 use pointsman_runtime::plural::counted;
 use thiserror::Error;
 
-/// Why a browser did not do what was wanted.
+/// Why a browser failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BrowserError {
@@ -88,7 +88,7 @@ pub enum BrowserError {
         /// The selector.
         selector: String,
     },
-    /// What was found was replaced before it could be touched.
+    /// An element was replaced before it could be used.
     #[error("the page replaces its fields while they are filled")]
     Replaced,
     /// The field differs from the one that was read.
@@ -107,7 +107,7 @@ pub enum BrowserError {
     },
     /// The page took the focus away while a field was typed into.
     #[error(
-        "the page moved the focus to {taker} after {} of `{selector}`: typing \
+        "the page moved the focus to {taker} after {} in `{selector}`: typing \
          stopped there", counted(.typed, "character")
     )]
     Focus {
@@ -135,12 +135,12 @@ pub enum BrowserError {
     /// The page's own dialog is in the way, and only a person may answer it.
     #[error("the page shows a dialog that says {words:?}: {why}")]
     Box {
-        /// What it says.
+        /// Its text.
         words: String,
         /// Why it was not closed.
         why: String,
     },
-    /// What was chosen or written is nothing that the field can take.
+    /// The field cannot take the chosen or written value.
     #[error("`{selector}` cannot be filled: {why}")]
     Unfit {
         /// Which.
@@ -154,8 +154,8 @@ pub enum BrowserError {
         /// Scheme, host and port.
         origin: String,
     },
-    /// A control was pressed, and what came of it could not be seen.
-    #[error("it was pressed, with an unknown result: {0}")]
+    /// A control was pressed, and its result could not be seen.
+    #[error("it was pressed, but the result is unknown: {0}")]
     Unsure(Box<Self>),
     /// The caller wanted it to end.
     #[error("interrupted")]

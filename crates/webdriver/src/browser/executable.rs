@@ -17,7 +17,7 @@ const BROWSERS: [&str; 4] =
 /// A program that was looked for.
 #[derive(Debug)]
 pub struct Executable {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
     /// Where it is, or why it cannot be used.
     pub found: Result<PathBuf, BrowserError>,

@@ -19,7 +19,7 @@ use super::{
     same,
 };
 
-/// How often a field is gone to that is replaced at every touch.
+/// How often to return to a field that is replaced at every touch.
 const TRIES: u8 = 3;
 
 impl Browser {

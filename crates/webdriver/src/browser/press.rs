@@ -48,7 +48,7 @@ impl PressTarget {
     }
 }
 
-/// What came of pressing a control.
+/// The result of pressing a control.
 #[derive(Clone, Debug)]
 pub struct PressResult {
     /// The page then.
@@ -61,7 +61,7 @@ pub struct PressResult {
     pub rest: FormRemainder,
     /// What dialogs said meanwhile.
     pub dialogs: Vec<BrowserDialog>,
-    /// What the page has against what was filled: what it did not say before, or, where it
+    /// The page's objections to filled-in values: what it did not say before, or, where it
     /// stays as it is, all that it says.
     pub complaints: Vec<Complaint>,
     /// How many windows were opened. They are left alone.

@@ -1,4 +1,4 @@
-//! Driver and browser as processes: started in a group of their own, ended together, their
+//! Driver and browser as processes: started in their own group, ended together, their
 //! folder removed.
 
 use std::{

@@ -25,7 +25,7 @@ pub(super) fn differs(
     if !same {
         return Some(format!("its type changed from `{}` to `{}`", field.shape, now.shape));
     }
-    // The boxes of a code have names of their own, and a radio button has that of its choice.
+    // The boxes of a code have their own names, and a radio button has that of its choice.
     let named = selector == field.selector && !part && !field.label.is_empty();
     let says_more = touched && now.label.starts_with(&field.label);
     // Pages show the value of a slider as a number, which the next slider seems to be called.

@@ -1,4 +1,4 @@
-//! How a browser comes to be: started, attached to, or taken over from a process that died.
+//! How to get a browser: started, attached to, or taken over from a process that died.
 
 use std::{
     future::Future,

@@ -3,7 +3,7 @@
 use pointsman_kernel::agent::{Fault, FaultClass};
 use thiserror::Error;
 
-/// Why a device did not do what was wanted.
+/// Why a device failed.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{message}")]
 pub struct DeviceError {

@@ -22,7 +22,7 @@ pub enum SetupError {
         #[source]
         source: io::Error,
     },
-    /// It does not say what it should.
+    /// Its content is invalid.
     #[error("{}: {why}", path.display())]
     Content {
         /// Which.

@@ -43,7 +43,7 @@ struct WantedControl<'a> {
 }
 
 impl WantedControl<'_> {
-    /// Returns how it has changed, if nothing else is known of the approved page.
+    /// Returns how it has changed, if nothing else is known about the approved page.
     fn differs(self, now: &StablePage) -> Option<String> {
         let found = now.reading.controls.iter().find(|it| it.selector == self.selector);
         let Some(found) = found else {
@@ -56,7 +56,7 @@ impl WantedControl<'_> {
     }
 }
 
-/// What came of it.
+/// Its result.
 enum PressOutcome {
     /// It was pressed now, on a page that is known by this.
     Now(Box<PressResult>, String),
@@ -148,7 +148,7 @@ impl BrowserSession {
     }
 
     /// Presses a control, unless it is known to have been pressed before a crash: then the
-    /// page is not the one any more on which that was about to happen.
+    /// page is no longer the one on which that was about to happen.
     async fn pressed(
         &self,
         browser: &mut Browser,
@@ -289,7 +289,7 @@ fn status(pressed: &PressResult) -> Option<u16> {
     pressed.stand.status.filter(|status| pressed.went == Navigation::Anew && *status >= WRONG)
 }
 
-/// Returns what a page and its dialogs have to say against what was done.
+/// Returns the objections of a page and its dialogs.
 fn told(pressed: &PressResult) -> Vec<String> {
     let mut words: Vec<String> = pressed.dialogs.iter().map(said).collect();
     words.extend(status(pressed).map(|status| format!("the site answered with HTTP {status}")));

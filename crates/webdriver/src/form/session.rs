@@ -1,4 +1,4 @@
-//! A run's room: its browser, its configuration, and what was typed there.
+//! The session of a run: its browser, its configuration, and what was typed there.
 
 use std::{
     io,

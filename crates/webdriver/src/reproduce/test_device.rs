@@ -45,7 +45,7 @@ pub enum TestDeviceError {
     Nowhere,
 }
 
-/// What was on the screen before, and what came of it.
+/// What was on the screen before, and the result.
 pub(super) type StepTrace = (Option<ScreenId>, ActionResult);
 
 impl TestDevice {
@@ -163,7 +163,7 @@ impl TestDevice {
         screen.is_some_and(|screen| offers(screen).iter().any(|it| it.key == action.key))
     }
 
-    /// Looks at what came of an act.
+    /// Looks at the result of an act.
     async fn look(&mut self, act: DeviceAction) -> Result<StepTrace, DeviceError> {
         let look = settle(&*self.device, &self.settings).await?;
         let screen = Screen::read(&look.tree, &look.package, &look.activity);

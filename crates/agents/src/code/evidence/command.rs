@@ -106,7 +106,7 @@ fn is_goal(word: &str) -> bool {
     matches!(word, "clean" | "build" | "install") || is_assignment(word)
 }
 
-/// Returns a command without what stands in front of its program.
+/// Returns a command without what is in front of its program.
 fn strip(words: &[String]) -> Vec<String> {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
@@ -166,7 +166,7 @@ fn commands(line: &str, depth: u8) -> Vec<CommandWords> {
             continue;
         };
         let mut inner = commands(&within, depth.saturating_add(1));
-        // What stands after the shell stands after its last command.
+        // What is after the shell is after its last command.
         if let Some((_, last)) = inner.last_mut().filter(|(_, it)| *it != Separator::Background) {
             *last = joint;
         }

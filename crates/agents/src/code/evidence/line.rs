@@ -3,7 +3,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-/// What stands between two commands.
+/// What is between two commands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Separator {
     And,
@@ -14,7 +14,7 @@ pub(super) enum Separator {
     Background,
 }
 
-/// The words of a command, and what stands after it.
+/// The words of a command, and what is after it.
 pub(super) type CommandWords = (Vec<String>, Separator);
 
 /// Splits a command line at what joins commands.

@@ -12,7 +12,7 @@ pub(super) struct TestTally {
     pub(super) failed: u64,
     /// A runner said that there was nothing to run.
     nothing: bool,
-    /// A runner said that it went well, or badly, without a number.
+    /// A runner reported success or failure, without a number.
     word: Option<bool>,
     /// Some output says that the tests could not be built, or were aborted.
     broken: bool,
@@ -66,7 +66,7 @@ impl TestTally {
         if self.broken { Some(false) } else { self.told() }
     }
 
-    /// Returns what tests that were counted, or named, say: a build that went well is none.
+    /// Returns what tests that were counted, or named, say: a build that succeeded is none.
     pub(super) const fn counted(&self) -> Option<bool> {
         match self.told() {
             Some(true) if self.passed == 0 => None,
@@ -147,7 +147,7 @@ fn read(line: &str, tally: &mut TestTally) {
         let failed = before("failed").saturating_add(before("error").max(before("errors")));
         tally.add(before("passed"), failed);
     } else if line.starts_with("ran ") && line.contains(" test") && line.contains(" in ") {
-        // unittest; whether they passed is on a line of its own
+        // unittest; whether they passed is on its own line
         tally.add(after("ran"), 0);
     } else if line.starts_with("failed (") {
         // unittest

@@ -103,7 +103,7 @@ pub(super) const LONG_WRAPPERS: &[&[&str]] = &[
     &["python"],
     &["python3"],
 ];
-/// Options of wrappers that take a word of their own.
+/// Options of wrappers that are followed by a value.
 pub(super) const WITH_WORD: &[&str] = &[
     "-k",
     "-s",
@@ -122,7 +122,7 @@ pub(super) const WITH_WORD: &[&str] = &[
     "--directory",
     "--env-file",
 ];
-/// Options of runners, in front of the word that counts, that take a word of their own.
+/// Options of runners, in front of the word that counts, that are followed by a value.
 pub(super) const PLACES: &[&str] = &[
     "-C",
     "-f",

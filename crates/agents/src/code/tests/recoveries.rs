@@ -49,7 +49,7 @@ fn each_class_has_its_rule() {
 }
 
 #[test]
-fn each_class_of_a_model_that_gives_no_reply_has_its_rule() {
+fn each_class_of_missing_reply_has_its_rule() {
     let rows = [
         (FaultClass::Timeout, Some(RecoveryAction::LongerTime)),
         (FaultClass::RateLimited, Some(RecoveryAction::Wait)),

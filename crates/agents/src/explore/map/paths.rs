@@ -312,7 +312,7 @@ impl Done {
     }
 }
 
-/// Returns the moves that led to a place in so many actions.
+/// Returns the moves that led to a place in this many actions.
 fn back(layers: &Layers, length: usize, end: usize) -> Vec<usize> {
     let (mut moves, mut node) = (Vec::new(), end);
     for layer in layers.iter().take(length.saturating_add(1)).rev() {

@@ -40,7 +40,7 @@ impl MapReader {
         Self { map, ..Self::default() }
     }
 
-    /// Takes what was ordered, and what came of it.
+    /// Takes an order and its result.
     pub fn take(&mut self, at: u64, task: &ExploreTask, report: &ExploreReport) {
         match (task, report) {
             (_, ExploreReport::Captured { screen, running }) => self.captured(screen, *running),

@@ -157,7 +157,7 @@ fn a_screen_that_nothing_leaves_is_a_dead_end() {
 }
 
 #[test]
-fn an_app_that_is_gone_has_crashed_and_another_one_is_outside() {
+fn missing_app_has_crashed_and_another_app_is_outside() {
     let elsewhere = Screen { package: "launcher".into(), ..Screen::default() };
     for (running, landing) in
         [(false, ActionResult::Crash), (true, ActionResult::Outside("launcher".into()))]

@@ -44,7 +44,7 @@ fn list(driver: &TestDriver<ExploreAgent>) -> Vec<String> {
 }
 
 #[test]
-fn equals_are_put_to_the_model_as_the_list_that_was_enumerated() {
+fn model_gets_equal_candidates_as_the_numbered_list() {
     let driver = asked();
     let shown = list(&driver);
     let numbers = (1..).zip(&driver.run.data.candidates);
@@ -135,7 +135,7 @@ fn a_model_picks_from_the_list_and_nothing_else() {
 }
 
 #[test]
-fn a_dialog_that_a_person_has_answered_is_not_put_to_the_model() {
+fn permission_dialog_with_a_set_answer_is_not_shown_to_the_model() {
     let named = |name: &str, label: &str| Element { resource: name.into(), ..button(label) };
     let dialog = crate::explore::Screen::read(
         &crate::explore::Tree {

@@ -12,7 +12,7 @@ fn shown(class: &str, resource: &str, text: &str) -> Element {
     Element { class: class.into(), resource: resource.into(), clickable: false, ..button(text) }
 }
 
-/// A list with so many rows, each with a button inside.
+/// A list with this many rows, each with a button inside.
 fn list(rows: usize) -> Vec<Element> {
     let mut elements =
         vec![Element { scrollable: true, ..shown("androidx.RecyclerView", "list", "") }];

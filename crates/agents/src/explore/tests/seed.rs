@@ -69,7 +69,7 @@ fn play(driver: &mut TestDriver<ExploreAgent>, home: &Screen, after: &Screen) ->
 }
 
 #[test]
-fn a_budget_of_taps_permits_exactly_so_many() {
+fn tap_budget_permits_exactly_its_number() {
     let home = screen("home", &["One", "Two"]);
     for taps in [1_u64, 4, 7] {
         let mut driver = but("taps", &taps.to_string());
@@ -85,7 +85,7 @@ fn a_budget_of_taps_permits_exactly_so_many() {
 }
 
 #[test]
-fn a_budget_of_steps_permits_exactly_so_many() {
+fn step_budget_permits_exactly_its_number() {
     let home = screen("home", &["One", "Two"]);
     for steps in [9_usize, 30, 100] {
         let mut driver = but("steps", &steps.to_string());
@@ -96,7 +96,7 @@ fn a_budget_of_steps_permits_exactly_so_many() {
 }
 
 #[test]
-fn outside_permits_exactly_so_many_looks_at_another_app() {
+fn outside_budget_permits_exactly_its_number() {
     let home = screen("home", &["Web"]);
     let web = Screen { package: "browser".into(), activity: "tab".into(), ..Screen::default() };
     for limit in [1_usize, 3, 10] {

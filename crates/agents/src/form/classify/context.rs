@@ -1,4 +1,4 @@
-//! What the fields beside a field and the purpose of their form say of it.
+//! What the fields beside a field and the purpose of their form say about it.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 

@@ -338,7 +338,7 @@ fn best_path(model: &FieldModel<'_>, scores: &[Scores]) -> Vec<usize> {
     path
 }
 
-/// Says how a field in doubt comes to its kind, with the fields beside it as they are on the
+/// Explains how a field in doubt gets its kind, with the fields beside it as they are on the
 /// best path.
 fn typing(
     scene: &FormContext<'_, '_>,

@@ -182,7 +182,7 @@ fn has_gaps(character: char) -> bool {
 /// A phrase that was found in a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::form) struct PhraseMatch<T> {
-    /// What it speaks for.
+    /// The kind that it supports.
     pub(in crate::form) meaning: T,
     /// Where it begins, in bytes.
     pub(in crate::form) start: usize,
@@ -215,7 +215,7 @@ impl<T: Copy> Lexicon<T> {
                 };
                 let text = FoldedText::new(written).solid().to_string();
                 let Some(first) = text.chars().next() else { continue };
-                // One sign alone is a word of its own, or part of some other word.
+                // One sign alone is a separate word, or part of some other word.
                 let gapless = !text.chars().all(has_gaps) && text.chars().nth(1).is_some();
                 let anywhere = starred || gapless;
                 phrases.entry(first).or_default().push(Phrase { text, anywhere, meaning });

@@ -62,7 +62,7 @@ impl Aim {
 pub(in crate::form) struct Purpose {
     /// The form, or the part of the page that does its work.
     pub(in crate::form) form: Option<usize>,
-    /// What it is for.
+    /// Its purpose.
     pub(in crate::form) aim: Option<Aim>,
 }
 
@@ -241,7 +241,7 @@ impl PurposePhrases {
     }
 }
 
-/// What the fields of a form are says what it is for.
+/// The kinds of a form's fields show its purpose.
 fn by_make(
     scores: &mut Scores,
     drafts: &[FieldDraft<'_>],

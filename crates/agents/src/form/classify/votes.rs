@@ -31,7 +31,7 @@ mod weight {
     pub(super) const TITLE: i32 = 25;
     /// Names that frameworks and tests give it.
     pub(super) const MARK: i32 = 20;
-    /// Text that only stands near it, by how far away.
+    /// Text near it, by distance.
     pub(super) const NEAR: [i32; 5] = [38, 34, 28, 22, 16];
     /// The head of its column or row.
     pub(super) const TABLE: i32 = 25;
@@ -191,7 +191,7 @@ impl Judge {
             return;
         }
         let text = FoldedText::new(raw);
-        // What stands in two places is said once.
+        // A text in two places counts once.
         if votes.said.iter().any(|(other, said)| *said == voice && other == text.solid()) {
             return;
         }

@@ -5,7 +5,7 @@ use super::{phrase::Lexicon, purpose::Aim};
 use crate::form::kind::{FieldKind, SecretKind};
 
 /// Phrases in sections. A section is a head in brackets at the beginning of a line, and
-/// phrases that are parted by commas; what stands before the first explains the list.
+/// phrases that are parted by commas; what is before the first explains the list.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::form) struct WordList(&'static str);
 

@@ -1,4 +1,4 @@
-//! What a page has against what was filled.
+//! A page's objections to filled-in values.
 
 use alloc::{
     string::{String, ToString as _},

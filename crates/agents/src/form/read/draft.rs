@@ -18,7 +18,7 @@ pub(super) struct LogicalField<'a> {
     pub(super) seen: &'a Control,
     /// All of them.
     pub(super) members: Vec<&'a Control>,
-    /// What it looks like.
+    /// Its shape.
     pub(super) shape: FieldShape,
     /// What may be chosen.
     pub(super) options: Vec<Choice>,

@@ -1,4 +1,4 @@
-//! What a field is called, what stands around it, and whether the form wants it.
+//! What a field is called, what is around it, and whether the form wants it.
 
 use alloc::{
     string::{String, ToString as _},
@@ -89,7 +89,7 @@ fn raw_legend(sighting: &PageSnapshot, seen: &Control) -> Option<String> {
     })
 }
 
-/// Returns what stands around a field: the legends of its groups, what describes them and
+/// Returns what is around a field: the legends of its groups, what describes them and
 /// it, the heads of its row and column.
 pub(super) fn context(sighting: &PageSnapshot, logical: &LogicalField<'_>) -> String {
     let seen = logical.seen;

@@ -144,7 +144,7 @@ fn in_clause(clause: &str, counted: &str) -> Option<u32> {
     (ranged && !least).then_some(number)
 }
 
-/// Returns every number of a clause, whether a smaller one stands before it, and the rest.
+/// Returns every number of a clause, whether a smaller one is before it, and the rest.
 fn numbers(clause: &str) -> impl Iterator<Item = (u32, bool, &str)> {
     let mut rest = clause;
     let mut before: Option<u32> = None;

@@ -9,12 +9,12 @@ use crate::form::{
     snapshot::{Control, EnclosingElement, PageSnapshot},
 };
 
-/// What a field comes to that is looked at by itself.
+/// The result of reading a single field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldReading {
-    /// What it looks like. Boxes of a code look like lines, each of them.
+    /// Its shape. Boxes of a code look like lines, each of them.
     pub shape: FieldShape,
-    /// What it is called.
+    /// Its name.
     pub label: String,
     /// Whether a person can see it.
     pub is_seen: bool,

@@ -24,7 +24,7 @@ pub(super) const HANDED_OVER: (&str, Option<Disposition>) =
 const DENIED: Option<Ending> = Some(Ending::Denied);
 
 #[test]
-fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
+fn pages_are_filled_in_turn_and_a_repeated_page_is_an_error() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Save and continue"), control("Back")]));
     let (page, origin) = ("one".to_string(), SITE.to_string());
@@ -79,7 +79,7 @@ fn unsafe_controls_are_left_to_the_person() {
                 control("Next"),
                 NavigationControl { selector: "2".into(), ..control("Continue") },
             ],
-            "lead on",
+            "could lead to the next page",
         ),
         (vec![elsewhere], "another site"),
         (vec![stuck], "no control can be pressed"),
@@ -87,11 +87,11 @@ fn unsafe_controls_are_left_to_the_person() {
         (vec![control("Submit"), control("Apply")], "2 controls"),
         (
             vec![NavigationControl { does: ControlRole::Button, ..control("Wibble") }],
-            "no control is known",
+            "no control clearly leads",
         ),
         (
             vec![NavigationControl { does: ControlRole::Link, ..control("Sign up") }],
-            "no control is known",
+            "no control clearly leads",
         ),
     ] {
         let mut driver = at_next_page();

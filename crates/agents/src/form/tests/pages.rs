@@ -28,7 +28,7 @@ fn a_page_that_was_seen_before_is_a_bounce_too() {
 }
 
 #[test]
-fn a_page_that_only_shows_the_answers_is_sent_if_that_is_said() {
+fn page_that_only_shows_answers_is_sent_if_permitted() {
     let check = |found: Vec<NavigationControl>| {
         let mut driver = permitted(Level::Allow, false);
         driver.report(controls(vec![control("Next")]));

@@ -250,7 +250,7 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
 
 #[test]
 fn unfillable_optional_field_is_skipped_and_reported() {
-    let unfit = || super::unfit("none of the choices is the value");
+    let unfit = || super::unfit("none of the choices matches the value");
     let mut driver =
         at_fill(vec![name(), Field { kind: FieldKind::Email, ..field("m", FieldShape::Text) }]);
     driver.report(unfit());
@@ -259,13 +259,13 @@ fn unfillable_optional_field_is_skipped_and_reported() {
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     assert_eq!(driver.state(), "fill");
-    // The other one is gone from the page.
+    // The page has removed the other one.
     driver.fault(FaultClass::Invalid, false);
     driver.fault(FaultClass::Invalid, false);
     assert_eq!(driver.state(), "next_page");
     assert_eq!(statuses(&driver), [Status::Skipped, Status::Skipped]);
     let notes: Vec<_> = driver.run.data.rows.iter().map(|row| row.note.as_deref()).collect();
-    assert_eq!(notes, [Some("none of the choices is the value"), Some("the test says so")]);
+    assert_eq!(notes, [Some("none of the choices matches the value"), Some("the test says so")]);
 
     // Where the form wants it, or the person wants to know, that is an error.
     let mut driver = at_fill(vec![Field { required: true, ..name() }]);

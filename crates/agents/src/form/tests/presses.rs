@@ -190,7 +190,7 @@ fn answers() -> impl Strategy<Value = Answer<FormReport>> {
     ]
 }
 
-/// Whether an answer is one to what was asked for.
+/// Whether an answer matches the question.
 fn fits(order: &Order<FormTask>, answer: &Answer<FormReport>) -> bool {
     let Order::Own { task, .. } = order else { return false };
     let Answer::Own(report) = answer else { return true };

@@ -101,7 +101,7 @@ fn unknown_result_of_a_form_is_reported_as_unknown() {
         FormAgent::report(&driver.run.data).expect("agent reports a result")["sent"]["ok"],
         json!(null)
     );
-    // A host that was turned away by another site has pressed nothing.
+    // A host that another site rejected has pressed nothing.
     let mut driver = filled(Level::Allow);
     driver.fault(FaultClass::Forbidden, false);
     assert_eq!((driver.state(), &driver.run.data.sent), ("error", &None));

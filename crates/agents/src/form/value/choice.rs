@@ -24,7 +24,7 @@ pub(super) fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, U
         }
     }
     let count = usable(field).count();
-    Err(UnfitValue(format!("none of the {count} choices is the value")))
+    Err(UnfitValue(format!("none of the {count} choices matches the value")))
 }
 
 fn usable(field: &Field) -> impl Iterator<Item = &Choice> {

@@ -256,9 +256,7 @@ fn why(field: &Field, ways: &[String]) -> UnfitValue {
         return UnfitValue(format!("the field takes {least} characters at least"));
     }
     match &limits.pattern {
-        Some(pattern) => {
-            UnfitValue(format!("the field wants what matches `{}`", text::line(pattern, 80)))
-        }
+        Some(pattern) => UnfitValue(format!("the value must match `{}`", text::line(pattern, 80))),
         None => UnfitValue("the field does not take the value".into()),
     }
 }

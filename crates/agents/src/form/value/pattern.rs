@@ -243,7 +243,7 @@ fn times(
     if max > 0 {
         let less = (min.saturating_sub(1), max.saturating_sub(1));
         let more = walk(node, text, at, steps, &mut |next, steps| {
-            // What takes nothing would be taken for ever.
+            // What takes nothing would be taken forever.
             next > at && times(node, less, text, next, steps, then)
         });
         if more {

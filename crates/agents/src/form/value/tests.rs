@@ -345,7 +345,7 @@ fn other_shapes_accept_their_own_values() {
     check(&shaped(FieldShape::File), "/home/ada/cv.pdf", FieldKind::None, "/home/ada/cv.pdf");
     refuse(&shaped(FieldShape::File), "cv.pdf", FieldKind::None, "absolute path");
     refuse(&shaped(FieldShape::Captcha), "x", FieldKind::None, "only a person");
-    refuse(&shaped(FieldShape::Unsupported), "x", FieldKind::None, "no field");
+    refuse(&shaped(FieldShape::Unsupported), "x", FieldKind::None, "cannot be filled");
 }
 
 #[test]

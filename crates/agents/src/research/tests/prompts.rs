@@ -200,7 +200,7 @@ proptest! {
         prop_assert!(words.starts_with("## Agent State\nCurrent Phase: DECIDING\nPhase Duration: "));
         prop_assert!(words.lines().count() <= 5);
         prop_assert!(matches!(&shown.messages[0], PromptMessage::User(goal) if goal == "Where is the parser?"));
-        // Every call stands before its result, and the last finding is always shown.
+        // Every call is before its result, and the last finding is always shown.
         let mut open = None;
         let mut last = None;
         for message in &shown.messages {
@@ -218,7 +218,7 @@ proptest! {
 }
 
 #[test]
-fn the_example_that_is_turned_away_is_the_one_that_is_shown() {
+fn rejected_example_is_the_one_in_the_prompt() {
     for prompt in [prompt(&deciding()), prompt(&analyzing())] {
         assert!(prompt.system.contains(crate::research::decision::EXAMPLE));
     }

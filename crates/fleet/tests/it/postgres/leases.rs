@@ -64,7 +64,7 @@ async fn expired_lease_is_taken_over_and_fences_its_owner() {
     theirs.append(&taken, script.next("theirs").into()).await.expect("it goes on");
 }
 
-/// Contexts that hang until they are let go. The runtime gives their thread's other tasks to another
+/// Contexts that hang until released. The runtime gives their thread's other tasks to another
 /// thread: otherwise what happens to wait there, such as a connection, would hang too.
 struct Hanging(Arc<AtomicBool>);
 
@@ -159,7 +159,7 @@ async fn a_message_is_not_discarded_after_its_lease_expired() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn heartbeats_keep_a_lease_for_as_long_as_it_is_not_dropped() {
+async fn heartbeats_keep_a_lease_until_it_is_dropped() {
     let fresh = Fresh::new().await;
     let beating = PostgresOptions { lease: Duration::from_secs(3), ..PostgresOptions::default() };
     let (ours, theirs) = (fresh.open(beating).await, fresh.open(quiet()).await);

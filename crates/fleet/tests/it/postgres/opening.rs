@@ -64,7 +64,7 @@ async fn tables_of_an_earlier_build_are_migrated() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
-async fn tables_of_a_later_build_are_used_for_as_long_as_they_can_be() {
+async fn tables_of_a_later_build_are_used_if_possible() {
     let fresh = Fresh::new().await;
     let client = fresh.client().await;
     let store = fresh.open(PostgresOptions::default()).await;

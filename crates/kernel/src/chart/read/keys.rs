@@ -172,7 +172,7 @@ pub(super) fn positive<T: TryFrom<u64> + PartialEq + Default>(
 ) -> Option<Spanned<T>> {
     let number = count(value, found)?;
     if *number == T::default() {
-        let hint = "write 1 or more; the first one counts";
+        let hint = "write 1 or more";
         found.add(Code::BadValue, value.span, "zero is not allowed here", hint);
         return None;
     }

@@ -188,7 +188,7 @@ fn faults_between_attempts_of_the_same_call() {
         assert_eq!(governed.state(), "acting");
     }
     assert!(governed.answer(Answer::Tool(ok("found"))).is_empty());
-    // What came to nothing was not counted, and what came to something was.
+    // Calls without effect were not counted; the others were.
     assert!(!governed.turn("", &[("search", r#"{"q":"x"}"#)]).is_empty());
     governed.replays();
 }

@@ -79,12 +79,12 @@ fn of(stuck: &str, act: &str, further: &str) -> Chart {
     verify(&text, &REGISTRY).unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics))
 }
 
-/// A result that went well.
+/// A successful result.
 pub(super) fn ok(output: &str) -> ToolResult {
     ToolResult { ok: true, output: output.into(), mutated: false }
 }
 
-/// A result that went well and changed something.
+/// A successful result of a change.
 pub(super) fn changed(output: &str) -> ToolResult {
     ToolResult { mutated: true, ..ok(output) }
 }

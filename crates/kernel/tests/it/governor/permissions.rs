@@ -95,7 +95,7 @@ fn argument_patterns() {
 }
 
 #[test]
-fn no_trick_of_writing_gets_past_a_rule_that_refuses_or_asks() {
+fn no_notation_bypasses_a_rule_that_refuses_or_asks() {
     for level in [Refuse, Ask] {
         let rules = vec![rule("shell", &[("command", "rm *")], level)];
         let permissions = may(Allow, rules);

@@ -14,7 +14,7 @@ fn path(at: impl std::fmt::Display) -> String {
     format!(r#"{{"path":"{at}"}}"#)
 }
 
-/// Reads so many files, each for the first time.
+/// Reads this many files, each for the first time.
 fn read_all(governed: &mut GovernedRun<'_>, files: u64) {
     for at in 0..files {
         governed.quiet("read", &path(at), ok("x"));

@@ -5,7 +5,7 @@ use pointsman_kernel::governor::Level::{self, Allow, Ask, Refuse};
 use super::permissions::{judged, may, rule};
 
 #[test]
-fn no_spelling_of_a_path_gets_past_a_rule_that_refuses_or_asks() {
+fn no_spelling_of_a_path_bypasses_a_rule_that_refuses_or_asks() {
     for level in [Refuse, Ask] {
         for pattern in ["secrets/*", "./secrets/*", "secrets//*", "secrets/./*"] {
             for tool in ["read", "edit", "search"] {

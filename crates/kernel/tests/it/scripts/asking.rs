@@ -261,7 +261,7 @@ fn open_question_rejects_the_result_of_a_performed_call() {
 }
 
 #[test]
-fn whether_a_call_is_made_again_is_not_the_hosts_to_decide() {
+fn host_cannot_decide_whether_a_call_is_repeated() {
     check(
         CALL,
         "

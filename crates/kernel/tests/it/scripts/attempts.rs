@@ -43,7 +43,7 @@ fn a_later_attempt_can_succeed() {
 }
 
 #[test]
-fn waiting_times_depend_on_the_entry_and_not_on_when_it_came() {
+fn backoff_depends_on_the_entry_and_not_on_its_time() {
     check(
         TRIED,
         "

@@ -182,7 +182,7 @@ fn repetitions_of_older_builds_do_not_count() {
 }
 
 #[test]
-fn a_grant_adds_to_a_budget_and_only_to_one_that_there_is() {
+fn grant_raises_only_an_existing_budget() {
     check(
         THINK,
         "

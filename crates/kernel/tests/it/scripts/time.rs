@@ -114,7 +114,7 @@ fn nothing_starts_when_it_is_up() {
 }
 
 #[test]
-fn two_that_are_up_together_are_seen_to_one_after_the_other() {
+fn two_budgets_used_up_together_route_one_after_the_other() {
     check(
         &TIMED.replace(
             "[budget]",

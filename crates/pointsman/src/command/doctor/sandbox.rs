@@ -7,7 +7,7 @@ use pointsman_runtime::{config::Config, tool::WorkspaceTools};
 use super::{Check, Doctor};
 use crate::{agents, format, paths, report::Error};
 
-/// How long a toolchain has to say its version: some start slowly.
+/// How long a toolchain may take to print its version: some start slowly.
 const LIMIT: Duration = Duration::from_secs(20);
 
 impl Doctor {
@@ -40,7 +40,7 @@ impl Doctor {
         }
         for tried in tools.try_toolchains(LIMIT) {
             let program = tried.program;
-            // What holds for every command need not be said of each program.
+            // What holds for every command need not be said about each program.
             if let Some(why) = tried.answer.as_ref().err().filter(|why| nowhere(why)) {
                 let hint = "not checked: commands cannot run";
                 return checks.push(Check::warn("toolchain", why.as_str(), hint));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn all_addresses_are_known_by_number_and_by_the_names_that_are_allowed() {
+    fn server_on_all_addresses_accepts_ips_and_allowed_names() {
         let rules = rules("0.0.0.0:7100", false, &["Agents.example.org", "other.example:8443"]);
         for host in
             ["10.0.0.3:7100", "[2001:db8::1]:7100", "agents.example.org", "agents.example.org:7100"]

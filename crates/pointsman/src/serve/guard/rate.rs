@@ -1,4 +1,4 @@
-//! How often a client may do something: so many at once, and so many per second after.
+//! How often a client may do something: N at once, and M per second after.
 
 use std::{
     collections::HashMap,

@@ -43,7 +43,7 @@ fn steps_go_back_and_forth_and_the_moment_goes_with_them() {
 }
 
 #[test]
-fn what_is_found_is_counted_and_gone_through() {
+fn matches_are_counted_and_visited() {
     let run = kept("research-01");
     let mut desk = Desk::of(&run, SIZE);
     desk.keys("/MAIN");
@@ -82,7 +82,7 @@ fn text_that_is_not_shown_whole_is_found_all_the_same() {
 }
 
 #[test]
-fn a_yes_counts_when_all_of_the_question_was_on_the_screen() {
+fn approval_counts_after_the_whole_question_was_shown() {
     let run = asking();
     let mut desk = Desk::of(&run, SIZE);
     desk.keys("a");
@@ -177,7 +177,7 @@ fn panes_change_scroll_and_fill_the_screen() {
 }
 
 #[test]
-fn what_is_written_meanwhile_is_followed_unless_the_person_looks_back() {
+fn new_entries_are_followed_unless_the_person_looks_back() {
     let run = kept("research-01");
     let half = super::Exported { lines: run.lines[..3].to_vec(), ..run.clone() };
     let mut desk = Desk::of(&half, SIZE);

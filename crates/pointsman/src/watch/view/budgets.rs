@@ -43,7 +43,7 @@ pub(super) fn lines(moment: &RunMoment, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// Adds a bar of so many columns. Something used shows at least one part of it, and something left
+/// Adds a bar of N columns. Something used shows at least one part of it, and something left
 /// at least one part without.
 fn bar(line: Line, used: u64, max: u64, columns: usize) -> Line {
     let most = u64::try_from(columns).unwrap_or(u64::MAX);

@@ -111,7 +111,7 @@ fn head(open: &RunModel, rows: u16) -> Vec<Line> {
     }
 }
 
-/// Returns which step is shown, and how the run stands.
+/// Returns which step is shown, and the status of the run.
 fn place(open: &RunModel) -> Line {
     let (seq, head) = (open.selected.0.0, open.head.0);
     let line = Line::of(Ink::Plain, &format!("entry {seq} of {head}"));

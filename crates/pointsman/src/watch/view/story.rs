@@ -13,7 +13,7 @@ use crate::{
 
 /// Bytes of a text that are shown; the rest is counted.
 pub(crate) const SHOWN: usize = 16 << 10;
-/// Characters of a line without a break: longer ones are broken into lines of so many.
+/// Characters of a line without a break: longer ones are broken into lines of this many.
 const UNBROKEN: usize = 1_000;
 
 /// Returns all that an entry's items say, and the line of the selected one, which is marked.

@@ -79,7 +79,7 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
             for (name, inner) in map {
                 if ["settled", "controls", "moved"].contains(&name.as_str()) {
                     let mut kept = inner.clone();
-                    // A picture shows the text itself, and each document has a name of its own.
+                    // A picture shows the text itself, and each document has its own name.
                     if let Some(kept) = kept.as_object_mut() {
                         kept.remove("shot");
                         kept.remove("document");

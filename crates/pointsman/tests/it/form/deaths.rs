@@ -168,7 +168,7 @@ fn run_killed_at_any_time_resumes() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_run_whose_browser_has_gone_too_says_so() {
+fn resume_reports_a_lost_browser() {
     let rig = Rig::new("both", &format!("{ADA}{ANSWERS}"));
     let mut running = rig.start("plain", &[], &[]);
     running.until("something is typed", || !rig.notes("input").is_empty());
@@ -177,7 +177,7 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     kill(&browser);
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
-    // Which field it was at is the moment's.
+    // The field depends on the moment of the kill.
     for words in ["lost the browser", "start a new run", "failed in `error`"] {
         assert!(rig.told(&resumed).contains(words), "{}", rig.told(&resumed));
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::rig::{ADA, Ran, Rig};
 use crate::terminal::Terminal;
 
-/// Fills a page that plays a trick, and returns what came of it.
+/// Fills a page that plays a trick, and returns the result.
 fn filled(trick: &str, more: &[&str]) -> (Rig, Ran, String) {
     let rig = Rig::new(&format!("hostile-{trick}"), ADA);
     let ran = rig.fill(&format!("hostile?{trick}"), more);

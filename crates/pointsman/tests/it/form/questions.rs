@@ -28,7 +28,7 @@ fn submit_question_is_shown_and_cannot_wait() {
     assert!(!shown.contains("[l]ater") && !shown.contains("[a]lways"), "{shown}");
     for line in ["later", "always", "yes please"] {
         terminal.keys(&format!("{line}\r"));
-        terminal.shows(&format!("not an answer: {line}"));
+        terminal.shows(&format!("not a valid answer: {line}"));
         terminal.asks();
     }
     assert!(rig.site.delivery("/sent").is_empty());

@@ -51,7 +51,7 @@ fn approved_form_is_sent_once() {
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
-fn a_wizard_is_gone_through_to_its_last_step() {
+fn wizard_is_filled_to_its_last_step() {
     let rig = Rig::new("wizard", &format!("{ADA}{MOVING}"));
     assert_snapshot!("wizard", rig.shown("wizard", &["--submit", "yes"]));
     let wanted = json!({

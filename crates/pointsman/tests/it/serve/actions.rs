@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Server, client::request, waited};
 use crate::home::{Home, NOTE};
 
-/// A chart that talks with nobody and ends at once, by a model's reply.
+/// A chart without a conversation that ends at once, by a model's reply.
 pub(super) const REPLY: &str = r#"
 chart     = "reply"
 version   = 1

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::home::Home;
 
-/// A run that there is none of.
+/// A run that does not exist.
 const NO_RUN: &str = "01m7grje5w1xm5mmwk";
 /// Operations that compute from their body and change nothing.
 const COMPUTING: [&str; 2] = ["/api/v1/check", "/api/v1/simulate"];
@@ -310,7 +310,7 @@ fn rate_of_a_client_is_limited_and_guessing_is_slow() {
     assert_eq!(tried[0].status, 401);
     let slowed = tried.iter().find(|reply| reply.status == 429).expect("guessing is slowed down");
     assert!(slowed.header("retry-after").is_some());
-    // One with a good token is not kept out by those who guess.
+    // One with a good token is not kept out by others who guess.
     let good = bearer(&token(&home, &["--role", "read"]));
     assert_eq!(ask(&server, "GET", "/api/v1/runs", &[("Authorization", &good)]).status, 200);
     drop(server);

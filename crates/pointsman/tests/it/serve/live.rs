@@ -70,7 +70,7 @@ fn a_hundred_clients_see_the_same_items_and_the_text_as_it_is_written() {
 }
 
 #[test]
-fn a_slow_client_is_told_that_it_lags_and_slows_nothing() {
+fn slow_client_gets_lagged_and_slows_nothing() {
     let home = Home::new("serve-slow");
     home.settings("[serve]\nstream_buffer = 8\n");
     // More than all buffers between the two hold.
@@ -121,7 +121,7 @@ fn a_stream_that_resumes_in_the_middle_of_a_text_begins_with_discard() {
 }
 
 #[test]
-fn a_conversation_goes_on_as_long_as_somebody_talks() {
+fn conversation_continues_while_messages_arrive() {
     let home = Home::new("serve-talk");
     home.write("script.toml", "[[turn]]\ntext = 'The first'\n[[turn]]\ntext = 'The second'\n");
     let server = Server::start(&home, &[]);

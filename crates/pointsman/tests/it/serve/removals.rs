@@ -31,7 +31,7 @@ fn runs_are_removed_and_a_repeated_request_gets_the_same_answer() {
         |path: &str| request(server.address, "DELETE", path, &key, "").expect("it answers");
     let removed = delete(&path);
     assert_eq!((removed.status, removed.json()), (200, json!({ "removed": [one] })));
-    // The run is gone, and the request is known.
+    // The run was removed, and the request is known.
     assert_eq!(server.get(&path).status, 404);
     let again = delete(&path);
     assert_eq!((again.status, again.json()), (200, json!({ "removed": [one] })));

@@ -89,7 +89,7 @@ fn line_typed_before_a_question_is_not_an_answer() {
     terminal.asks();
     assert!(!home.path("a.txt").exists(), "nobody said yes");
     terminal.keys("yes, do it\r");
-    terminal.shows("not an answer: yes, do it");
+    terminal.shows("not a valid answer: yes, do it");
     terminal.asks();
     assert!(!home.path("a.txt").exists(), "nobody said yes");
     terminal.keys("y\r");

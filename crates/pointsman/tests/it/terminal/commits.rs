@@ -49,7 +49,7 @@ fn a_line_that_is_neither_yes_nor_no_turns_nothing_on() {
     let terminal = Terminal::start(&home, &["chat", "--model", "script:script.toml"]);
     terminal.shows("commit?");
     terminal.keys("yes please do\r");
-    terminal.shows("not an answer");
+    terminal.shows("neither yes nor no");
     terminal.prompts();
     terminal.keys(CTRL_D);
     assert_eq!(terminal.ends().0, 0);

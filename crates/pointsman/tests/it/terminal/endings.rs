@@ -110,7 +110,7 @@ fn document_text_cannot_control_the_terminal() {
 }
 
 #[test]
-fn the_live_line_of_a_run_is_gone_after_ctrl_c() {
+fn status_line_disappears_after_ctrl_c() {
     let home = Home::new("live-gone");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\ndelay_ms = 3600000\n");
     let run = ["run", "chat", "Hello", "--model", "script:script.toml"];

@@ -130,7 +130,7 @@ impl Ledger {
     }
 }
 
-/// Returns what an answer says of files.
+/// Returns what an answer says about files.
 fn deed(kind: &TimelineKind, tools: &WorkspaceTools) -> Option<Deed> {
     let TimelineKind::Answered { answer, call, .. } = kind else { return None };
     match &**answer {

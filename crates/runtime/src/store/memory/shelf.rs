@@ -107,7 +107,7 @@ impl Shelf {
         record.is_some_and(|it| it.epoch == lease.epoch() && self.is_claimed(it))
     }
 
-    /// Returns a run's row, with who has it and how it stands in the queue.
+    /// Returns a run's row, with its owner and its status in the queue.
     pub(super) fn row(&self, record: &Record) -> RunRow {
         let claimed = self.is_claimed(record);
         let now = self.now_ms();

@@ -1,7 +1,7 @@
 //! Artifacts: content kept once, compressed, under the digest of what it says.
 //!
 //! Lines over 1 KiB, the parts of prompts, the charts' sources and blobs are kept so. What
-//! nothing refers to any more is swept when runs are pruned.
+//! nothing refers to is swept when runs are pruned.
 
 use std::collections::BTreeSet;
 

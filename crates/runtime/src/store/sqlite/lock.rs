@@ -93,7 +93,7 @@ fn take(folder: &Path, path: &Path) -> io::Result<Option<RunLock>> {
             Err(TryLockError::Error(source)) => return Err(source),
         }
         if same(&file, path)? {
-            // For those who look; nothing depends on it.
+            // For people who look; nothing depends on it.
             drop(file.set_len(0));
             drop((&file).write_all(std::process::id().to_string().as_bytes()));
             return Ok(Some(RunLock { path: path.into(), file }));

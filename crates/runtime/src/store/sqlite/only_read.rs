@@ -43,7 +43,7 @@ impl SqliteStore {
     }
 }
 
-/// Returns whether the file holds all that was written to it: its log is gone, or empty.
+/// Returns whether the file holds all that was written to it: its log is missing or empty.
 fn is_settled(path: &Path) -> bool {
     let mut log = OsString::from(path.as_os_str());
     log.push("-wal");

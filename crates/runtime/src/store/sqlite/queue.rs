@@ -146,7 +146,7 @@ impl SqliteReader {
 }
 
 impl SqliteReader {
-    /// Adds to a run's row who has it and how it stands in the queue. An ended run has left both.
+    /// Adds to a run's row its owner and its status in the queue. An ended run has left both.
     pub(super) fn place_in_queue(
         &self,
         connection: &Connection,

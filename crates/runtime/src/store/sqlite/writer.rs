@@ -248,7 +248,7 @@ impl WriteQueue {
         self.waiting.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Works until all senders are gone.
+    /// Works until all senders are dropped.
     pub(super) fn run(&self, inbox: &Receiver<WriteJob>) {
         while let Ok(first) = inbox.recv() {
             // Jobs that arrive while another thread writes join the batch.
@@ -331,7 +331,7 @@ impl Writer {
             }
         };
         if batch.iter().any(|job| matches!(job.work, WriteRequest::Sweep)) {
-            // The runs are gone in any case; the next prune tries again to shrink.
+            // The runs are removed in any case; the next prune tries again to shrink.
             drop(shrink(&self.connection));
         }
         Some(answers)
@@ -461,7 +461,7 @@ impl Drop for Writer {
 /// Sends each job its reply.
 fn answer(batch: impl IntoIterator<Item = WriteJob>, answers: Answers) {
     for (job, answer) in batch.into_iter().zip(answers) {
-        // A caller that is gone needs no answer.
+        // A caller that was dropped needs no answer.
         drop(job.reply.map(|reply| reply.send(answer)));
     }
 }

@@ -60,7 +60,7 @@ pub enum FolderError {
     Kind {
         /// The path.
         path: String,
-        /// What it is.
+        /// Its kind.
         found: &'static str,
         /// What it should be.
         wanted: &'static str,

@@ -15,7 +15,7 @@ pub(super) struct TextChunk {
     pub(super) line: usize,
     /// The headings above it.
     pub(super) heading: String,
-    /// What it says.
+    /// Its text.
     pub(super) text: String,
 }
 

@@ -1,5 +1,5 @@
 //! Whether a text really has the words of a question: whole words in any of their plain
-//! forms, never the beginnings of others.
+//! forms, never the beginnings of other words.
 
 use super::rank::{tokens, words};
 

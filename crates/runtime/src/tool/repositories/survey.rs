@@ -68,7 +68,7 @@ pub(super) fn survey(folder: &Folder, mut budget: SurveyBudget) -> Survey {
     let mut found = BTreeMap::new();
     let mut queue = VecDeque::from([PathBuf::new()]);
     while let Some(path) = queue.pop_front() {
-        // A file that is gone or cannot be opened has nothing that git could read.
+        // A file that is missing or cannot be opened has nothing that git could read.
         let Ok(opened) = folder.walk(&path, false) else { continue };
         let Ok(entries) = Dir::read_from(&opened) else { continue };
         let (mut folders, mut marks) = (Vec::new(), Marks::default());

@@ -72,7 +72,7 @@ pub(super) fn find(
     tried.map(|()| found).map_err(unusable)
 }
 
-/// Returns what it says of itself.
+/// Returns what it says about itself.
 fn help(path: &Path, limit: Duration) -> Result<String, String> {
     let mut help = quiet(path);
     let mut child =

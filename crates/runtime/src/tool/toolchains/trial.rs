@@ -29,7 +29,7 @@ pub struct ToolchainTrial {
 }
 
 impl WorkspaceTools {
-    /// Runs every toolchain that is in `PATH` in the sandbox, and says what came of it. Call
+    /// Runs every toolchain that is in `PATH` in the sandbox, and reports the result. Call
     /// this where nothing is awaited.
     pub fn try_toolchains(&self, limit: Duration) -> Vec<ToolchainTrial> {
         let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();

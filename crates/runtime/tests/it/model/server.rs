@@ -35,7 +35,7 @@ impl Served {
         Self { status, headers: vec![], chunks: vec![body.as_bytes().to_vec()], then: Then::End }
     }
 
-    /// Answers with a body that is cut after every so many bytes.
+    /// Answers with a body that is cut into pieces of this many bytes.
     pub(crate) fn pieces(body: &[u8], size: usize) -> Self {
         let chunks = body.chunks(size).map(<[u8]>::to_vec).collect();
         Self { status: 200, headers: vec![], chunks, then: Then::End }

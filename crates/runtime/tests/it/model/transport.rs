@@ -266,8 +266,8 @@ async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn an_unknown_model_and_a_refused_key_come_with_the_right_hint() {
-    let version = "most servers want /v1 at the end of the base URL";
+async fn unknown_model_and_rejected_key_have_the_right_hint() {
+    let version = "most servers need /v1 at the end of the base URL";
     let name = "check the model's name: `openai-compatible:m`";
     for (path, hint, other) in
         [("", version, name), ("/v1", name, version), ("/v1/", name, version)]

@@ -1,4 +1,4 @@
-//! Faults that only a process of its own can meet: a file that may not grow, a user who
+//! Faults that need a separate process: a file that may not grow, a user who
 //! may not write, a sudden death. This test program is started again for each.
 
 use std::{

@@ -5,7 +5,7 @@ use pointsman_runtime::store::{NewRun, SqliteStore, Store as _, StoreError};
 use super::{Plain as _, Script, TempFolder, id, new_run};
 
 #[tokio::test]
-async fn a_letter_waits_until_an_entry_takes_it() {
+async fn message_waits_until_an_entry_takes_it() {
     let folder = TempFolder::new("letters");
     let (ours, theirs) = (folder.store(), folder.store());
     let mut script = Script::begin("one", &ours, 5).await;
@@ -49,7 +49,7 @@ async fn a_letter_waits_until_an_entry_takes_it() {
 }
 
 #[tokio::test]
-async fn a_damaged_letter_concerns_its_run_alone() {
+async fn damaged_message_affects_only_its_run() {
     let folder = TempFolder::new("letters-damaged");
     let store = folder.store();
     for name in ["one", "two"] {
@@ -71,7 +71,7 @@ async fn a_damaged_letter_concerns_its_run_alone() {
 }
 
 #[tokio::test]
-async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
+async fn messages_of_a_new_run_are_kept_until_its_last_entry() {
     let folder = TempFolder::new("letters-first");
     let store = folder.store();
     let mut script = Script::new("one");

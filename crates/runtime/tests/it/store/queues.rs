@@ -24,7 +24,7 @@ async fn ready(store: &SqliteStore) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_journal_without_the_index_is_upgraded_and_its_queue_goes_on() {
+async fn journal_without_the_index_is_upgraded_and_keeps_its_queue() {
     let folder = TempFolder::new("unindexed");
     queued(&folder.store()).await;
     let before = "DROP INDEX ready; PRAGMA user_version = 2";

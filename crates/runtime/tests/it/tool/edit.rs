@@ -104,7 +104,7 @@ fn a_file_that_has_changed_since_is_left_alone() {
     let write = json!({ "path": "a.rs", "content": "new", "digest": digest });
     assert!(desk.refuses("write", write.clone()).contains("has changed: `digest` is"));
     fs::remove_file(desk.root.join("a.rs")).expect("the file existed and is removed");
-    assert!(desk.refuses("write", write.clone()).contains("it is not there"));
+    assert!(desk.refuses("write", write.clone()).contains("the file is missing"));
     desk.put("a.rs", TEXT);
     desk.does("write", write);
     assert_eq!(desk.text("a.rs"), "new");

@@ -92,7 +92,7 @@ fn a_long_file_is_read_in_pieces_that_join() {
 fn a_file_is_made_with_its_folders_and_replaced_with_its_mode() {
     let desk = TestSession::new("write");
     let said = desk.does("write", json!({ "path": "a/b/c.sh", "content": "echo 1\n" }));
-    assert!(said.starts_with("made `a/b/c.sh`: 1 line, 7 bytes\n[content none -> "), "{said}");
+    assert!(said.starts_with("created `a/b/c.sh`: 1 line, 7 bytes\n[content none -> "), "{said}");
     let path = desk.root.join("a/b/c.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751))
         .expect("the owner may set permissions");

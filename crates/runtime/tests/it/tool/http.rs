@@ -130,7 +130,7 @@ fn this_machine_and_its_network_are_out_of_reach() {
         "2130706433",
     ] {
         let said = desk.refuses("http_get", json!({ "url": format!("http://{host}/") }));
-        assert!(said.contains("this machine or its own network"), "{host}: {said}");
+        assert!(said.contains("this machine or its local network"), "{host}: {said}");
     }
     for host in ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[fe80::1]"] {
         let said = desk.refuses("http_get", json!({ "url": format!("https://{host}/") }));

@@ -20,7 +20,7 @@ fn a_write_is_seen_in_its_file() {
     desk.does("write", write.clone());
     let said = probe(&desk, "write", write.clone()).expect("the probe gives a result");
     assert!(said.ok && said.mutated, "{said:?}");
-    // What it held before is known only to who has seen it.
+    // Only a reader that has seen the file knows its earlier content.
     assert!(said.output.contains("[content unknown -> "), "{said:?}");
     let mut seen = write;
     seen["digest"] = json!("0123456789abcdef");

@@ -266,7 +266,7 @@ fn the_network_cannot_be_reached_unless_it_is_allowed() {
         works(&offline, &made(unix, stream));
         works(&offline, "perl -e 'socketpair(my $a, my $b, 1, 1, 0) or die \"$!\\n\"'");
     }
-    // Where there is a network namespace of its own, sockets lead nowhere; elsewhere there
+    // In a separate network namespace, sockets lead nowhere; elsewhere there
     // must be none.
     let offline = desk("landlock", "sockets");
     for (family, kind) in [

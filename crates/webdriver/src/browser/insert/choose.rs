@@ -16,7 +16,7 @@ use super::{
 
 const NOT_OFFERED: &str = "it does not have this option";
 
-/// What came of choosing from a native list.
+/// The result of choosing from a native list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ChoiceResult {

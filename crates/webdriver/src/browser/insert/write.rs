@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{super::dom::FieldState, Browser, BrowserError, TRIES};
 
-/// What came of typing.
+/// The result of typing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct TypingResult {

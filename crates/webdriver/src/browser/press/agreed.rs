@@ -57,7 +57,7 @@ impl AgreedPage {
     }
 }
 
-/// Returns a control without what may change while it stays what it is.
+/// Returns a control without the parts that may change.
 fn bare(control: &NavigationControl) -> NavigationControl {
     NavigationControl { attributes: BTreeMap::new(), ..control.clone() }
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_is_for_this_page_this_control_and_where_it_leads() {
+    fn approval_covers_only_this_page_control_and_target() {
         let send = NavigationControl {
             selector: "#go".into(),
             label: "Send".into(),

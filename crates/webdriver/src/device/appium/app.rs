@@ -1,4 +1,4 @@
-//! The app on the device: installed, brought to the front, stopped, and how it stands.
+//! The app on the device: installed, brought to the front, stopped, and its status.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl Appium {
         self.create().await
     }
 
-    /// Ends the session, if there is one. One that is gone need not be ended.
+    /// Ends the session, if there is one. A lost one need not be ended.
     pub(super) async fn close_session(&self) -> Result<(), DeviceError> {
         let _one = self.opening.lock().await;
         if let Some(session) = self.current().or_else(|| self.recorded()) {

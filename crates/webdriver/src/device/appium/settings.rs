@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_app_of_a_page_is_its_site_and_its_start_is_never_sent() {
+    fn web_app_is_its_site_and_its_start_is_never_sent() {
         let (capabilities, start) = settled(json!({"platformName": "linux",
             "automationName": "Chromium", START: "http://127.0.0.1:8000/shop/?a"}))
         .expect("settings are valid");

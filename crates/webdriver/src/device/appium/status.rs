@@ -1,4 +1,4 @@
-//! What a server says of itself before anything is asked of it.
+//! What a server says about itself before anything is asked of it.
 
 use std::time::Duration;
 

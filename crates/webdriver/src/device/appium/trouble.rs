@@ -142,8 +142,8 @@ pub(super) fn told(trouble: WireError, what: &str, address: &str) -> DeviceError
         WireError::Foreign(why) => DeviceError::new(
             DeviceClass::Internal,
             format!(
-                "{what}: {address} does not answer as Appium does ({why}); look whether the \
-                 address is right, with its base path if the server has one"
+                "{what}: {address} does not answer like an Appium server ({why}); check the \
+                 address, with its base path if the server has one"
             ),
         ),
         WireError::Said(said) => {

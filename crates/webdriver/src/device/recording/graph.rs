@@ -34,7 +34,7 @@ pub enum RecordingError {
         #[source]
         source: io::Error,
     },
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("{}, line {line}: {why}", path.display())]
     Line {
         /// Which file.

@@ -53,7 +53,7 @@ async fn an_app_of_an_unknown_version_is_installed_all_the_same() {
     let unknown = Mishap::Error("unsupported operation", "Unsupported execute method");
     stand_in.next("/execute/sync", unknown);
     assert_eq!(device.installed(PACKAGE).await, Ok(Some(InstalledApp { version: None })));
-    // Where the device itself is gone, nothing is known.
+    // Without the device, nothing is known.
     stand_in.next("/execute/sync", Mishap::Error("unknown error", "adb: device offline"));
     let error = device.installed(PACKAGE).await.expect_err("the device is gone");
     assert_eq!(error.class, DeviceClass::Offline);

@@ -13,7 +13,7 @@ use super::{
     text, with_button,
 };
 
-/// What a call at the stand-in comes to when it goes wrong.
+/// How a call at the stand-in fails.
 async fn look_after(mishap: Mishap) -> DeviceError {
     let stand_in = StandIn::of(small(), Some(1));
     let device = launched(&stand_in).await;
@@ -46,7 +46,7 @@ async fn errors_of_the_server_have_a_class_and_say_whether_to_repeat() {
 async fn a_server_that_is_not_there_or_is_not_appium_is_said() {
     let error = look_after(Mishap::Nonsense).await;
     assert_eq!(error.class, DeviceClass::Internal);
-    assert!(error.message.contains("does not answer as Appium does"), "{error}");
+    assert!(error.message.contains("does not answer like an Appium server"), "{error}");
     let error = look_after(Mishap::Hangup).await;
     assert_eq!(error.class, DeviceClass::Unreachable, "{error}");
     // A port that was just released has no listener.

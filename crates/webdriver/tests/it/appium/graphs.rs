@@ -84,7 +84,7 @@ fn a_crash_is_made_to_happen_again_over_the_wire() {
     assert!(stand_in.model().session.is_none(), "nothing holds the device");
 }
 
-/// Hangs and crashes of an app that runs as a process of its own.
+/// Hangs and crashes of an app that runs as a separate process.
 #[test]
 fn device_findings_are_reproduced() {
     let home = vec![

@@ -21,7 +21,7 @@ pub(super) struct RecordingBuilder {
 type Widget<'w> = (&'w str, String, String, Option<String>);
 
 impl RecordingBuilder {
-    /// Makes up an app with so many pages below its two tabs.
+    /// Makes up an app with this many pages below its two tabs.
     pub(super) fn app(seed: u64, pages: usize) -> Self {
         let mut made = Self { chance: seed, states: Vec::new(), events: Vec::new() };
         let names: Vec<String> = (0..pages).map(|at| format!("page{at}")).collect();

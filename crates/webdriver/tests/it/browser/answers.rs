@@ -153,7 +153,7 @@ async fn nothing_is_touched_on_another_site() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
+async fn removed_frame_is_not_mistaken_for_the_page() {
     let page =
         OpenPage::page("<input id=in><iframe id=frame srcdoc='<input id=in>'></iframe>").await;
     let inside = field(FieldShape::Text, "#frame >>> #in");

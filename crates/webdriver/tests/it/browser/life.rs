@@ -99,7 +99,7 @@ async fn closing_ends_everything_too() {
 
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
-async fn a_killed_browser_is_gone_and_said_to_be() {
+async fn killed_browser_is_reported_as_lost() {
     let record = folder("killed").join("run.json");
     let browser = Browser::open_for(&settings(), Some(&record)).await.expect("browser starts");
     let (pids, profile) = (pids(&record), profile(&record));

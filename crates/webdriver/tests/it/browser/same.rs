@@ -96,7 +96,7 @@ async fn frame_that_takes_the_focus_gets_no_text() {
     let other = Site::of(&[("/", THIEF)]).await;
     for (moment, told) in [
         ("onkeydown", "after 0 characters"),
-        ("oninput", "after 1 character of"),
+        ("oninput", "after 1 character in"),
         ("onfocus", "after 0 characters"),
     ] {
         let html = format!(

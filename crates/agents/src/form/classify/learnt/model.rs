@@ -28,7 +28,7 @@ pub struct FieldModel<'a> {
     shares: &'a [u8],
     /// The numbers of the traits, sorted.
     traits: &'a [u8],
-    /// For each trait, what it speaks for.
+    /// For each trait, the kinds that it supports.
     weights: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! What the model looks at: everything that a page says of a field, as numbers of words,
+//! What the model looks at: everything that a page says about a field, as numbers of words,
 //! pieces of words and facts.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
@@ -23,7 +23,7 @@ pub enum TraitOrigin {
     Beside,
     /// How the field is made.
     Make,
-    /// What the rules say of it.
+    /// What the rules say about it.
     Rule,
 }
 
@@ -32,7 +32,7 @@ pub(super) trait Sink {
     fn take(&mut self, number: u32, origin: TraitOrigin, space: &str, text: &str);
 }
 
-/// All that is known of the fields of a page before the model is asked.
+/// Everything known about the fields of a page before the model is asked.
 pub(in super::super) struct FormContext<'a, 'b> {
     pub(in super::super) sighting: &'a PageSnapshot,
     pub(in super::super) drafts: &'a [FieldDraft<'b>],

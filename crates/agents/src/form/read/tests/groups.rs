@@ -125,7 +125,7 @@ fn boxes_of_one_character_are_one_code() {
     }
     page.labelled(form, "Initial", "maxlength=1 name=middle-initial");
     let fields = page.read().fields;
-    // The initial has a box of its own size, but it stands in the same row.
+    // The box of the initial has another size, but is in the same row.
     assert_eq!(fields[0].shape, FieldShape::Codes);
     assert_eq!(fields[0].kind.token(), "one-time-code");
     assert_eq!(fields[0].fill, Fill::Never);

@@ -1,4 +1,4 @@
-//! What fields are called, what stands around them, whether they are required.
+//! What fields are called, what is around them, whether they are required.
 
 use super::page::Page;
 use crate::form::{Field, snapshot::ControlNames};

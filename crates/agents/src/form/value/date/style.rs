@@ -18,7 +18,7 @@ enum Part {
     Year(usize),
 }
 
-/// How a field wants a day to be written: the parts, and what stands between them.
+/// How a field wants a day to be written: the parts, and what is between them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Style {
     parts: [Part; 3],

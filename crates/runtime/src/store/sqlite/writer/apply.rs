@@ -365,7 +365,7 @@ fn remove(
 }
 
 /// Removes a run in any state, with everything under its id: it relies on nothing that the run
-/// says of itself.
+/// says about itself.
 fn remove_whatever(
     connection: &Connection,
     manifest: &mut OpenManifest,

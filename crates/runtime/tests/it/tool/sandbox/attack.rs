@@ -81,7 +81,7 @@ fn a_link_under_git_is_refused_and_shows_nothing() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
-fn git_finds_a_folder_for_hooks_that_nothing_can_be_put_in() {
+fn git_finds_a_read_only_hooks_folder() {
     let desk = repository("no-hooks", |_| {});
     fs::remove_dir_all(desk.root.join(".git/hooks")).expect("the folder is removed");
     desk.does("git", json!({ "args": ["add", "a.txt"] }));

@@ -83,7 +83,7 @@ impl TestSession {
         self.session.executor(settings).expect("a host")
     }
 
-    /// Runs calls, one after the other, in a run of their own.
+    /// Runs calls, one after the other, in a new run.
     fn run(&self, calls: &[(&str, Value)]) -> RunId {
         let mut chart = String::from(
             "chart = \"calls\"\nversion = 1\nstart = \"s0\"\nauthority = \"propose\"\n\
@@ -364,7 +364,7 @@ fn a_lock_that_a_stopped_git_left_behind_is_named() {
     let lock = desk.folder.0.join("work/.git/index.lock");
     fs::write(&lock, "").expect("the file is written");
     let (acted, said) = desk.commit(&run);
-    let wanted = "index.lock is there: another git is at work, or one was stopped in the middle";
+    let wanted = "index.lock exists: another git is running, or one was interrupted";
     assert!(!acted && said.starts_with("the commit failed: ") && said.contains(wanted), "{said}");
     assert_eq!(desk.log(), ["first"]);
     // A lock is never removed: a person does that, and then it works.

@@ -55,7 +55,7 @@ fn kill_during_a_commands_start_leaves_nothing_running() {
             victim.wait().expect("the process ends");
             let mark = format!("{}77", victim.id());
             until("the end of its command", || !runs(&mark));
-            // What was let go would still be started by now, and write.
+            // A released command would still be started by now, and write.
             let root = folder.0.join(kind);
             let beats = fs::read(root.join("beats")).unwrap_or_default().len();
             thread::sleep(Duration::from_millis(100));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{super::wait, KINDS, desk, fails, works};
 
-/// Sleepers that try to be left behind: in the background, in a session of their own, and
+/// Sleepers that try to be left behind: in the background, in their own session, and
 /// without the environment they were given.
 fn sleepers(mark: &str) -> String {
     format!(

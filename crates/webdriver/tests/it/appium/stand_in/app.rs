@@ -68,7 +68,7 @@ impl App {
 }
 
 impl Screen {
-    /// A screen with an activity of its own.
+    /// A screen with its own activity.
     pub(crate) fn new(name: &str, widgets: Vec<Widget>) -> Self {
         let activity = format!(".{name}Activity");
         Self { name: name.into(), activity, widgets, back: None }

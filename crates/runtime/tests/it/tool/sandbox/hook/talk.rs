@@ -1,4 +1,4 @@
-//! The hook as a conversation comes to it, with a person at work beside the run.
+//! The hook within a conversation, with a person at work beside the run.
 
 use std::{
     fs,
