@@ -29,6 +29,8 @@ use crate::{
 const BUILD_CAP: Duration = Duration::from_mins(40);
 /// Seconds that the search may spend on each chart.
 const MODEL_SECONDS: &str = "20";
+/// Lines that are repeated at the end for a failed test.
+const FAILURE_LINES: usize = 40;
 const LIST_CAP: Duration = Duration::from_mins(1);
 
 /// Builds what all tiers run: tests, examples, and the program itself. For one package
@@ -330,7 +332,8 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
             Err(why) if tier.is_built() => Err(anyhow!("{why:#}")),
             _ => installed.has(tier.needs()).and_then(|()| run(tier, &ourselves, log)),
         };
-        TierResult { tier, took: started.elapsed(), result }
+        let failures = String::new();
+        TierResult { tier, took: started.elapsed(), result, failures }
     };
     let mut results = in_two_lanes(&chosen, attempt)?;
     results.sort_by_key(|it| chosen.iter().position(|tier| *tier == it.tier));
@@ -344,6 +347,8 @@ struct TierResult {
     tier: Tier,
     took: Duration,
     result: Result<()>,
+    /// What its failed tests said, if its output was kept: readers of a long log look at its end.
+    failures: String,
 }
 
 impl TierResult {
@@ -368,12 +373,15 @@ fn in_two_lanes(
     let logs = Scratch::new()?;
     let log_of = |tier: Tier| logs.file(tier.name());
     let (ended, ends) = mpsc::channel();
-    let show = |it: TierResult| -> Result<TierResult> {
+    let show = |mut it: TierResult| -> Result<TierResult> {
         TierResult::announce(it.tier);
         let log = log_of(it.tier);
         if log.exists() {
-            io::copy(&mut File::open(log)?, &mut io::stdout())
+            io::copy(&mut File::open(&log)?, &mut io::stdout())
                 .context("showing a tier's output")?;
+            if it.result.is_err() {
+                it.failures = failures(&String::from_utf8_lossy(&fs::read(log)?));
+            }
         }
         it.complain();
         Ok(it)
@@ -453,15 +461,52 @@ fn count(mut tests: Command, options: &[&str]) -> Result<usize> {
     Ok(found)
 }
 
+/// Returns the parts of a log in which failed tests say why; its last lines if there are none.
+fn failures(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    let is_part = |line: &&str| line.starts_with("---- ");
+    let parts = lines.iter().enumerate().filter(|(_, line)| is_part(line)).map(|(at, _)| at);
+    let parts = parts.map(|at| {
+        let rest = lines.get(at + 1..).unwrap_or_default();
+        let end = rest.iter().position(|line| is_part(line) || *line == "failures:");
+        at..(at + 1 + end.unwrap_or(rest.len()).min(FAILURE_LINES))
+    });
+    let mut parts: Vec<_> = parts.collect();
+    if parts.is_empty() {
+        parts.push(lines.len().saturating_sub(FAILURE_LINES)..lines.len());
+    }
+    parts
+        .into_iter()
+        .flat_map(|part| &lines[part])
+        .fold(String::new(), |all, line| all + line + "\n")
+}
+
 /// Prints the table, and returns whether all passed.
 fn report(results: &[TierResult]) -> bool {
     println!("\n{:<12}{:>9}{:>7}  result", "tier", "seconds", "cap");
-    for TierResult { tier, took, result } in results {
+    for TierResult { tier, took, result, .. } in results {
         let result = if result.is_ok() { "passed" } else { "FAILED" };
         let (name, cap) = (tier.name(), tier.cap().as_secs());
         println!("{name:<12}{:>9.1}{cap:>7}  {result}", took.as_secs_f64());
     }
+    for it in results.iter().filter(|it| !it.failures.is_empty()) {
+        println!("\n{} failed:\n{}", it.tier.name(), it.failures);
+    }
     let passed = results.iter().filter(|it| it.result.is_ok()).count();
     println!("{passed} passed, {} failed", results.len() - passed);
     passed == results.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_the_parts_of_failed_tests() {
+        let log = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nwhy b\n\
+                   ---- c stdout ----\nwhy c\n\nfailures:\n    b\n    c\n";
+        let wants = "---- b stdout ----\nwhy b\n---- c stdout ----\nwhy c\n\n";
+        assert_eq!(failures(log), wants);
+        assert_eq!(failures("starting\nno server\n"), "starting\nno server\n");
+    }
 }

@@ -145,7 +145,7 @@ fn delayed_run_waits_in_a_database() {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 fn killed_worker_loses_its_runs_to_the_next() {
     let (home, url) = fleet("takeover");
-    let named = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_LEASE", "2s")];
+    let named = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_LEASE", "5s")];
     let ask = ["submit", "research", "Who sets the points?", "--dir", "docs"];
     let submitted = home.with(&named, &ask);
     assert_eq!(submitted.code, Some(0), "{}", submitted.err);
@@ -163,7 +163,7 @@ fn killed_worker_loses_its_runs_to_the_next() {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 fn run_that_no_worker_can_drive_is_quarantined() {
     let (home, url) = fleet("poison");
-    let named = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_LEASE", "2s")];
+    let named = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_LEASE", "5s")];
     let submitted = home.with(&named, &["submit", "note.toml", "Hello", "--allow", "write"]);
     assert_eq!(submitted.code, Some(0), "{}", submitted.err);
     // The call in progress is lost with its worker, and the certificate permits no second one.

@@ -161,7 +161,7 @@ async fn a_message_is_not_discarded_after_its_lease_expired() {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn heartbeats_keep_a_lease_until_it_is_dropped() {
     let fresh = Fresh::new().await;
-    let beating = PostgresOptions { lease: Duration::from_secs(3), ..PostgresOptions::default() };
+    let beating = PostgresOptions { lease: Duration::from_secs(15), ..PostgresOptions::default() };
     let (ours, theirs) = (fresh.open(beating).await, fresh.open(quiet()).await);
     let (script, lease) = Script::create("kept", &ours, 5).await.expect("it begins");
     let first = lease.expires().expect("it expires");
