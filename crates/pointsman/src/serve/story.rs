@@ -100,7 +100,7 @@ impl WholeText {
 }
 
 impl StoryItem {
-    /// Returns an item with previews of at most this many bytes.
+    /// Returns an item with previews of at most so many bytes.
     pub(super) fn of(item: &TimelineItem, most: usize) -> Self {
         let row = ItemRow::of(item);
         let (mut tokens, mut money) = (0, 0);
