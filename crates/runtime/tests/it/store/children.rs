@@ -152,8 +152,11 @@ async fn read_only_file_or_folder_is_reported() {
     }
     // Where this program lies, others may not be able to go.
     let program = folder.0.join("program");
-    fs::copy(env::current_exe().expect("the test binary has a path"), &program)
-        .expect("the file is copied");
+    // Another process copies it: a child that another test starts meanwhile would inherit our open
+    // file, and a file that is open for writing cannot be executed.
+    let ours = env::current_exe().expect("the test binary has a path");
+    let copied = Command::new("cp").arg(ours).arg(&program).status().expect("cp starts");
+    assert!(copied.success());
     for path in ["", "program"] {
         allow(path, 0o755);
     }
