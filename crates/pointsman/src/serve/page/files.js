@@ -63,7 +63,10 @@ export function files(run, names) {
   return h("div", { class: "files" }, names.map((name) => {
     const box = h("div", { class: `file ${name.endsWith(".png") ? "picture" : "words"}`, data: { file: name } });
     box.load = () => draw(box, path(["runs", run, "files", name]), name)
-      .catch((error) => show(box, h("p", { class: "dim" }, error.status === 404 ? `${name} is no longer kept` : error.message)));
+      .catch((error) => {
+        box.classList.add("gone");
+        show(box, h("p", { class: "dim" }, error.status === 404 ? `${name} is no longer kept` : error.message));
+      });
     seen.observe(box);
     return box;
   }));

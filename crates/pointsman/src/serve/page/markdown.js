@@ -119,7 +119,7 @@ export function markdown(text) {
       at = end;
     } else {
       let end = at + 1;
-      while (end < lines.length && lines[end].trim() !== "" && !/^(\s*([-*+]|\d+[.)])\s|#{1,6}\s|\s*```|\s*~~~|>)/.test(lines[end])) end += 1;
+      while (end < lines.length && lines[end].trim() !== "" && !/^(\s*([-*+]|\d+[.)])\s| {2,}\S|#{1,6}\s|\s*```|\s*~~~|>)/.test(lines[end])) end += 1;
       blocks.push(h("p", {}, inline(lines.slice(at, end).join("\n"), room)));
       at = end;
     }

@@ -243,6 +243,7 @@ export class RunPage {
     if (name !== "story") this.pane = name;
     for (const tab of this.tabs.children) {
       tab.setAttribute("aria-selected", String(tab.dataset.pane === name));
+      if (tab.dataset.pane === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     for (const pane of PANES) this.bodies[pane].hidden = pane !== this.pane;
     if (name !== "what-if") this.chart.path([]);
