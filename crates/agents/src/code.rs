@@ -21,7 +21,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, ConversationStyle, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
-    table::Table,
+    table::DataTable,
     tool::ToolOffer,
     turn::TurnError,
 };
@@ -219,7 +219,7 @@ impl Agent for CodeAgent {
         data.plan.stage()
     }
 
-    fn tables(data: &CodeData) -> Vec<Table> {
+    fn tables(data: &CodeData) -> Vec<DataTable> {
         data.plan.table(&data.work).into_iter().collect()
     }
 

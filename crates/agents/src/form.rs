@@ -39,7 +39,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
-    table::Table,
+    table::DataTable,
 };
 use serde_json::value::RawValue;
 
@@ -250,7 +250,7 @@ impl Agent for FormAgent {
         Some(data.reported())
     }
 
-    fn tables(data: &FormData) -> Vec<Table> {
+    fn tables(data: &FormData) -> Vec<DataTable> {
         data.tables()
     }
 

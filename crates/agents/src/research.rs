@@ -27,7 +27,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
-    table::Table,
+    table::DataTable,
     tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,7 @@ impl Agent for ResearchAgent {
         data.result.clone()
     }
 
-    fn tables(data: &ResearchData) -> Vec<Table> {
+    fn tables(data: &ResearchData) -> Vec<DataTable> {
         recount::sources(data).into_iter().collect()
     }
 

@@ -19,7 +19,7 @@ use crate::{
     id::{At, JobId, Outcome},
     job::AgentDecl,
     prompt::Prompt,
-    table::Table,
+    table::DataTable,
     turn::TurnError,
 };
 
@@ -119,7 +119,7 @@ pub trait Agent: Sized + Send + Sync + 'static {
     }
 
     /// Returns tables of what the run has found or done so far, for people.
-    fn tables(data: &Self::Data) -> Vec<Table> {
+    fn tables(data: &Self::Data) -> Vec<DataTable> {
         let _ = data;
         Vec::new()
     }

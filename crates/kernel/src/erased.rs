@@ -21,7 +21,7 @@ use crate::{
     replay::{Divergence, fold},
     run::{Core, Run},
     step::{Rejected, StepResult, step},
-    table::Table,
+    table::DataTable,
     turn::TurnError,
 };
 
@@ -60,7 +60,7 @@ pub trait AnyRun: Send {
     fn stage(&self) -> Option<String>;
 
     /// Returns tables of what the run has found or done so far.
-    fn tables(&self) -> Vec<Table>;
+    fn tables(&self) -> Vec<DataTable>;
 
     /// Returns why the last turn has no answer, if it has none.
     fn turn_error(&self) -> Option<&TurnError>;
@@ -209,7 +209,7 @@ impl<A: Agent> AnyRun for Erased<A> {
         A::stage(&self.run.data)
     }
 
-    fn tables(&self) -> Vec<Table> {
+    fn tables(&self) -> Vec<DataTable> {
         A::tables(&self.run.data)
     }
 

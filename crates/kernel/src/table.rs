@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A table that an agent makes from its data.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Table {
+pub struct DataTable {
     /// What the rows are.
     pub title: String,
     /// The names of the columns.
@@ -42,7 +42,7 @@ pub enum RowMark {
     Bad,
 }
 
-impl Table {
+impl DataTable {
     /// A table without rows.
     pub fn new(title: &str, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|it| String::from(*it)).collect();

@@ -13,7 +13,7 @@ use pointsman_kernel::{
     erased::{AnyRun, AppliedStep},
     id::{EffectId, Seq},
     run::Calls,
-    table::Table,
+    table::DataTable,
     view::{RunView, StepExplanation, explain_hop, view},
 };
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct RunMoment {
     pub result: Option<String>,
     /// Tables of what the run has found or done so far.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tables: Vec<Table>,
+    pub tables: Vec<DataTable>,
     /// The agent's data.
     pub data: Box<RawValue>,
     /// The prompts of the model calls that the step started.

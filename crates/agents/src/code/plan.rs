@@ -13,7 +13,7 @@ use alloc::{
 use pointsman_kernel::{
     agent::{BadBody, ToolResult},
     id::At,
-    table::{RowMark, Table},
+    table::{DataTable, RowMark},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -215,9 +215,9 @@ impl Plan {
     }
 
     /// Returns the phases as a table; nothing without a plan.
-    pub(super) fn table(&self, open: &PhaseWork) -> Option<Table> {
+    pub(super) fn table(&self, open: &PhaseWork) -> Option<DataTable> {
         let columns = ["phase", "goal", "status", "calls", "files changed", "tests", "blockers"];
-        let mut table = Table::new("Phases", &columns);
+        let mut table = DataTable::new("Phases", &columns);
         let tests = |passed: Option<bool>| match passed {
             None => "not run",
             Some(true) => "passed",

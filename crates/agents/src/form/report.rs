@@ -7,7 +7,7 @@ use alloc::{
 };
 use core::fmt;
 
-use pointsman_kernel::table::{RowMark, Table, TableRow};
+use pointsman_kernel::table::{DataTable, RowMark, TableRow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -383,9 +383,9 @@ impl FormData {
     }
 
     /// Returns the fields and the screenshots, each as a table.
-    pub(super) fn tables(&self) -> Vec<Table> {
+    pub(super) fn tables(&self) -> Vec<DataTable> {
         let columns = ["page", "field", "kind", "value from", "status", "note", "value"];
-        let mut fields = Table::new("Fields", &columns);
+        let mut fields = DataTable::new("Fields", &columns);
         for row in &self.rows {
             let must = if row.required { " *" } else { "" };
             let mark = match row.status {
@@ -413,7 +413,7 @@ impl FormData {
                 ],
             );
         }
-        let mut shots = Table::new("Screenshots", &["taken"]);
+        let mut shots = DataTable::new("Screenshots", &["taken"]);
         for (at, shot) in self.shots.iter().enumerate() {
             let name = shot.rsplit(['/', '\\']).next().unwrap_or(shot);
             let number = at.saturating_add(1).to_string();

@@ -5,7 +5,7 @@
 
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
-use pointsman_kernel::table::{RowMark, Table};
+use pointsman_kernel::table::{DataTable, RowMark};
 
 use super::{
     data::{FailureCause, Finding, ResearchData},
@@ -60,8 +60,8 @@ pub(super) fn answer(answer: &str, data: &ResearchData) -> String {
 
 /// Returns every passage that was found, and whether the answer names or quotes it; nothing if none
 /// was found.
-pub(super) fn sources(data: &ResearchData) -> Option<Table> {
-    let mut table = Table::new("Sources", &["place", "text", "in the answer"]);
+pub(super) fn sources(data: &ResearchData) -> Option<DataTable> {
+    let mut table = DataTable::new("Sources", &["place", "text", "in the answer"]);
     let answer = data.answer.as_deref().unwrap_or_default();
     let mut seen = BTreeSet::new();
     let mut add = |place: &str, text: &str, used: bool| {

@@ -287,7 +287,7 @@ impl Server {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TextQuery {
-    /// The text: `data`, `result`, `item.INDEX.PART`, `edit.INDEX`, `prompt.INDEX.PART` or `question.INDEX`.
+    /// The text: `data`, `result`, `item.INDEX.PART`, `change.INDEX`, `prompt.INDEX.PART` or `question.INDEX`.
     #[param(example = "item.0.0")]
     of: String,
     /// The first byte.
@@ -343,7 +343,7 @@ pub(super) async fn read_text(
             let result = moment.result.as_deref();
             item.and_then(|item| texts(&item.kind, result).into_iter().nth(part))
         }
-        ("edit", Some(at), None) => {
+        ("change", Some(at), None) => {
             let item = moment.items.iter().find(|item| usize::from(item.index) == at);
             item.and_then(|item| edit_text(&item.kind))
         }

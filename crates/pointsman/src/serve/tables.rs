@@ -12,7 +12,7 @@ use axum::{
 use pointsman_agents::explore::map::{AppMap, MishapKind};
 use pointsman_kernel::{
     id::Seq,
-    table::{RowMark, Table, TableRow},
+    table::{DataTable, RowMark, TableRow},
 };
 use pointsman_runtime::{
     session::Session,
@@ -103,7 +103,7 @@ pub(super) struct RowDetail {
 }
 
 impl TablePart {
-    fn of(table: usize, whole: Table, from: usize, limit: usize) -> Self {
+    fn of(table: usize, whole: DataTable, from: usize, limit: usize) -> Self {
         let count = whole.rows.len();
         let row = |row: TableRow| RowDetail {
             cells: row.cells.iter().map(|cell| format::line(cell, CELL)).collect(),
@@ -146,16 +146,16 @@ pub(super) async fn read_tables(
     let map = explored.is_some();
     tables.extend(explored.iter().flat_map(|found| screens(&found.map)));
     let (from, limit) = (query.from.unwrap_or(0), query.limit.unwrap_or(ROWS).clamp(1, MOST));
-    let wanted = |(at, _): &(usize, Table)| query.table.is_none_or(|wanted| wanted == *at);
+    let wanted = |(at, _): &(usize, DataTable)| query.table.is_none_or(|wanted| wanted == *at);
     let parts = tables.into_iter().enumerate().filter(wanted);
     let tables = parts.map(|(at, table)| TablePart::of(at, table, from, limit)).collect();
     Ok(Json(RunTables { seq: entry, map, tables }).into_response())
 }
 
 /// Returns the screens of an app, and what went wrong on them, as tables.
-fn screens(map: &AppMap) -> Vec<Table> {
+fn screens(map: &AppMap) -> Vec<DataTable> {
     let columns = ["screen", "activity", "visits", "actions tried", "actions seen"];
-    let mut screens = Table::new("Screens", &columns);
+    let mut screens = DataTable::new("Screens", &columns);
     for screen in &map.screens {
         let counts = [screen.visits as usize, screen.tried, screen.seen];
         let texts = [screen.name(), screen.activity.clone()];
@@ -164,7 +164,7 @@ fn screens(map: &AppMap) -> Vec<Table> {
         let files = screen.picture.iter().chain(&screen.source).cloned().collect();
         screens.rows.push(TableRow { cells, mark, files });
     }
-    let mut wrong = Table::new("Crashes and dead ends", &["what", "screen", "action", "times"]);
+    let mut wrong = DataTable::new("Crashes and dead ends", &["what", "screen", "action", "times"]);
     for it in &map.mishaps {
         let screen = it.screen.as_ref().map_or_else(String::new, |id| map.name(id));
         let action = it.path.last().and_then(|at| map.moves.get(*at));

@@ -57,7 +57,7 @@ async function edits(element, run) {
       count += 1;
       list.append(h("details", { class: "edit", data: { edit: `${edit.seq}.${edit.index}` } },
         h("summary", {}, edit.text, " ", h("a", { href: `/runs/${run}/entries/${edit.seq}`, data: { entry: edit.seq } }, `entry ${grouped(edit.seq)}`)),
-        text(edit.diff, { run, entry: edit.seq, of: `edit.${edit.index}` })));
+        text(edit.diff, { run, entry: edit.seq, of: `change.${edit.index}` })));
     }
     if (count > 0 && !element.firstChild) show(element, h("h3", {}, "Changed files"), list, more);
     const rest = page.next <= page.head;

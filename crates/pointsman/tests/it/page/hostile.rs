@@ -33,7 +33,10 @@ fn attacking(home: &Home) -> String {
     let arguments = ["run", "code", HOSTILE, "--model", "script:script.toml", "--plan", "plan.md"];
     let (code, out, told) =
         home.pointsman(&[&arguments[..], &["--allow", "write", "--json"]].concat());
-    assert_eq!(code, 0, "{}", told.get(..told.floor_char_boundary(4_000)).unwrap_or_default());
+    // Such long texts are summarised on the way, which takes turns of the script: the run may get
+    // stuck after the attack.
+    let told = told.get(..told.floor_char_boundary(4_000)).unwrap_or_default();
+    assert!([0, 5].contains(&code), "{code}: {told}");
     assert!(home.path(FILE).exists(), "the file is written");
     let last: Value =
         serde_json::from_str(out.lines().last().expect("there is a result")).expect("it is JSON");
