@@ -58,7 +58,9 @@ fn each_agent_shows_what_it_found() {
     let name = table(&tables, "Screenshots")["rows"][0]["files"][0].as_str().expect("a name");
     fs::write(folder.join(name), &shot).expect("it is written");
     open(&rig, &run);
-    rig.wait("document.querySelector('[data-table=Screenshots] img')?.naturalWidth === 1400");
+    // It is loaded when it comes into view.
+    rig.script("document.querySelector('[data-table=Screenshots]').scrollIntoView()");
+    rig.wait("document.querySelector('[data-table=Screenshots] img')?.naturalWidth > 0");
     let shown = rig.server.json(&format!("/api/v1/runs/{run}"));
     let fields = shown["report"]["fields"].as_array().map(Vec::len);
     let drawn = cells(&rig, "Fields").as_array().map(Vec::len);
