@@ -15,7 +15,7 @@ use pointsman_runtime::{
     session::Session,
     store::RunId,
 };
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 
 use super::{ReadyServer, ServeOptions, Server, listen};
 use crate::{browse, report::Error, tokens::TokenFile};
@@ -27,6 +27,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 pub(crate) struct PageServer {
     url: String,
     server: Arc<Server>,
+    close: watch::Sender<bool>,
     hints: JoinHandle<()>,
     serving: JoinHandle<()>,
 }
@@ -42,10 +43,10 @@ impl PageServer {
         let options = ServeOptions { listen, jobs: None, tls: None, drain: DRAIN, ..options };
         session.block_on(async {
             let ready = ReadyServer::new(session, options, tokens).await?;
-            let ReadyServer { listener, server, hints, .. } = ready;
+            let ReadyServer { listener, server, close, hints, .. } = ready;
             let url = listener.url();
             let serving = ReadyServer::answer(listener, &server);
-            Ok(Self { url, server, hints, serving })
+            Ok(Self { url, server, close, hints, serving })
         })
     }
 
@@ -72,13 +73,20 @@ impl PageServer {
     }
 
     /// Answers until the person presses Ctrl-C, or the process is asked to end.
-    pub(crate) fn wait(&self, session: &Session) -> Result<(), Error> {
-        session.block_on(listen::asked_to_end())
+    pub(crate) fn wait(mut self, session: &Session) -> Result<(), Error> {
+        session.block_on(async {
+            tokio::select! {
+                asked = listen::asked_to_end() => asked,
+                // A panic of the loop has been told, and nothing is left to wait for.
+                _ = &mut self.serving => Ok(()),
+            }
+        })
     }
 }
 
 impl Drop for PageServer {
     fn drop(&mut self) {
+        self.close.send_replace(true);
         self.hints.abort();
         self.serving.abort();
     }
