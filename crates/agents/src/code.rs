@@ -12,7 +12,7 @@ mod round;
 #[cfg(test)]
 mod tests;
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{Abandoned, Agent, Answer, BadBody, ModelCall, Order, Settlement, Visit},
@@ -21,6 +21,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, ConversationStyle, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
+    table::DataTable,
     tool::ToolOffer,
     turn::TurnError,
 };
@@ -216,6 +217,10 @@ impl Agent for CodeAgent {
 
     fn stage(data: &CodeData) -> Option<String> {
         data.plan.stage()
+    }
+
+    fn tables(data: &CodeData) -> Vec<DataTable> {
+        data.plan.table(&data.work).into_iter().collect()
     }
 
     fn is_turn(data: &CodeData, visit: &Visit<'_>) -> bool {

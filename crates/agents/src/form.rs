@@ -39,6 +39,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
+    table::DataTable,
 };
 use serde_json::value::RawValue;
 
@@ -247,6 +248,10 @@ impl Agent for FormAgent {
 
     fn report(data: &FormData) -> Option<serde_json::Value> {
         Some(data.reported())
+    }
+
+    fn tables(data: &FormData) -> Vec<DataTable> {
+        data.tables()
     }
 
     fn stage(data: &FormData) -> Option<String> {

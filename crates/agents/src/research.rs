@@ -13,7 +13,10 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use alloc::string::{String, ToString};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use pointsman_kernel::{
     agent::{
@@ -24,6 +27,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governance, Influence, JobDecl, job_id},
     prompt::Prompt,
+    table::DataTable,
     tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
@@ -220,6 +224,10 @@ impl Agent for ResearchAgent {
 
     fn result(data: &ResearchData) -> Option<String> {
         data.result.clone()
+    }
+
+    fn tables(data: &ResearchData) -> Vec<DataTable> {
+        recount::sources(data).into_iter().collect()
     }
 
     fn advise(data: &mut ResearchData, verdict: &Verdict) {

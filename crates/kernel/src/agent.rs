@@ -19,6 +19,7 @@ use crate::{
     id::{At, JobId, Outcome},
     job::AgentDecl,
     prompt::Prompt,
+    table::DataTable,
     turn::TurnError,
 };
 
@@ -115,6 +116,12 @@ pub trait Agent: Sized + Send + Sync + 'static {
     fn stage(data: &Self::Data) -> Option<String> {
         let _ = data;
         None
+    }
+
+    /// Returns tables of what the run has found or done so far, for people.
+    fn tables(data: &Self::Data) -> Vec<DataTable> {
+        let _ = data;
+        Vec::new()
     }
 
     /// Returns why the last turn has no answer, for agents that hold a conversation.

@@ -21,6 +21,7 @@ use crate::{
     replay::{Divergence, fold},
     run::{Core, Run},
     step::{Rejected, StepResult, step},
+    table::DataTable,
     turn::TurnError,
 };
 
@@ -57,6 +58,9 @@ pub trait AnyRun: Send {
 
     /// Returns the current stage in a line, if there is more to say than the state.
     fn stage(&self) -> Option<String>;
+
+    /// Returns tables of what the run has found or done so far.
+    fn tables(&self) -> Vec<DataTable>;
 
     /// Returns why the last turn has no answer, if it has none.
     fn turn_error(&self) -> Option<&TurnError>;
@@ -203,6 +207,10 @@ impl<A: Agent> AnyRun for Erased<A> {
 
     fn stage(&self) -> Option<String> {
         A::stage(&self.run.data)
+    }
+
+    fn tables(&self) -> Vec<DataTable> {
+        A::tables(&self.run.data)
     }
 
     fn turn_error(&self) -> Option<&TurnError> {

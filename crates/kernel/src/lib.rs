@@ -49,6 +49,7 @@ pub mod replay;
 pub mod run;
 pub mod simulate;
 mod step;
+pub mod table;
 pub mod template;
 pub mod tool;
 pub mod turn;

@@ -50,13 +50,17 @@ pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
     head.into_iter().chain(lines).collect()
 }
 
+/// Returns whether a call changes a file.
+pub(crate) fn is_edit(call: &ToolCall) -> bool {
+    toolbox().kind(&call.tool) == ToolKind::Edit
+}
+
 /// Returns the change that a call made, where it is one that can be shown in a few lines.
 pub(crate) fn change(call: &ToolCall) -> Vec<Line> {
-    let tools = toolbox();
-    if tools.kind(&call.tool) != ToolKind::Edit {
+    if !is_edit(call) {
         return Vec::new();
     }
-    let text = tools.describe(call).unwrap_or_default();
+    let text = toolbox().describe(call).unwrap_or_default();
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let over = lines.len().saturating_sub(CHANGED);
     let more = (over > 0).then(|| {

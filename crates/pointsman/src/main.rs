@@ -5,6 +5,7 @@ mod acp;
 mod agents;
 mod answers;
 mod appmap;
+mod browse;
 mod budgets;
 mod calls;
 mod chart;

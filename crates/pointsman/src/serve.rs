@@ -6,8 +6,10 @@
 #![allow(unused_qualifications, reason = "the macro that describes paths writes such names")]
 
 mod actions;
+mod beside;
 mod bulk;
 mod charts;
+mod content;
 mod create;
 mod events;
 mod extract;
@@ -27,6 +29,7 @@ mod removals;
 mod repeat;
 mod runs;
 mod story;
+mod tables;
 mod what_if;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
@@ -53,7 +56,10 @@ use pointsman_runtime::{
     stats::SummaryCache,
     store::{Store, Worker},
 };
-use tokio::sync::{Mutex as AsyncMutex, watch};
+use tokio::{
+    sync::{Mutex as AsyncMutex, watch},
+    task::JoinHandle,
+};
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -63,6 +69,7 @@ use crate::{
     report::{self, Error},
     tokens::{Role, TokenFile},
 };
+pub(crate) use beside::PageServer;
 use guard::Guard;
 pub(crate) use guard::GuardOptions;
 use hub::Hub;
@@ -191,7 +198,11 @@ fn reads() -> Routes {
         .routes(routes!(inspect::prompts))
         .routes(routes!(inspect::export_run))
         .routes(routes!(inspect::replay))
-        .routes(routes!(inspect::blob))
+        .routes(routes!(content::blob))
+        .routes(routes!(content::file))
+        .routes(routes!(tables::read_tables))
+        .routes(routes!(tables::read_edits))
+        .routes(routes!(tables::draw_map))
         .routes(routes!(inspect::stats))
         .routes(routes!(charts::list_charts))
         .routes(routes!(charts::read_chart))
@@ -302,52 +313,82 @@ fn check_tokens(options: &ServeOptions, tokens: &TokenFile) -> Result<(), Error>
     Ok(())
 }
 
+/// A server that is set up, and does not answer yet.
+struct ReadyServer {
+    listener: Listener,
+    server: Arc<Server>,
+    close: watch::Sender<bool>,
+    /// Passes on what other processes write.
+    hints: JoinHandle<()>,
+    driving: Option<Scheduler>,
+}
+
+impl ReadyServer {
+    /// Opens the address, and starts to drive runs where that is asked for.
+    async fn new(
+        session: &Arc<Session>,
+        options: ServeOptions,
+        tokens: TokenFile,
+    ) -> Result<Self, Error> {
+        check_tokens(&options, &tokens)?;
+        let listener = Listener::open(&options)?;
+        let (close, closing) = watch::channel(false);
+        let hub = Hub::new(options.stream_buffer);
+        let changes = session.store().changes().await.map_err(Error::Store)?;
+        let hints = tokio::spawn(hub.clone().pass_on(changes));
+        let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), Arc::new(hub.clone())];
+        let run_metrics = Arc::new(RunMetrics::new(session.agents()));
+        let contexts = RunContexts::new(session, observers).with_metrics(&run_metrics);
+        let contexts = Arc::new(contexts);
+        let driving = match options.jobs {
+            Some(jobs) => Some(drive(session, &contexts, jobs).await?),
+            None => None,
+        };
+        let http_metrics = Arc::new(HttpMetrics::default());
+        let guard = Arc::new(Guard::new(
+            listener.address(),
+            options.tls.is_some(),
+            tokens,
+            options.guard.clone(),
+            Arc::clone(&http_metrics),
+        ));
+        let summaries = options.summaries.as_deref().map(SummaryCache::open).unwrap_or_default();
+        let server = Arc::new(Server {
+            session: Arc::clone(session),
+            control: session.control(),
+            contexts,
+            hub,
+            open_runs: OpenRuns::default(),
+            summaries: AsyncMutex::new(summaries),
+            options,
+            repeats: Repeats::default(),
+            guard,
+            http_metrics,
+            run_metrics,
+            closing,
+        });
+        Ok(Self { listener, server, close, hints, driving })
+    }
+
+    /// Answers requests until it is closed.
+    fn answer(listener: Listener, server: &Arc<Server>) -> JoinHandle<()> {
+        let options = &server.options;
+        let limits = ConnectionLimits::of(&options.guard, Arc::clone(&server.http_metrics));
+        let (closing, drain) = (server.closing.clone(), options.drain);
+        tokio::spawn(listener.serve(router(server), limits, closing, drain))
+    }
+}
+
 async fn serve(
     session: &Arc<Session>,
     options: ServeOptions,
     tokens: TokenFile,
 ) -> Result<(), Error> {
-    check_tokens(&options, &tokens)?;
-    let listener = Listener::open(&options)?;
-    let (close, closing) = watch::channel(false);
-    let hub = Hub::new(options.stream_buffer);
-    let changes = session.store().changes().await.map_err(Error::Store)?;
-    let hints = tokio::spawn(hub.clone().pass_on(changes));
     let drain = options.drain;
-    let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), Arc::new(hub.clone())];
-    let run_metrics = Arc::new(RunMetrics::new(session.agents()));
-    let contexts = RunContexts::new(session, observers).with_metrics(&run_metrics);
-    let contexts = Arc::new(contexts);
-    let driving = match options.jobs {
-        Some(jobs) => Some(drive(session, &contexts, jobs).await?),
-        None => None,
-    };
-    let http_metrics = Arc::new(HttpMetrics::default());
-    let guard = Arc::new(Guard::new(
-        listener.address(),
-        options.tls.is_some(),
-        tokens,
-        options.guard.clone(),
-        Arc::clone(&http_metrics),
-    ));
-    let summaries = options.summaries.as_deref().map(SummaryCache::open).unwrap_or_default();
-    let limits = ConnectionLimits::of(&options.guard, Arc::clone(&http_metrics));
-    let server = Arc::new(Server {
-        session: Arc::clone(session),
-        control: session.control(),
-        contexts,
-        hub,
-        open_runs: OpenRuns::default(),
-        summaries: AsyncMutex::new(summaries),
-        options,
-        repeats: Repeats::default(),
-        guard,
-        http_metrics,
-        run_metrics,
-        closing: closing.clone(),
-    });
+    let ready = ReadyServer::new(session, options, tokens).await?;
+    let ReadyServer { listener, server, close, hints, driving } = ready;
     report::data(&format!("listening on {}\n", listener.url()))?;
-    let serving = tokio::spawn(listener.serve(router(&server), limits, closing, drain));
+    let serving = ReadyServer::answer(listener, &server);
     listen::asked_to_end().await?;
     tracing::info!("the server is stopping");
     close.send_replace(true);

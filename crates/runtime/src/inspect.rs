@@ -13,6 +13,7 @@ use pointsman_kernel::{
     erased::{AnyRun, AppliedStep},
     id::{EffectId, Seq},
     run::Calls,
+    table::DataTable,
     view::{RunView, StepExplanation, explain_hop, view},
 };
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub struct RunMoment {
     pub stage: Option<String>,
     /// The result so far.
     pub result: Option<String>,
+    /// Tables of what the run has found or done so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<DataTable>,
     /// The agent's data.
     pub data: Box<RawValue>,
     /// The prompts of the model calls that the step started.
@@ -149,6 +153,11 @@ impl Inspector {
     /// Returns the run.
     pub const fn run(&self) -> &RunId {
         &self.run
+    }
+
+    /// Returns the result so far, at the entry that was read last.
+    pub fn result(&self) -> Option<String> {
+        self.fold.projector.loaded().run.result()
     }
 
     /// Returns the entry that was read last.
@@ -299,6 +308,7 @@ impl Inspector {
             bounds: self.bounds(run),
             stage: run.stage(),
             result: run.result(),
+            tables: run.tables(),
             data: data(run).unwrap_or_else(|| RawValue::NULL.to_owned()),
             prompts,
         }

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use futures_util::future::try_join_all;
 use pointsman_kernel::{
     StepResult,
     agents::{Agents, Program},
@@ -21,6 +22,9 @@ use pointsman_runtime::{
     },
 };
 use serde_json::value::to_raw_value;
+
+/// Entries that are given to a store together.
+const TOGETHER: usize = 512;
 
 /// Returns the exported runs of this workspace whose files begin so.
 ///
@@ -74,8 +78,14 @@ pub async fn keep(store: &dyn Store, agents: &Agents, exported: &Exported) {
     };
     let first = appends.next().expect("a run has an entry");
     let lease = store.create(first.into(), new).await.expect("the run is created");
-    for append in appends {
-        store.append(&lease, append.into()).await.expect("the entry is written");
+    loop {
+        // A store writes entries that come together at once, in their order.
+        let part = appends.by_ref().take(TOGETHER).map(|it| store.append(&lease, it.into()));
+        let part = part.collect::<Vec<_>>();
+        if part.is_empty() {
+            break;
+        }
+        try_join_all(part).await.expect("the entries are written");
     }
 }
 

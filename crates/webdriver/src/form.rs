@@ -141,6 +141,11 @@ fn beside(journal: &Path) -> PathBuf {
     journal.parent().unwrap_or_else(|| Path::new(".")).join("forms")
 }
 
+/// Returns the folder beside a journal for a run's screenshots.
+pub fn pictures(journal: &Path, run: &RunId) -> PathBuf {
+    session::pictures(&beside(journal), run)
+}
+
 /// Removes the remains of an ended run without an owner.
 pub fn forget(journal: &Path, run: &RunId) {
     clean(&beside(journal), run);
@@ -154,7 +159,7 @@ fn clean(folder: &Path, run: &RunId) {
 /// Removes all that is kept for a run that is itself removed, its pictures included.
 pub(crate) fn remove(journal: &Path, run: &RunId) {
     forget(journal, run);
-    let pictures = session::pictures(&beside(journal), run);
+    let pictures = pictures(journal, run);
     match fs::remove_dir_all(&pictures) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!(%error, folder = %pictures.display(), "screenshots could not be removed");

@@ -18,6 +18,7 @@ pub mod device;
 pub mod exploration;
 pub mod explore;
 pub mod form;
+pub mod kept;
 mod platform;
 pub mod profile;
 pub mod reproduce;

@@ -3,11 +3,17 @@
 //! A phase ends because someone says how it ended. No phase is a success by default,
 //! and none ends twice.
 
-use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+use alloc::{
+    collections::BTreeSet,
+    format,
+    string::{String, ToString as _},
+    vec::Vec,
+};
 
 use pointsman_kernel::{
     agent::{BadBody, ToolResult},
     id::At,
+    table::{DataTable, RowMark},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -206,6 +212,50 @@ impl Plan {
         }
         let all = self.current().is_none() && self.records.iter().all(|record| record.succeeded);
         if all { Advance::AllDone } else { Advance::Blocked }
+    }
+
+    /// Returns the phases as a table; nothing without a plan.
+    pub(super) fn table(&self, open: &PhaseWork) -> Option<DataTable> {
+        let columns = ["phase", "goal", "status", "calls", "files changed", "tests", "blockers"];
+        let mut table = DataTable::new("Phases", &columns);
+        let tests = |passed: Option<bool>| match passed {
+            None => "not run",
+            Some(true) => "passed",
+            Some(false) => "failed",
+        };
+        for (at, phase) in self.phases.iter().enumerate() {
+            let number = at.saturating_add(1);
+            let is_open = self.started.is_some() && self.current() == Some(number);
+            let (mark, status, calls, files, tested, blockers) = match self.records.get(at) {
+                Some(it) => {
+                    let (mark, status) = if it.succeeded {
+                        (RowMark::Good, "succeeded")
+                    } else {
+                        (RowMark::Bad, "failed")
+                    };
+                    let blockers = it.blockers.join("; ");
+                    (mark, status, it.calls, it.files_changed, tests(it.tests_passed), blockers)
+                }
+                None if is_open => {
+                    let (mark, tested) = (RowMark::Plain, tests(open.tests_passed));
+                    (mark, "in progress", open.calls, open.files.len(), tested, String::new())
+                }
+                None => (RowMark::Plain, "planned", 0, 0, "", String::new()),
+            };
+            table.row(
+                mark,
+                [
+                    number.to_string(),
+                    phase.description.clone(),
+                    status.into(),
+                    calls.to_string(),
+                    files.to_string(),
+                    tested.into(),
+                    blockers,
+                ],
+            );
+        }
+        (!table.rows.is_empty()).then_some(table)
     }
 
     /// Returns what all phases come to, the open one included.

@@ -7,6 +7,7 @@ use alloc::{
 };
 use core::fmt;
 
+use pointsman_kernel::table::{DataTable, RowMark, TableRow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -379,6 +380,47 @@ impl FormData {
             format!("  {page:>a$}  {label:<b$}  {kind:<c$}  {source:<d$}  {status}")
         };
         lines.iter().map(line).collect()
+    }
+
+    /// Returns the fields and the screenshots, each as a table.
+    pub(super) fn tables(&self) -> Vec<DataTable> {
+        let columns = ["page", "field", "kind", "value from", "status", "note", "value"];
+        let mut fields = DataTable::new("Fields", &columns);
+        for row in &self.rows {
+            let must = if row.required { " *" } else { "" };
+            let mark = match row.status {
+                Status::Filled => RowMark::Good,
+                Status::Refused | Status::Failed => RowMark::Bad,
+                Status::Skipped => RowMark::Warning,
+                Status::Left(_) if row.required && row.is_the_persons() => RowMark::Warning,
+                Status::Planned | Status::Left(_) => RowMark::Plain,
+            };
+            let note = match (&row.note, row.status) {
+                (None, Status::Left(why)) => why.to_string(),
+                (note, _) => note.clone().unwrap_or_default(),
+            };
+            let value = row.value.clone().filter(|_| !self.config.redact).unwrap_or_default();
+            fields.row(
+                mark,
+                [
+                    row.page.to_string(),
+                    format!("{}{must}", row.label),
+                    row.kind.to_string(),
+                    row.source.to_string(),
+                    row.status.to_string(),
+                    note,
+                    value,
+                ],
+            );
+        }
+        let mut shots = DataTable::new("Screenshots", &["taken"]);
+        for (at, shot) in self.shots.iter().enumerate() {
+            let name = shot.rsplit(['/', '\\']).next().unwrap_or(shot);
+            let number = at.saturating_add(1).to_string();
+            let (cells, files) = (Vec::from([number]), Vec::from([name.to_string()]));
+            shots.rows.push(TableRow { cells, mark: RowMark::Plain, files });
+        }
+        [fields, shots].into_iter().filter(|table| !table.rows.is_empty()).collect()
     }
 
     /// Describes the current stage of the run.

@@ -5,6 +5,8 @@
 
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
+use pointsman_kernel::table::{DataTable, RowMark};
+
 use super::{
     data::{FailureCause, Finding, ResearchData},
     offer::{SEARCH, one_line},
@@ -15,6 +17,8 @@ use super::{
 const MAX_SOURCES: usize = 10;
 /// Bytes that a quoted passage has at least; less could stand anywhere.
 const MIN_QUOTE: usize = 16;
+/// Sources that a table lists.
+const MAX_ROWS: usize = 1_000;
 /// Lines of a list in a summary.
 const MAX_LINES: usize = 8;
 /// Bytes of a line in a summary.
@@ -52,6 +56,27 @@ pub(super) fn answer(answer: &str, data: &ResearchData) -> String {
         told = format!("{}\n\n({off})", told.trim_end());
     }
     told
+}
+
+/// Returns every passage that was found, and whether the answer names or quotes it; nothing if none
+/// was found.
+pub(super) fn sources(data: &ResearchData) -> Option<DataTable> {
+    let mut table = DataTable::new("Sources", &["place", "text", "in the answer"]);
+    let answer = data.answer.as_deref().unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    let mut add = |place: &str, text: &str, used: bool| {
+        if table.rows.len() < MAX_ROWS && seen.insert(String::from(place)) {
+            let (mark, used) = if used { (RowMark::Good, "yes") } else { (RowMark::Plain, "") };
+            table.row(mark, [place.into(), text.into(), used.into()]);
+        }
+    };
+    for it in data.findings.iter().flat_map(Finding::passages) {
+        add(it.place, it.text, names(answer, it.place) || quotes(answer, it.text));
+    }
+    for place in looked_at(&data.findings) {
+        add(&place, "", names(answer, &place));
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Says what the goal turned off.

@@ -1,10 +1,10 @@
 //! `pointsman run`: run an agent or a chart to its end.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use clap::Args;
-use pointsman_kernel::job::AgentDecl;
-use pointsman_runtime::config::Config;
+use pointsman_kernel::{chart::Disposition, job::AgentDecl};
+use pointsman_runtime::{config::Config, driver::RunStatus, session::Session};
 use serde_json::Value;
 
 use super::dry;
@@ -18,6 +18,7 @@ use crate::{
     paths::Globals,
     piped_input::{self, FirstMessage, PipedLimits},
     report::{self, Error},
+    serve::{PageServer, ServeOptions},
     start::{Answers, PreparedStart, StartArgs, StartMode},
     terminal_approver,
 };
@@ -40,6 +41,10 @@ file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optiona
 Read-only tools run without asking; everything else prompts at the terminal. Without a terminal the
 run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a prompt.
 
+`--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
+`xdg-open` or `open`. The result is printed when the run ends; at a terminal the page then stays until
+Ctrl-C, elsewhere it ends with the run. Changes in the page need a token, as for `pointsman serve`.
+
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
 once.
 
@@ -55,6 +60,7 @@ Examples:
   pointsman run explore --app-graph app.jsonl.gz --policy max-coverage --budget actions=300
   pointsman run code \"Port the parser\" --budget model_calls=500 --budget time=8h
   pointsman run research \"…\" --dry-run
+  pointsman run code \"Make the tests pass\" --open
   cat error.log | pointsman run chat \"Explain this log\"   the log is attached to the goal
   pointsman run code - < task.md                           the goal is read from standard input
 
@@ -73,6 +79,9 @@ pub(crate) struct Run {
     drive: Drive,
     #[command(flatten)]
     start: StartArgs,
+    /// Show the run in the browser, live. At a terminal the page stays until Ctrl-C.
+    #[arg(long, conflicts_with = "only_plan")]
+    open: bool,
     /// Print what would run, and do nothing.
     #[arg(long = "dry-run")]
     only_plan: bool,
@@ -99,7 +108,12 @@ impl Run {
             return dry::show(start, &self.drive, &config, (&phases, &told));
         }
         commits::settle(&self.drive, &mut config, start.program.agent(), attended);
-        let session = globals.session_with(&config)?;
+        let session = Arc::new(if self.open {
+            // The server reads while entries are written.
+            globals.shared_session(&config)?
+        } else {
+            globals.session_with(&config)?
+        });
         let (executor, forms) = self.drive.executor(&session, &config)?;
         self.start.rules.report_void(&config.permissions, &executor);
         let left_out = executor.left_out(start.program.agent(), &start.permissions);
@@ -110,11 +124,35 @@ impl Run {
         }
         let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.start.rules.unattended, waits)?;
-        let observers = audience.observers.clone();
+        let mut observers = audience.observers.clone();
+        let page = if self.open { Some(self.page(globals, &session, &config)?) } else { None };
+        observers.extend(page.iter().flat_map(PageServer::observers));
         let outcome = session
             .run(&executor, start, observers, &mut *audience.approver)
             .map_err(Error::Session)?;
-        finish(&session, &forms, &outcome, audience, self.drive.json)
+        let code = finish(&session, &forms, &outcome, audience, self.drive.json)?;
+        // Without a terminal nobody could end it, and who has cancelled the run wants to leave.
+        let stays = terminal_approver::is_there() && !self.drive.json;
+        let stays = stays && outcome.status != RunStatus::Ended(Disposition::Cancelled);
+        if let Some(page) = page.filter(|_| stays) {
+            let address = page.page(&outcome.run);
+            note(&format!("the page stays at {address} until you press Ctrl-C"));
+            page.wait(&session)?;
+        }
+        Ok(code)
+    }
+
+    /// Serves the page, and says where.
+    fn page(
+        &self,
+        globals: &Globals,
+        session: &Arc<Session>,
+        config: &Config,
+    ) -> Result<PageServer, Error> {
+        let options = ServeOptions::of(&config.serve);
+        let page = PageServer::start(session, options, globals.tokens(config)?)?;
+        note(&format!("page: {}", page.url()));
+        Ok(page)
     }
 
     /// Returns the messages for a conversational agent: the goal, with piped input attached. If

@@ -180,12 +180,18 @@ pub(super) enum PictureTheme {
     Dark,
 }
 
+impl From<PictureTheme> for Theme {
+    fn from(theme: PictureTheme) -> Self {
+        match theme {
+            PictureTheme::Auto => Self::Auto,
+            PictureTheme::Light => Self::Light,
+            PictureTheme::Dark => Self::Dark,
+        }
+    }
+}
+
 fn drawn(program: &Program, query: &PictureQuery) -> Response {
-    let theme = match query.theme {
-        PictureTheme::Auto => Theme::Auto,
-        PictureTheme::Light => Theme::Light,
-        PictureTheme::Dark => Theme::Dark,
-    };
+    let theme = query.theme.into();
     let (kind, text) = match query.format {
         PictureFormat::Svg => return svg(draw::svg(program, Some(program.agent()), theme)),
         PictureFormat::Figure => return svg(draw::figure(program, Some(program.agent()))),
@@ -196,10 +202,12 @@ fn drawn(program: &Program, query: &PictureQuery) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Answers with a picture. Its policy permits the one style sheet that is part of it.
-fn svg(picture: String) -> Response {
+/// Answers with a picture. Its policy permits the style sheet and the pictures that are part of it.
+pub(super) fn svg(picture: String) -> Response {
     let nonce = Digest::of(picture.as_bytes()).to_string();
-    let policy = format!("default-src 'none'; style-src 'nonce-{nonce}'; frame-ancestors 'none'");
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; img-src data:; frame-ancestors 'none'"
+    );
     let picture = picture.replacen("<style>", &format!("<style nonce=\"{nonce}\">"), 1);
     let kind = (header::CONTENT_TYPE, "image/svg+xml".to_owned());
     ([kind, (header::CONTENT_SECURITY_POLICY, policy)], picture).into_response()

@@ -1,16 +1,16 @@
-//! What a run holds beyond its timeline: explanations, prompts, content, exports, replays; and
-//! figures over all runs.
+//! What a run holds beyond its timeline: explanations, prompts, exports, replays; and figures over
+//! all runs.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Json,
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::header,
     response::{IntoResponse as _, Response},
 };
 use pointsman_kernel::{
-    id::{Digest, Seq},
+    id::Seq,
     view::{StepExplanation, view},
 };
 use pointsman_runtime::{
@@ -184,73 +184,6 @@ pub(super) async fn replay(
     }))
 }
 
-/// Read content of a run by its digest, or a range of it.
-#[utoipa::path(
-    get,
-    path = "/runs/{id}/blobs/{digest}",
-    tag = "runs",
-    params(
-        ("id" = String, Path, description = "The run's id"),
-        ("digest" = String, Path, description = "The digest, 64 hexadecimal digits"),
-        ("Range" = Option<String>, Header, description = "One range of bytes"),
-    ),
-    responses(
-        (status = 200, description = "The content", body = Vec<u8>, content_type = "application/octet-stream"),
-        (status = 206, description = "The range", body = Vec<u8>, content_type = "application/octet-stream"),
-        (status = 404, response = openapi::NotFound),
-        (status = 416, description = "There is nothing in the range", body = HttpProblem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn blob(
-    State(server): State<Arc<Server>>,
-    Named((id, digest)): Named<(String, String)>,
-    headers: HeaderMap,
-) -> Result<Response, HttpProblem> {
-    let run = run_id(&id)?;
-    let none = || {
-        let detail = format!("run {run} has no content {digest}");
-        HttpProblem::new(StatusCode::NOT_FOUND, detail, "a digest has 64 hexadecimal digits")
-    };
-    let digest: Digest =
-        serde_json::from_value(Value::String(digest.clone())).map_err(|_| none())?;
-    let content = server.store().whole_blob(&run, &digest).await?;
-    let size = content.len();
-    let kind = (header::CONTENT_TYPE, "application/octet-stream".to_owned());
-    let ranges = (header::ACCEPT_RANGES, "bytes".to_owned());
-    let asked = headers.get(header::RANGE).and_then(|value| value.to_str().ok());
-    // A header that means nothing to a server is passed over.
-    let Some(asked) = asked.and_then(|text| range(text, size)) else {
-        return Ok(([kind, ranges], content).into_response());
-    };
-    let part = content.get(asked.clone()).filter(|part| !part.is_empty());
-    let Some(part) = part else {
-        let detail = format!("the content has {size} bytes");
-        let problem = HttpProblem::new(StatusCode::RANGE_NOT_SATISFIABLE, detail, "");
-        return Ok(([(header::CONTENT_RANGE, format!("bytes */{size}"))], problem).into_response());
-    };
-    let placed = format!("bytes {}-{}/{size}", asked.start, asked.end.saturating_sub(1));
-    let head = [kind, ranges, (header::CONTENT_RANGE, placed)];
-    Ok((StatusCode::PARTIAL_CONTENT, head, part.to_vec()).into_response())
-}
-
-/// Reads `bytes=A-B`, `bytes=A-` or `bytes=-N`; nothing where it is none of them.
-fn range(text: &str, size: usize) -> Option<Range<usize>> {
-    let (first, last) = text.strip_prefix("bytes=")?.split_once('-')?;
-    let number = |text: &str| text.parse::<usize>().ok();
-    Some(match (first, last) {
-        ("", last) => size.saturating_sub(number(last)?)..size,
-        (first, "") => number(first)?.min(size)..size,
-        (first, last) => {
-            let (first, last) = (number(first)?, number(last)?);
-            if last < first {
-                return None;
-            }
-            first.min(size)..last.saturating_add(1).min(size)
-        }
-    })
-}
-
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]
 #[into_params(parameter_in = Query)]
@@ -281,26 +214,4 @@ pub(super) async fn stats(
         tracing::warn!(%error, "the summaries of runs cannot be kept");
     }
     Ok(Json(stats))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_read_as_http_means_them() {
-        for (text, size, expected) in [
-            ("bytes=0-3", 10, Some(0..4)),
-            ("bytes=2-", 10, Some(2..10)),
-            ("bytes=-4", 10, Some(6..10)),
-            ("bytes=-40", 10, Some(0..10)),
-            ("bytes=8-40", 10, Some(8..10)),
-            ("bytes=20-40", 10, Some(10..10)),
-            ("bytes=4-2", 10, None),
-            ("bytes=x-2", 10, None),
-            ("lines=0-3", 10, None),
-        ] {
-            assert_eq!(range(text, size), expected, "{text}");
-        }
-    }
 }

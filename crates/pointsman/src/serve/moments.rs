@@ -16,6 +16,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     inspect::{BoundView, RunMoment, TakenEdge},
     store::{RunId, RunRow},
+    timeline::TimelineItem,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +28,7 @@ use super::{
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
-    story::{StoryItem, TextPreview, WholeText, about, texts},
+    story::{StoryItem, TextPreview, WholeText, about, edit_text, texts},
 };
 use crate::{
     json_lines::asked,
@@ -41,6 +42,8 @@ const PAGE: usize = 64;
 const MOST: usize = 512;
 /// Bytes of a preview in the story where nothing is said.
 const PREVIEW: usize = 1_500;
+/// Items before the end that may have told the result already.
+const RECENT: usize = 24;
 /// Entries that one request searches.
 const SEARCHED: usize = 4_096;
 /// Hits that one request returns.
@@ -120,9 +123,17 @@ pub(super) async fn read_story(
     let limit = query.limit.unwrap_or(PAGE).clamp(1, MOST);
     let most = query.preview.unwrap_or(PREVIEW).clamp(1, SHOWN);
     let items = inspector.items(Seq(from.0 - 1), limit).await?;
-    page.items = items.iter().map(|item| StoryItem::of(item, most)).collect();
+    let result = inspector.result().filter(|result| !is_told(&items, result));
+    let told = |item: &TimelineItem| StoryItem::of(item, most, result.as_deref());
+    page.items = items.iter().map(told).collect();
     page.next = inspector.seq().0.saturating_add(1);
     Ok(Json(page).into_response())
+}
+
+/// Returns whether one of the items has the same text.
+fn is_told(items: &[TimelineItem], result: &str) -> bool {
+    let told = |item: &TimelineItem| texts(&item.kind, None).iter().any(|it| it.is(result));
+    items.iter().rev().take(RECENT).any(told)
 }
 
 /// A run as it was right after one of its entries.
@@ -211,10 +222,12 @@ pub(super) async fn read_moment(
         effect: prompt.effect.to_string(),
         parts: prompt.parts.iter().map(|part| preview(&prompt_text(part))).collect(),
     });
+    let result = moment.result.as_deref();
+    let items = moment.items.iter().map(|item| StoryItem::of(item, SHOWN, result));
     Ok(Json(MomentDetail {
         seq: entry,
         head: row.seq.0,
-        items: moment.items.iter().map(|item| StoryItem::of(item, SHOWN)).collect(),
+        items: items.collect(),
         questions,
         result: moment.result.as_deref().map(|text| preview(&result_text(text))),
         data: preview(&data_text(&moment)),
@@ -243,7 +256,7 @@ fn prompt_text(part: &str) -> WholeText {
 impl Server {
     /// Reads a moment, and the folder that questions of the last one are about; or answers with the
     /// progress of reading.
-    async fn moment(
+    pub(super) async fn moment(
         &self,
         row: &RunRow,
         entry: Seq,
@@ -274,7 +287,7 @@ impl Server {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TextQuery {
-    /// The text: `data`, `result`, `item.INDEX.PART`, `prompt.INDEX.PART` or `question.INDEX`.
+    /// The text: `data`, `result`, `item.INDEX.PART`, `change.INDEX`, `prompt.INDEX.PART` or `question.INDEX`.
     #[param(example = "item.0.0")]
     of: String,
     /// The first byte.
@@ -327,7 +340,12 @@ pub(super) async fn read_text(
         }
         ("item", Some(at), Some(part)) => {
             let item = moment.items.iter().find(|item| usize::from(item.index) == at);
-            item.and_then(|item| texts(&item.kind).into_iter().nth(part))
+            let result = moment.result.as_deref();
+            item.and_then(|item| texts(&item.kind, result).into_iter().nth(part))
+        }
+        ("change", Some(at), None) => {
+            let item = moment.items.iter().find(|item| usize::from(item.index) == at);
+            item.and_then(|item| edit_text(&item.kind))
         }
         _ => None,
     };

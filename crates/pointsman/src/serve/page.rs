@@ -35,10 +35,12 @@ const FILES: &[(&str, &str, &str)] = files! {
     "chart.js" SCRIPT;
     "dialog.js" SCRIPT;
     "dom.js" SCRIPT;
+    "files.js" SCRIPT;
     "find.js" SCRIPT;
     "list.js" SCRIPT;
     "markdown.js" SCRIPT;
     "panes.js" SCRIPT;
+    "result.js" SCRIPT;
     "run.js" SCRIPT;
     "stats.js" SCRIPT;
     "story.js" SCRIPT;
@@ -46,6 +48,7 @@ const FILES: &[(&str, &str, &str)] = files! {
     "whatif.js" SCRIPT;
     "window.js" SCRIPT;
     "style.css" STYLE;
+    "result.css" STYLE;
     "run.css" STYLE;
     "stats.css" STYLE;
     "icon.svg" "image/svg+xml";

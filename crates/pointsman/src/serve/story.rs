@@ -1,5 +1,7 @@
 //! Items of a timeline as a page tells them: a line, and texts that are cut to a preview.
 
+use std::collections::BTreeMap;
+
 use pointsman_kernel::{
     agent::{Answer, OrderKind},
     body::Body,
@@ -8,7 +10,8 @@ use pointsman_runtime::{
     observe::Question,
     timeline::{TimelineItem, TimelineKind},
 };
-use serde::Serialize;
+use pointsman_webdriver::kept;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
@@ -16,6 +19,10 @@ use crate::{
     line::Line,
     watch::{ItemRow, level, pretty, said},
 };
+
+/// Bytes of a text in which names of files are looked for, and files of one item.
+const MENTIONED: usize = 256 << 10;
+const FILES: usize = 8;
 
 /// An item of the timeline, to be read.
 #[derive(Debug, Serialize, ToSchema)]
@@ -53,6 +60,8 @@ pub(super) struct StoryItem {
     money: u64,
     /// Its texts.
     parts: Vec<TextPreview>,
+    /// Names of files that are kept for it, such as screenshots.
+    files: Vec<String>,
 }
 
 /// The start of a text.
@@ -83,6 +92,11 @@ impl WholeText {
         Self { format, title: title.into(), text: text.into() }
     }
 
+    /// Returns whether it says this.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.text.trim() == text.trim()
+    }
+
     /// Returns a part of it, as a person can read it.
     pub(super) fn part(&self, from: usize, most: usize) -> TextPreview {
         let bytes = self.text.len();
@@ -100,8 +114,8 @@ impl WholeText {
 }
 
 impl StoryItem {
-    /// Returns an item with previews of at most so many bytes.
-    pub(super) fn of(item: &TimelineItem, most: usize) -> Self {
+    /// Returns an item with previews of at most so many bytes. `result` is the run's, for its end.
+    pub(super) fn of(item: &TimelineItem, most: usize, result: Option<&str>) -> Self {
         let row = ItemRow::of(item);
         let (mut tokens, mut money) = (0, 0);
         let (mut effect, mut by, mut to, mut evidence) = (None, None, None, Vec::new());
@@ -137,7 +151,8 @@ impl StoryItem {
             evidence,
             tokens,
             money,
-            parts: texts(&item.kind).iter().map(|text| text.part(0, most)).collect(),
+            files: files(&item.kind),
+            parts: texts(&item.kind, result).iter().map(|text| text.part(0, most)).collect(),
         }
     }
 }
@@ -179,9 +194,39 @@ const fn importance(kind: &TimelineKind) -> u8 {
     }
 }
 
-/// Returns the texts of an item, whole.
-pub(super) fn texts(kind: &TimelineKind) -> Vec<WholeText> {
+/// Returns the names of kept files that an agent's report, a result or a fault mentions.
+fn files(kind: &TimelineKind) -> Vec<String> {
+    let TimelineKind::Answered { answer, .. } = kind else { return Vec::new() };
+    let text = match &**answer {
+        Answer::Own(report) => report.get(),
+        Answer::Tool(result) => result.output.as_str(),
+        Answer::Fault(fault) => fault.message.as_str(),
+        _ => return Vec::new(),
+    };
+    let text = text.get(..text.floor_char_boundary(MENTIONED)).unwrap_or_default();
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '.');
+    let mut found: Vec<String> = Vec::new();
+    for name in words.filter(|word| kept::is_name(word)) {
+        if found.len() < FILES && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Returns the change that a call made, where the item is its result.
+pub(super) fn edit_text(kind: &TimelineKind) -> Option<WholeText> {
+    let TimelineKind::Answered { ok: true, call: Some(call), .. } = kind else { return None };
+    let change = || WholeText::new("diff", "", joined(calls::whole(call, None)));
+    calls::is_edit(call).then(change)
+}
+
+/// Returns the texts of an item, whole. `result` is the run's, for its end.
+pub(super) fn texts(kind: &TimelineKind, result: Option<&str>) -> Vec<WholeText> {
     match kind {
+        TimelineKind::Ended { .. } => {
+            result.map(|text| WholeText::new("markdown", "result", text)).into_iter().collect()
+        }
         TimelineKind::Given { text: Some(text), .. } => {
             vec![WholeText::new("markdown", "", text.as_str())]
         }
@@ -212,7 +257,10 @@ fn answer_texts(answer: &Answer<Body>) -> Vec<WholeText> {
     let text = said(answer);
     let first = match answer {
         Answer::Model(_) => WholeText::new("markdown", "", text),
-        Answer::Own(_) => WholeText::new("json", "report", text),
+        Answer::Own(report) => report_text(report).map_or_else(
+            || WholeText::new("json", "report", text),
+            |words| WholeText::new("markdown", "", words),
+        ),
         Answer::Tool(_) => WholeText::new("text", "result", text),
         _ => WholeText::new("text", "", text),
     };
@@ -225,6 +273,26 @@ fn answer_texts(answer: &Answer<Body>) -> Vec<WholeText> {
         }));
     }
     texts
+}
+
+/// Returns the words of a report that is nothing else: `{"name": "…"}` or `{"name": {"text": "…"}}`.
+fn report_text(report: &Body) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Words {
+        Text(String),
+        Inside(Inside),
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inside {
+        text: String,
+    }
+    let mut named: BTreeMap<String, Words> = report.read().ok()?;
+    let (_, words) = named.pop_first().filter(|_| named.is_empty())?;
+    Some(match words {
+        Words::Text(text) | Words::Inside(Inside { text }) => text,
+    })
 }
 
 /// Returns all that a question is about. If the run's folder is known, a text is compared with the

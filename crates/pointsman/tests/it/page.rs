@@ -4,5 +4,6 @@ mod acting;
 mod facts;
 mod hostile;
 mod large;
+mod results;
 mod rig;
 mod views;

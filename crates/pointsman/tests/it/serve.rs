@@ -1,7 +1,7 @@
 //! `pointsman serve`, the real program on a free port, as programs meet it.
 
 mod actions;
-mod client;
+pub(crate) mod client;
 mod fuzz;
 mod guard;
 mod live;

@@ -5,6 +5,7 @@ mod asks;
 mod chats;
 mod commits;
 mod endings;
+mod opens;
 mod permits;
 mod returns;
 mod suspends;
@@ -56,6 +57,14 @@ impl Terminal {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pointsman"));
         command.args(arguments);
         Self::on(kind, home, command)
+    }
+
+    /// Starts the program with a command that opens addresses.
+    pub(crate) fn browsing(browser: &str, home: &Home, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new("env");
+        command.args([&format!("BROWSER={browser}"), env!("CARGO_BIN_EXE_pointsman")]);
+        command.args(arguments);
+        Self::on("xterm-256color", home, command)
     }
 
     /// Starts the program with its standard output in a pipe. How it ends is shown.

@@ -68,6 +68,13 @@ export async function getBlob(where, signal) {
   return (await request(where, { headers: headers(), signal })).blob();
 }
 
+/** A part of some content, with its type and the size of the whole. */
+export async function getPart(where, from, to) {
+  const response = await request(where, { headers: headers({ Range: `bytes=${from}-${to}` }) });
+  const size = Number(/\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1] ?? response.headers.get("Content-Length") ?? 0);
+  return { content: await response.blob(), type: response.headers.get("Content-Type") ?? "", size };
+}
+
 /** Repeats a request until the server has read far enough, and reports how far it is. */
 export async function getReady(where, progress, signal) {
   for (;;) {

@@ -93,6 +93,12 @@ export function markdown(text) {
     } else if (heading) {
       blocks.push(h("p", { class: `heading h${heading[1].length}` }, inline(heading[2], room)));
       at += 1;
+    } else if (/^ {2,}(?![-*+]\s|\d+[.)]\s)\S/.test(line)) {
+      // Columns that are aligned by spaces.
+      let end = at;
+      while (end < lines.length && /^ {2,}\S/.test(lines[end])) end += 1;
+      blocks.push(h("pre", { tabindex: "0" }, lines.slice(at, end).join("\n")));
+      at = end;
     } else if (/^\s*[-*+]\s+/.test(line)) {
       const [element, next] = list(lines, at, room, false);
       blocks.push(element);
@@ -113,7 +119,7 @@ export function markdown(text) {
       at = end;
     } else {
       let end = at + 1;
-      while (end < lines.length && lines[end].trim() !== "" && !/^(\s*([-*+]|\d+[.)])\s|#{1,6}\s|\s*```|\s*~~~|>)/.test(lines[end])) end += 1;
+      while (end < lines.length && lines[end].trim() !== "" && !/^(\s*([-*+]|\d+[.)])\s| {2,}\S|#{1,6}\s|\s*```|\s*~~~|>)/.test(lines[end])) end += 1;
       blocks.push(h("p", {}, inline(lines.slice(at, end).join("\n"), room)));
       at = end;
     }

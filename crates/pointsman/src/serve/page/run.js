@@ -7,6 +7,7 @@ import { failure } from "./dialog.js";
 import { age, button, duration, entries, grouped, h, show, visible } from "./dom.js";
 import { Find } from "./find.js";
 import { budgets, data, prompt, why } from "./panes.js";
+import { result } from "./result.js";
 import { byEntry, entryElement } from "./story.js";
 import { Timeline } from "./timeline.js";
 import { WhatIf } from "./whatif.js";
@@ -14,12 +15,13 @@ import { Windowed } from "./window.js";
 
 /** Entries of a block in the document, of a request, and the requests that are kept. */
 const [BLOCK, PAGE, KEPT] = [8, 64, 12];
-const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if"];
+const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
 
 export class RunPage {
   constructor(main, run, entry) {
     Object.assign(this, { main, run, head: 0, selected: entry, following: entry === null, level: 1, pages: new Map(), live: new Map() });
-    this.pane = "chart";
+    const named = location.hash.slice(1);
+    this.pane = PANES.includes(named) ? named : "chart";
   }
 
   async open() {
@@ -78,8 +80,8 @@ export class RunPage {
     this.story = new Windowed(this.scroller, { draw: (block) => this.block(block), estimate: 420 });
     this.writing = h("div", { class: "writing" });
     this.scroller.append(this.writing);
-    this.scroller.addEventListener("click", (event) => this.clicked(event));
-    this.open_pane(matchMedia("(max-width: 900px)").matches ? "story" : this.pane);
+    this.layout.querySelector(".run-body").addEventListener("click", (event) => this.clicked(event));
+    this.open_pane(matchMedia("(max-width: 900px)").matches && !location.hash ? "story" : this.pane);
     this.show_facts();
   }
 
@@ -225,7 +227,7 @@ export class RunPage {
       moment.stage ? h("span", { class: "dim" }, ` · ${moment.stage}`) : null,
       moment.view.ended ? h("span", { class: `pill ${moment.view.ended}` }, moment.view.ended) : null);
     this.chart.at(moment);
-    const draw = { why: () => why(this.bodies.why, moment), budgets: () => budgets(this.bodies.budgets, moment), data: () => data(this.bodies.data, this.run, moment, this.detail.forked), prompt: () => prompt(this.bodies.prompt, this.run, moment), "what-if": () => this.what_if.at(moment) };
+    const draw = { why: () => why(this.bodies.why, moment), budgets: () => budgets(this.bodies.budgets, moment), data: () => data(this.bodies.data, this.run, moment, this.detail.forked), prompt: () => prompt(this.bodies.prompt, this.run, moment), "what-if": () => this.what_if.at(moment), result: () => result(this.bodies.result, this.run, moment) };
     for (const name of PANES) {
       if (name === "chart") continue;
       if (name === this.pane) draw[name]();
@@ -241,6 +243,7 @@ export class RunPage {
     if (name !== "story") this.pane = name;
     for (const tab of this.tabs.children) {
       tab.setAttribute("aria-selected", String(tab.dataset.pane === name));
+      if (tab.dataset.pane === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     for (const pane of PANES) this.bodies[pane].hidden = pane !== this.pane;
     if (name !== "what-if") this.chart.path([]);
@@ -309,10 +312,10 @@ export class RunPage {
     else if (key === "a" || key === "d") {
       const asked = this.moment?.seq === this.head && this.moment.questions[0]?.asked;
       if (asked) answer(this.run, asked, key === "a", () => this.refresh());
-    } else if (/^[1-6]$/.test(key)) this.open_pane(PANES[Number(key) - 1]);
+    } else if (/^[1-7]$/.test(key)) this.open_pane(PANES[Number(key) - 1]);
     else return false;
     return true;
   }
 }
 
-export const KEYS = [["← →, k j", "step back and forth"], ["Home, End", "first and last entry"], ["/", "find; n and N for the next and previous match"], ["1 … 6", "chart, why, budgets, data, prompt, what if"], ["a, d", "approve or deny the open question"]];
+export const KEYS = [["← →, k j", "step back and forth"], ["Home, End", "first and last entry"], ["/", "find; n and N for the next and previous match"], ["1 … 7", "chart, why, budgets, data, prompt, what if, result"], ["a, d", "approve or deny the open question"]];

@@ -2,6 +2,7 @@
 
 import { get, path } from "./api.js";
 import { button, bytes, clock, grouped, h, money } from "./dom.js";
+import { files } from "./files.js";
 import { markdown } from "./markdown.js";
 
 /** Lines of a diff that are elements of their own; the rest is one text. */
@@ -87,7 +88,7 @@ export function itemElement(run, item, hits) {
   const evidence = item.evidence.length > 0 ? h("p", { class: "evidence" }, "seen in entries ",
     item.evidence.map((seq, at) => [at > 0 ? ", " : "", h("a", { href: `/runs/${run}/entries/${seq}`, data: { entry: seq } }, String(seq))])) : null;
   return h("div", { class: classes.join(" "), data: { id, kind: item.kind } },
-    h("p", { class: "line" }, line(item), cost(item)), parts, evidence);
+    h("p", { class: "line" }, line(item), cost(item)), parts, files(run, item.files), evidence);
 }
 
 /** Draws an entry: its number, its time, its items. */

@@ -1,15 +1,10 @@
 //! A run of many entries, and many runs: only the visible part is requested, and in the document.
 
-use futures_util::future::try_join_all;
-use pointsman_kernel::{
-    event::{Event, Pauser},
-    id::Seq,
-};
-use pointsman_runtime::{
-    driver::listens,
-    store::{Append, NewRun, SqliteStore, Store as _},
-};
-use pointsman_testing::kept::{WrittenRun, corpus};
+use std::fs;
+
+use pointsman_kernel::event::{Event, Pauser};
+use pointsman_runtime::{driver::listens, store::SqliteStore};
+use pointsman_testing::kept::{WrittenRun, corpus, keep};
 use serde_json::json;
 
 use super::rig::Rig;
@@ -31,46 +26,14 @@ fn long_run(home: &Home) -> String {
         run.write(Event::Paused { why, by: Some(Pauser::Person) });
         run.write(Event::Resumed);
     }
-    let exported = run.exported;
-    // All of them are written while the run waits, so that one state is true of each.
-    let append = |(at, line): (usize, &String)| Append {
-        run: exported.run.clone(),
-        seq: Seq(at as u64 + 1),
-        line: line.clone().into(),
-        state: "waiting_for_user_input".into(),
-        ended: None,
-        wake: None,
-        snapshot: None,
-        prompts: Vec::new(),
-        message: None,
-    };
-    let mut appends = exported.lines.iter().enumerate().map(append);
+    let mut exported = run.exported;
+    exported.goal = "A very long conversation".into();
+    let path = home.path("state/pointsman/journal.db");
+    fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     runtime.block_on(async {
-        let path = home.path("state/pointsman/journal.db");
-        std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
         let store = SqliteStore::open(&path).expect("the journal opens");
-        let new = NewRun {
-            agent: exported.agent.clone(),
-            chart: exported.chart.clone(),
-            source: exported.source.clone(),
-            goal: "A very long conversation".into(),
-            created_ms: exported.created_ms,
-            forked: None,
-            messages: Vec::new(),
-            request: None,
-            queue: None,
-        };
-        let first = appends.next().expect("a run has an entry");
-        let lease = store.create(first.into(), new).await.expect("the run is created");
-        loop {
-            let part: Vec<_> = appends.by_ref().take(512).collect();
-            if part.is_empty() {
-                break;
-            }
-            let written = part.into_iter().map(|append| store.append(&lease, append.into()));
-            try_join_all(written).await.expect("entries are written");
-        }
+        keep(&store, &agents, &exported).await;
     });
     exported.run.to_string()
 }

@@ -27,6 +27,11 @@ pub(super) struct Rig {
 impl Rig {
     /// Imports kept runs into a home, and starts a server and a browser over it.
     pub(super) fn new(home: Home, kept: &[&str]) -> Self {
+        Self::sized(home, kept, (1400, 900))
+    }
+
+    /// The same, with a window of a size.
+    pub(super) fn sized(home: Home, kept: &[&str], (width, height): (u32, u32)) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
         for name in kept {
             let file = folder.join(format!("{name}.jsonl")).display().to_string();
@@ -39,7 +44,7 @@ impl Rig {
             .build()
             .expect("a runtime starts");
         let mut settings = BrowserSettings::default();
-        settings.flags.push("--window-size=1400,900".into());
+        settings.flags.push(format!("--window-size={width},{height}"));
         settings.start = SOON;
         settings.command = SOON;
         let browser = runtime.block_on(Browser::open(&settings)).expect("the browser starts");
@@ -143,10 +148,15 @@ impl Rig {
         self.script_with(body, json!(token.trim()));
     }
 
+    /// Returns a picture of the page.
+    pub(super) fn screenshot(&self) -> Vec<u8> {
+        self.runtime.block_on(self.browser().screenshot()).expect("a picture")
+    }
+
     /// Keeps a picture of the page, where a folder for pictures is named.
     pub(super) fn picture(&self, name: &str) {
         let Some(folder) = std::env::var_os("POINTSMAN_PICTURES") else { return };
-        let picture = self.runtime.block_on(self.browser().screenshot()).expect("a picture");
+        let picture = self.screenshot();
         fs::create_dir_all(&folder).expect("the folder is made");
         fs::write(Path::new(&folder).join(format!("{name}.png")), picture).expect("it is written");
     }

@@ -51,7 +51,7 @@ fn every_view_of_every_agent_opens_by_its_address_and_is_accessible() {
             &agent,
             "document.querySelector('.state.now') && document.querySelector('.item')",
         );
-        for pane in ["why", "budgets", "data", "prompt"] {
+        for pane in ["why", "budgets", "data", "prompt", "what-if", "result"] {
             rig.press(&format!("#tab-{pane}"));
             rig.wait(&format!("document.querySelector('#pane-{pane}').childElementCount > 0"));
             check_access(&rig, &format!("{agent}: {pane}"));
@@ -59,12 +59,117 @@ fn every_view_of_every_agent_opens_by_its_address_and_is_accessible() {
         }
         assert!(rig.elements() <= 2_000, "{agent} has {} elements", rig.elements());
     }
+    rig.open("/stats");
+    look(&rig, "stats", "document.querySelector('.chart .count')");
     assert_eq!(
         rig.script(
             "return performance.getEntriesByType('resource')\
         .filter((it) => new URL(it.name).host !== location.host).length"
         ),
         json!(0)
+    );
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn every_view_fits_the_width_of_a_phone() {
+    let home = Home::new("page-phone");
+    asking(&home, "Write down that the points are set");
+    let rig = Rig::sized(home, &KEPT, (390, 844));
+    let fits = |what: &str| {
+        let wide =
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+        let wide = rig.script(wide);
+        assert!(wide[0].as_u64() <= wide[1].as_u64(), "{what}: {wide}");
+        rig.picture(&format!("phone-{what}"));
+    };
+    rig.open("/");
+    rig.wait("document.querySelectorAll('.row').length > 3");
+    check_access(&rig, "runs on a phone");
+    fits("runs");
+    rig.open("/stats");
+    rig.wait("document.querySelector('.chart .count')");
+    check_access(&rig, "statistics on a phone");
+    fits("stats");
+    for (run, agent) in rig.runs() {
+        rig.open(&format!("/runs/{run}"));
+        rig.ready();
+        fits(&agent);
+        for pane in ["chart", "why", "budgets", "data", "prompt", "what-if", "result"] {
+            rig.press(&format!("#tab-{pane}"));
+            rig.wait(&format!("document.querySelector('#pane-{pane}').childElementCount > 0"));
+            fits(&format!("{agent}-{pane}"));
+        }
+        check_access(&rig, &format!("{agent} on a phone"));
+    }
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn what_if_walks_a_copy_and_writes_nothing() {
+    let rig = Rig::new(Home::new("page-what-if"), &["research-05"]);
+    let run = rig.run_of("research");
+    let before = rig.server.get(&format!("/api/v1/runs/{run}/export")).text();
+    rig.open(&format!("/runs/{run}/entries/2"));
+    rig.ready();
+    rig.key("6");
+    rig.wait("document.querySelector('#pane-what-if .option')");
+    let path = format!("/api/v1/runs/{run}/entries/2/what-if");
+    let mut walked: Vec<String> = Vec::new();
+    // The first outcome that leads somewhere, until the run would end or nothing is left to choose.
+    for _ in 0..12 {
+        let walk = rig.server.json(&format!("{path}?outcomes={}", walked.join(",")));
+        let states = walk["visited"].as_array().expect("a list").len();
+        rig.wait(&format!(
+            "document.querySelectorAll('#pane-what-if .walk li').length === {states}"
+        ));
+        let shown = rig.script(
+            "return [...document.querySelectorAll('#pane-what-if .walk .state-name')].map((it) => it.textContent)",
+        );
+        assert_eq!(shown, walk["visited"], "after {walked:?}");
+        let options = walk["options"].as_array().expect("a list");
+        let Some(first) = options.first().filter(|_| walk["ended"].is_null()) else { break };
+        let outcome = first["outcome"].as_str().expect("a name").to_owned();
+        rig.press(&format!("#pane-what-if .option[data-outcome=\"{outcome}\"]"));
+        walked.push(outcome);
+    }
+    assert!(!walked.is_empty(), "an outcome was chosen");
+    rig.script(
+        "[...document.querySelectorAll('#pane-what-if button')].find((it) => it.textContent === 'Start again').click()",
+    );
+    rig.wait("document.querySelectorAll('#pane-what-if .walk li').length === 1");
+    assert_eq!(rig.server.get(&format!("/api/v1/runs/{run}/export")).text(), before);
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn statistics_show_the_figures_of_the_server() {
+    let rig = Rig::new(Home::new("page-stats"), &KEPT);
+    let stats = rig.server.json("/api/v1/stats");
+    rig.open("/stats?chart=research");
+    rig.wait("document.querySelector('.chart .count')");
+    assert_eq!(rig.text(".tile .figure"), stats["runs"].to_string());
+    let edges = stats["edges"].as_array().expect("a list").iter();
+    let of_chart: Vec<&Value> = edges.filter(|it| it["chart"] == "research").collect();
+    let rows =
+        "[...document.querySelectorAll('.stats-body table')].at(1).querySelectorAll('tbody tr')";
+    let counts = rig
+        .script(&format!("return [...{rows}].map((row) => Number(row.children[3].textContent))"));
+    let expected: Vec<&Value> = of_chart.iter().map(|it| &it["count"]).collect();
+    assert_eq!(counts, json!(expected));
+    // Frequent arrows are wider.
+    let widths = rig.script(
+        "return [...document.querySelectorAll('.chart .line.taken .way')].map((it) => parseFloat(it.style.strokeWidth))",
+    );
+    assert!(
+        widths.as_array().is_some_and(|all| all.iter().any(|it| it.as_f64() > Some(2.0))),
+        "{widths}"
+    );
+    rig.script(
+        "const it = document.querySelector('.row-head select'); it.value = 'form'; it.dispatchEvent(new Event('change'))",
+    );
+    rig.wait(
+        "location.search === '?chart=form' && document.querySelector('.chart .state[data-state]')",
     );
 }
 
