@@ -34,6 +34,7 @@ use crate::{
     notify::{Blame, PlainNotices, note},
     paths::{self, variable},
     report::Error,
+    telemetry,
     terminal_approver::{self, Absent, TerminalApprover},
 };
 
@@ -269,9 +270,10 @@ impl Drive {
 
 /// Returns the observers of every run, besides those that show it.
 pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
+    let mut others: Vec<Arc<dyn Observer>> = telemetry::observer().into_iter().collect();
     #[cfg(debug_assertions)]
     if let Some(die) = crate::crash_point::CrashPoint::from_env() {
-        return vec![Arc::new(die)];
+        others.push(Arc::new(die));
     }
-    Vec::new()
+    others
 }

@@ -187,6 +187,16 @@ impl Globals {
         self.log.clone().or_else(|| variable("POINTSMAN_LOG"))
     }
 
+    /// Returns whether each line of the log is a JSON object, if that was said.
+    pub(crate) fn log_as_json(&self) -> Result<Option<bool>, Error> {
+        match variable("POINTSMAN_LOG_FORMAT").as_deref() {
+            None => Ok(None),
+            Some("text") => Ok(Some(false)),
+            Some("json") => Ok(Some(true)),
+            Some(format) => Err(Error::LogFormat { format: format.into() }),
+        }
+    }
+
     /// Returns the file to log to.
     pub(crate) fn log_path(&self) -> Option<PathBuf> {
         self.log_file.clone().or_else(|| path("POINTSMAN_LOG_FILE"))

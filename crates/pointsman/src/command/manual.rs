@@ -116,11 +116,16 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
 }
 
 /// What a program's manual says of variables.
-const ENVIRONMENT: [(&str, &str); 7] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("POINTSMAN_MODEL", "the model, as PROVIDER:NAME"),
     ("POINTSMAN_BASE_URL", "the address of the model's server"),
     ("POINTSMAN_JOURNAL", "the journal file, which stores all runs"),
     ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "the log level or filter, and the log file"),
+    ("POINTSMAN_LOG_FORMAT", "`text` or `json`"),
+    (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "sends OpenTelemetry traces there, by HTTP; the usual OTEL_ variables apply",
+    ),
     ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each for its provider alone"),
     ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "base folders instead of those under HOME"),
     ("NO_COLOR", "if set, no colours"),
