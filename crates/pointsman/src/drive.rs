@@ -270,10 +270,11 @@ impl Drive {
 
 /// Returns the observers of every run, besides those that show it.
 pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
-    let mut others: Vec<Arc<dyn Observer>> = telemetry::observer().into_iter().collect();
+    let others = telemetry::observer().into_iter();
     #[cfg(debug_assertions)]
-    if let Some(die) = crate::crash_point::CrashPoint::from_env() {
-        others.push(Arc::new(die));
-    }
-    others
+    let others = {
+        let die = crate::crash_point::CrashPoint::from_env();
+        others.chain(die.map(|die| Arc::new(die) as Arc<dyn Observer>))
+    };
+    others.collect()
 }

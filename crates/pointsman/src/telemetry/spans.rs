@@ -287,7 +287,6 @@ impl Trace {
                 item,
                 attributes,
             );
-            span.events = SpanEvents::default();
             span.events.events = std::mem::take(&mut self.events);
             span.events.dropped_count = std::mem::take(&mut self.dropped);
             spans.push(span);
