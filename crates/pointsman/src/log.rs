@@ -16,7 +16,7 @@ pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
     let Some(filter) = globals.log_filter().or(settled.filter) else { return Ok(()) };
     let filter = EnvFilter::try_new(&filter)
         .map_err(|source| Error::LogFilter { filter, why: source.to_string() })?;
-    let json = globals.log_as_json()?.or(settled.json).unwrap_or(false);
+    let json = paths::log_as_json()?.or(settled.json).unwrap_or(false);
     let builder = fmt().with_env_filter(filter).with_target(true);
     match globals.log_path().or(settled.file) {
         Some(path) => {

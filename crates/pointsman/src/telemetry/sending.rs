@@ -74,14 +74,14 @@ impl SpanSender {
 /// Returns a client. It is made on a thread of its own, since a client that blocks cannot be made where runs are
 /// driven.
 fn client(timeout: Duration) -> Result<Client, String> {
-    let make = move || {
+    let build = move || {
         // Another part of the program may have done so already.
         drop(rustls::crypto::ring::default_provider().install_default());
         // The headers may hold a key, which is for that one server.
         Client::builder().timeout(timeout).redirect(Policy::none()).build()
     };
-    match std::thread::spawn(make).join() {
-        Ok(made) => made.map_err(|error| error.to_string()),
+    match std::thread::spawn(build).join() {
+        Ok(client) => client.map_err(|error| error.to_string()),
         Err(_) => Err("internal error (panic); see the log".into()),
     }
 }

@@ -94,7 +94,7 @@ fn plain(endpoint: &str) -> Option<Box<str>> {
         return None;
     }
     // Only an address that cannot have them refuses to lose them.
-    let cleared = url.set_username("").and(url.set_password(None));
+    let cleared = url.set_username("").and_then(|()| url.set_password(None));
     url.set_query(None);
     cleared.ok().map(|()| url.as_str().into())
 }

@@ -98,13 +98,13 @@ fn tree(spans: &[Value]) -> String {
             let pad = "  ".repeat(depth);
             let (name, kind, status) =
                 (word(span, "name"), word(span, "kind"), word(span, "status"));
-            shown.push_str(&format!("{pad}{name} [{kind}, {status}]\n"));
+            shown.extend([format!("{pad}{name} [{kind}, {status}]\n")]);
             let attributes: BTreeMap<String, Value> =
                 serde_json::from_value(span["attributes"].clone()).expect("they are a map");
             for (key, value) in attributes {
                 let is_run = ["pointsman.run.id", "gen_ai.conversation.id"].contains(&key.as_str());
                 let value = if is_run { "RUN".into() } else { value.to_string() };
-                shown.push_str(&format!("{pad}    {key} = {value}\n"));
+                shown.extend([format!("{pad}    {key} = {value}\n")]);
             }
             below(spans, word(span, "span"), depth + 1, shown);
         }
