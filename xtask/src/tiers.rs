@@ -95,12 +95,14 @@ pub(crate) enum Tier {
     Serve,
     /// The inspector's page in a real browser.
     Page,
+    /// Spans, received and decoded.
+    Telemetry,
     /// A fleet whose workers, server and connections are killed, stopped and cut.
     Chaos,
 }
 
 impl Tier {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Unit,
         Self::Typos,
         Self::Sorted,
@@ -120,6 +122,7 @@ impl Tier {
         Self::Fleet,
         Self::Serve,
         Self::Page,
+        Self::Telemetry,
         Self::Chaos,
     ];
 
@@ -144,6 +147,7 @@ impl Tier {
             Self::Fleet => "fleet",
             Self::Serve => "serve",
             Self::Page => "page",
+            Self::Telemetry => "telemetry",
             Self::Chaos => "chaos",
         }
     }
@@ -169,6 +173,7 @@ impl Tier {
             Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
             Self::Serve => "the HTTP server, fuzzed, killed, and driven by the Python examples",
             Self::Page => "the inspector's page in a real browser, and its accessibility",
+            Self::Telemetry => "OpenTelemetry's spans, decoded by its own classes",
             Self::Chaos => "a fleet whose workers, server and connections are killed and cut",
         }
     }
@@ -193,6 +198,7 @@ impl Tier {
             | Self::Fleet
             | Self::Serve
             | Self::Page
+            | Self::Telemetry
             | Self::Chaos => 600,
         })
     }
@@ -206,6 +212,7 @@ impl Tier {
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
             Self::Browser | Self::Page => &[Need::Browser],
+            Self::Telemetry => &[Need::Spans, Need::Browser],
             Self::Appium => &[Need::Appium],
             Self::Fleet => &[Need::Postgres],
             Self::Chaos => &[Need::Postgres, Need::Sandbox],
@@ -265,6 +272,7 @@ impl Tier {
             | Self::Fleet
             | Self::Serve
             | Self::Page
+            | Self::Telemetry
             | Self::Chaos => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
@@ -291,6 +299,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Fleet => fleet::tier(),
         Tier::Serve => ignored::serve(),
         Tier::Page => ignored::page(),
+        Tier::Telemetry => ignored::telemetry(),
         Tier::Chaos => chaos::tier(),
         Tier::Unit | Tier::Sorted | Tier::Stranger | Tier::Properties | Tier::Model => {
             bail!("cargo or another build runs it")

@@ -34,6 +34,7 @@ use crate::{
     notify::{Blame, PlainNotices, note},
     paths::{self, variable},
     report::Error,
+    telemetry,
     terminal_approver::{self, Absent, TerminalApprover},
 };
 
@@ -269,9 +270,11 @@ impl Drive {
 
 /// Returns the observers of every run, besides those that show it.
 pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
+    let others = telemetry::observer().into_iter();
     #[cfg(debug_assertions)]
-    if let Some(die) = crate::crash_point::CrashPoint::from_env() {
-        return vec![Arc::new(die)];
-    }
-    Vec::new()
+    let others = {
+        let die = crate::crash_point::CrashPoint::from_env();
+        others.chain(die.map(|die| Arc::new(die) as Arc<dyn Observer>))
+    };
+    others.collect()
 }

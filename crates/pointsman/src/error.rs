@@ -323,6 +323,12 @@ pub(crate) enum Error {
         /// The reason.
         why: String,
     },
+    /// The log has no such format.
+    #[error("POINTSMAN_LOG_FORMAT is `{format}`")]
+    LogFormat {
+        /// The format.
+        format: String,
+    },
     /// The configuration cannot be used.
     #[error(transparent)]
     Config(ConfigError),

@@ -16,14 +16,17 @@ pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
     let Some(filter) = globals.log_filter().or(settled.filter) else { return Ok(()) };
     let filter = EnvFilter::try_new(&filter)
         .map_err(|source| Error::LogFilter { filter, why: source.to_string() })?;
+    let json = paths::log_as_json()?.or(settled.json).unwrap_or(false);
     let builder = fmt().with_env_filter(filter).with_target(true);
     match globals.log_path().or(settled.file) {
         Some(path) => {
             let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
             let file =
                 file.map_err(|source| Error::Write { path: path.display().to_string(), source })?;
-            builder.with_ansi(false).with_writer(Arc::new(file)).init();
+            let builder = builder.with_ansi(false).with_writer(Arc::new(file));
+            if json { builder.json().flatten_event(true).init() } else { builder.init() }
         }
+        None if json => builder.json().flatten_event(true).with_writer(io::stderr).init(),
         None => builder.with_ansi(coloured()).with_writer(io::stderr).init(),
     }
     Ok(())

@@ -43,6 +43,7 @@ mod screen;
 mod serve;
 mod standing;
 mod start;
+mod telemetry;
 mod terminal_approver;
 mod tokens;
 mod watch;
@@ -90,6 +91,7 @@ fn main() -> ExitCode {
     }
     let Arguments { globals, command } = Arguments::parse();
     let done = log::start(&globals).and_then(|()| command.run(&globals));
+    telemetry::finish();
     match done {
         Ok(code) => code,
         Err(error) => {

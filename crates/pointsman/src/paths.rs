@@ -65,6 +65,16 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
+/// Returns whether each line of the log is a JSON object, if the environment says so.
+pub(crate) fn log_as_json() -> Result<Option<bool>, Error> {
+    match variable("POINTSMAN_LOG_FORMAT").as_deref() {
+        None => Ok(None),
+        Some("text") => Ok(Some(false)),
+        Some("json") => Ok(Some(true)),
+        Some(format) => Err(Error::LogFormat { format: format.into() }),
+    }
+}
+
 /// Returns a variable that is set to a path.
 fn path(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)

@@ -316,7 +316,12 @@ impl Driver {
                 () = sleep(wake) => return Event::Woke.into(),
             };
             match moved {
-                WorkEvent::Answered(event) => return event.into(),
+                WorkEvent::Answered(event, tokens) => {
+                    if let (Event::Answered { effect, .. }, Some(tokens)) = (&event, tokens) {
+                        self.tell(LiveNotice::Counted { effect: *effect, tokens });
+                    }
+                    return event.into();
+                }
                 WorkEvent::Said { effect, text } => {
                     self.tell(LiveNotice::Delta { effect, text: text.into() });
                 }

@@ -62,6 +62,17 @@ pub struct Completion {
     pub answer: Answer<Body>,
     /// Its cost.
     pub usage: Usage,
+    /// The tokens that a provider counted. Only observers learn it: the journal has the cost.
+    pub tokens: Option<TokenCount>,
+}
+
+/// The tokens of a model call.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TokenCount {
+    /// Tokens read, those from a cache included.
+    pub input: u64,
+    /// Tokens written, those of reasoning included.
+    pub output: u64,
 }
 
 impl Completion {
@@ -115,8 +126,15 @@ impl Completion {
         self
     }
 
+    /// The same answer, with the tokens that a provider counted.
+    #[must_use]
+    pub const fn counting(mut self, tokens: TokenCount) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
     pub(crate) fn answer(answer: Answer<Body>) -> Self {
-        Self { answer, usage: Usage::default() }
+        Self { answer, usage: Usage::default(), tokens: None }
     }
 }
 

@@ -4,11 +4,13 @@ use pointsman_kernel::{
     agent::ToolCall,
     governor::Level,
     id::{At, Digest, EffectId, Seq},
+    prompt::Prompt,
     view::RunView,
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
+    effect::TokenCount,
     store::RunId,
     timeline::{TimelineItem, TimelineKind, is_stuck},
 };
@@ -87,6 +89,22 @@ pub enum LiveNotice {
         effect: EffectId,
         /// The piece.
         text: Box<str>,
+    },
+    /// A model call was started, or started again after an interruption.
+    ModelCalled {
+        /// The effect.
+        effect: EffectId,
+        /// The model's name, for people.
+        model: Box<str>,
+        /// The prompt; nothing if the host adds private text to it.
+        prompt: Option<Box<Prompt>>,
+    },
+    /// A model's provider counted the tokens of a call, whose answer follows.
+    Counted {
+        /// The effect.
+        effect: EffectId,
+        /// The tokens.
+        tokens: TokenCount,
     },
     /// Discard the text shown for an effect: its attempt failed. For a question: it was answered,
     /// here or elsewhere, or is no longer open.
@@ -204,10 +222,11 @@ impl Observer for Log {
 }
 
 fn log(run: &RunId, item: &TimelineItem) {
+    let seq = item.seq.0;
     match &item.kind {
         TimelineKind::Transition { from, to, reason, ms, .. } => tracing::info!(
             %run,
-            step = item.seq.0,
+            seq,
             from = from.as_deref().unwrap_or(""),
             to = to.as_deref().unwrap_or(""),
             %reason,
@@ -216,19 +235,21 @@ fn log(run: &RunId, item: &TimelineItem) {
         ),
         TimelineKind::Verdict(verdict) if is_stuck(verdict) => tracing::info!(
             %run,
+            seq,
             rule = ?verdict.rule,
             reason = %verdict.reason,
             "stuck_detection"
         ),
         TimelineKind::Verdict(verdict) if verdict.level == Level::Warn => tracing::info!(
             %run,
+            seq,
             rule = ?verdict.rule,
             reason = %verdict.reason,
             "stuck_warning"
         ),
-        TimelineKind::Failed { why } => tracing::info!(%run, %why, "attempt_failed"),
+        TimelineKind::Failed { why } => tracing::info!(%run, seq, %why, "attempt_failed"),
         TimelineKind::Ended { disposition } => {
-            tracing::info!(%run, ended = ?disposition, "run_ended");
+            tracing::info!(%run, seq, ended = disposition.name(), "run_ended");
         }
         _ => {}
     }

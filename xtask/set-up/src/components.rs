@@ -30,8 +30,8 @@ pub use self::{
         tests as npm,
     },
     python::{
-        Python, benches as python_of_benches, fleet as python_of_fleet, http, tests as python,
-        typos,
+        Python, benches as python_of_benches, fleet as python_of_fleet, http, spans,
+        tests as python, typos,
     },
 };
 
@@ -56,11 +56,13 @@ pub enum Need {
     Postgres,
     /// curl, and Python with a fuzzer of HTTP interfaces and what the examples need.
     Http,
+    /// Python with the classes that decode spans.
+    Spans,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Npm,
         Self::Models,
         Self::Sandbox,
@@ -69,6 +71,7 @@ impl Need {
         Self::Appium,
         Self::Postgres,
         Self::Http,
+        Self::Spans,
     ];
 
     fn install(self) -> Result<()> {
@@ -81,6 +84,7 @@ impl Need {
             Self::Appium => browser().and_then(|()| appium().map(drop)),
             Self::Postgres => postgres(),
             Self::Http => debian::ensure(&["curl"]).and_then(|()| http().map(drop)),
+            Self::Spans => spans().map(drop),
         }
     }
 }

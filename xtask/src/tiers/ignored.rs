@@ -32,6 +32,7 @@ const APPIUM: &str = "appium::";
 pub(super) const POSTGRES: &str = "postgres::";
 const SERVE: &str = "serve::";
 const PAGE: &str = "page::";
+const TELEMETRY: &str = "telemetry::";
 
 /// The models' clients and whole runs, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
@@ -94,6 +95,13 @@ pub(super) fn page() -> Result<bool> {
     run(&[PAGE], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
+/// Spans, received and decoded by OpenTelemetry's own classes; one of the runs fills a form.
+pub(super) fn telemetry() -> Result<bool> {
+    let python = components::spans()?.program();
+    drop(webdriver::Browser::start(800, 600)?);
+    run(&[TELEMETRY], &[("POINTSMAN_PYTHON", python.as_os_str())])
+}
+
 /// Runs those of the ignored tests that one of the filters selects.
 pub(super) fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
     for filter in filters {
@@ -113,7 +121,7 @@ mod tests {
     use super::*;
 
     /// Each tier that runs tests which cargo leaves out, and what selects them.
-    const SELECTED: [(&str, &[&str]); 9] = [
+    const SELECTED: [(&str, &[&str]); 10] = [
         ("aimock", &[AIMOCK]),
         ("mcp", &[MCP]),
         ("acp", &[ACP]),
@@ -123,6 +131,7 @@ mod tests {
         ("fleet", &[POSTGRES]),
         ("serve", &[SERVE]),
         ("page", &[PAGE]),
+        ("telemetry", &[TELEMETRY]),
     ];
 
     /// A test that says in which tier it runs, and that no tier selects, never runs.

@@ -25,6 +25,8 @@ use tokio::{
     task::spawn_blocking,
 };
 
+use crate::drive::others;
+
 use super::{
     AcpSetupError, Service, SessionSetup,
     display::CallDisplay,
@@ -102,7 +104,8 @@ impl Service {
                 seed: None,
             };
             let (observer, notices) = session::listening();
-            let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            observers.extend(others());
             let begun = service.session.converse(&executor, start, observers);
             Ok(AcpSessionParts {
                 session: Arc::clone(&service.session),
@@ -151,7 +154,8 @@ impl Service {
             }
             let PreparedSession { executor, notes, .. } = service.set_up(&folder, mcp)?;
             let (observer, notices) = session::listening();
-            let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            observers.extend(others());
             let conversation =
                 session.resume_conversation(&executor, &run, observers).map_err(failed)?;
             if tells {

@@ -116,7 +116,7 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
 }
 
 /// The variables in every manual page.
-const ENVIRONMENT: [(&str, &str); 9] = [
+const ENVIRONMENT: [(&str, &str); 11] = [
     ("POINTSMAN_MODEL", "the model, as PROVIDER:NAME"),
     ("POINTSMAN_BASE_URL", "the address of the model's server"),
     ("POINTSMAN_JOURNAL", "the journal file, which stores all runs"),
@@ -126,6 +126,11 @@ const ENVIRONMENT: [(&str, &str); 9] = [
         "with a database: the Redis server, and how long leases last",
     ),
     ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "the log level or filter, and the log file"),
+    ("POINTSMAN_LOG_FORMAT", "`text` or `json`"),
+    (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "sends OpenTelemetry traces there, by HTTP; the usual OTEL_ variables apply",
+    ),
     ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each sent only to its provider"),
     ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "base folders instead of those under HOME"),
     ("NO_COLOR", "if set, no colours"),

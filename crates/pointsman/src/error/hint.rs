@@ -115,6 +115,7 @@ impl Error {
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
             Self::LogFilter { .. } => LOG_FILTER.into(),
+            Self::LogFormat { .. } => "set it to `text` or `json`".into(),
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
             Self::NoField(_) => "`pointsman fields PAGE --json` prints the selectors".into(),
             Self::Tools(ToolError::Root { .. }) => FOLDER.into(),

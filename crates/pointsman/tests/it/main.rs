@@ -36,6 +36,7 @@ mod served;
 mod settings;
 mod stops;
 mod svg;
+mod telemetry;
 mod terminal;
 mod tidy;
 mod tls;

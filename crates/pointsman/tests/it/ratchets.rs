@@ -8,11 +8,12 @@ use crate::tidy::{root, sources};
 /// Files that name an agent, in the rooms that must know agents by their declarations. Some
 /// only use the same word for something else.
 const AGENTS: &[(&str, usize)] = &[
-    // Another meaning: a kind of face, a font, a key of an answer, a part of an address.
+    // Another meaning: a kind of face, a font, a key of an answer, a part of an address, an operation.
     ("crates/pointsman/src/appmap/paint.rs", 2),
     ("crates/pointsman/src/command/dry.rs", 1),
     ("crates/pointsman/src/command/names.rs", 1),
     ("crates/pointsman/src/start/form.rs", 1),
+    ("crates/pointsman/src/telemetry/names.rs", 1),
     ("crates/pointsman/src/draw/text.rs", 1),
     ("crates/runtime/src/model/decode/fault.rs", 3),
     ("crates/runtime/src/model/endpoint.rs", 2),

@@ -125,6 +125,7 @@ table! {
     LogConfig;
     filter: String = read "filter" text, Own;
     file: PathBuf = read "file" path, Own;
+    json: bool = read "format" is_json, Own;
 }
 
 table! {
@@ -269,6 +270,11 @@ fn spec(value: &DeValue<'_>) -> Result<String, String> {
         Ok(_) => Ok(text),
         Err(error) => Err(format!("{error}: {}", error.hint())),
     }
+}
+
+/// Reads the format of the log.
+fn is_json(value: &DeValue<'_>) -> Result<bool, String> {
+    keys::word(value, &[("text", false), ("json", true)], "write `\"text\"` or `\"json\"`")
 }
 
 fn proposals(value: &DeValue<'_>) -> Result<Proposals, String> {

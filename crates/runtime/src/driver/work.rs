@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 
 use super::Driver;
 use crate::{
-    effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink},
+    effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink, TokenCount},
     journal::Permit,
     observe::{LiveNotice, Question, QuestionKind},
     store::NewPrompt,
@@ -132,7 +132,7 @@ impl OpenOrder {
 /// The result of polling work in progress.
 pub(super) enum WorkEvent {
     /// An order was carried out: this is the event that says so.
-    Answered(Event<Body>),
+    Answered(Event<Body>, Option<TokenCount>),
     /// A model has written more.
     Said { effect: EffectId, text: String },
     /// Nothing was found against a call: a person can be asked for it.
@@ -157,23 +157,22 @@ pub(super) fn poll(
         match working.look(context) {
             // A call that cannot run fails without a prompt.
             Poll::Ready(Some(why)) => {
-                return Poll::Ready(WorkEvent::Answered(event(
-                    *effect,
-                    Completion::tool(false, &why),
-                )));
+                let found = event(*effect, Completion::tool(false, &why));
+                return Poll::Ready(WorkEvent::Answered(found, None));
             }
             Poll::Ready(None) => return Poll::Ready(WorkEvent::Checked(*effect)),
             Poll::Pending => {}
         }
         if let Some(done) = working.done.take() {
-            return Poll::Ready(WorkEvent::Answered(event(*effect, done)));
+            let tokens = done.tokens;
+            return Poll::Ready(WorkEvent::Answered(event(*effect, done), tokens));
         }
     }
     Poll::Pending
 }
 
 /// Returns the event for an answer.
-fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Body> {
+fn event(effect: EffectId, Completion { answer, usage, .. }: Completion) -> Event<Body> {
     Event::Answered { effect, answer, usage, sent: None }
 }
 
@@ -281,6 +280,14 @@ impl Driver {
         } else {
             (ProgressSink::none(), None)
         };
+        if self.is_watched()
+            && let EffectTask::Model(prompt) = &task
+        {
+            let model = self.context.executor.model().into();
+            // A prompt to which the host adds private text is shown to no one.
+            let prompt = prompt.private.is_none().then(|| Box::new(prompt.clone()));
+            self.tell(LiveNotice::ModelCalled { effect: id, model, prompt });
+        }
         let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, OpenOrder { order, doing, pieces, done: None, check: None });

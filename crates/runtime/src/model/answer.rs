@@ -20,7 +20,7 @@ use super::{
     spec::Provider,
     tape::TapeEnd,
 };
-use crate::effect::Completion;
+use crate::effect::{Completion, TokenCount};
 
 /// The longest message of a fault.
 const MESSAGE: usize = 1_000;
@@ -34,11 +34,12 @@ pub(super) fn done(
     end: TapeEnd,
 ) -> Completion {
     let usage = cost(settings, &decoded.usage);
-    match reply(settings, encoded, key, decoded, end) {
+    let tokens = count(&decoded.usage);
+    let done = match reply(settings, encoded, key, decoded, end) {
         Ok(reply) => Completion::reply(reply),
         Err(fault) => Completion::failed(fault),
-    }
-    .costing(usage)
+    };
+    done.costing(usage).counting(tokens)
 }
 
 /// Makes a fault with a message that names the model and holds no key.
@@ -53,9 +54,15 @@ pub(super) fn fault(
     Fault { class, repeatable, hint_ms: None, message: format!("{}: {message}", settings.spec) }
 }
 
+fn count(counted: &decode::TokenUsage) -> TokenCount {
+    TokenCount {
+        input: counted.input.unwrap_or(0).saturating_add(counted.cached),
+        output: counted.output.unwrap_or(0).saturating_add(counted.reasoning),
+    }
+}
+
 fn cost(settings: &ModelSettings, counted: &decode::TokenUsage) -> Usage {
-    let input = counted.input.unwrap_or(0).saturating_add(counted.cached);
-    let output = counted.output.unwrap_or(0).saturating_add(counted.reasoning);
+    let TokenCount { input, output } = count(counted);
     let money = settings.prices.map_or(0, |prices| prices.of(input, output));
     Usage { tokens: counted.charged(), money, ..Usage::default() }
 }

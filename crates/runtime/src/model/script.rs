@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::to_raw_value};
 
 use super::{ModelError, ProgressSink, settings::Prices};
-use crate::effect::Completion;
+use crate::effect::{Completion, TokenCount};
 
 /// The longest delay of a demonstration.
 const LONGEST_DELAY_MS: u64 = 3_600_000;
@@ -111,10 +111,11 @@ impl ModelScript {
             Err(why) => return Completion::fault(FaultClass::Gone, false, &why),
         };
         tokio::time::sleep(Duration::from_millis(turn.delay_ms)).await;
-        let money = self.prices.map_or(0, |prices| prices.of(turn.usage.input, turn.usage.output));
-        let tokens = turn.usage.input.saturating_add(turn.usage.output);
-        let usage = Usage { tokens, money, ..Usage::default() };
-        turn.done(place, shown).await.costing(usage)
+        let tokens = TokenCount { input: turn.usage.input, output: turn.usage.output };
+        let TokenCount { input, output } = tokens;
+        let money = self.prices.map_or(0, |prices| prices.of(input, output));
+        let usage = Usage { tokens: input.saturating_add(output), money, ..Usage::default() };
+        turn.done(place, shown).await.costing(usage).counting(tokens)
     }
 
     fn take(&self, last: &str) -> Result<(usize, ScriptedTurn), String> {

