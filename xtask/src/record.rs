@@ -1,8 +1,9 @@
 //! A recording of `pointsman chat` for the README: a scene that is played on a terminal
-//! of its own, with a scripted model, and drawn as one moving picture. And a picture of a
-//! form that was filled.
+//! of its own, with a scripted model, and drawn as one moving picture. And pictures of a
+//! form that was filled, and of the inspector.
 
 mod form;
+mod inspector;
 mod picture;
 mod terminal;
 
@@ -14,10 +15,12 @@ use crate::{
     place::{self, Scratch},
     program,
 };
-use terminal::TerminalRecorder;
+use terminal::{Place, TerminalRecorder};
 
 /// Bytes that the picture may have.
 const LARGEST: usize = 300_000;
+/// Lines and columns of the terminal.
+const SIZE: (u16, u16) = (26, 88);
 /// How long something may take to appear.
 const SOON: Duration = Duration::from_mins(1);
 
@@ -71,6 +74,10 @@ pub(crate) enum RecordingSubject {
     Chat,
     /// A form in a browser: `docs/pictures/form.png`.
     Form,
+    /// The inspector's page: `docs/pictures/page.png`.
+    Page,
+    /// The full-screen view: `docs/pictures/watch.svg`.
+    Watch,
 }
 
 /// Records the requested subject.
@@ -78,6 +85,8 @@ pub(crate) fn record(what: RecordingSubject) -> Result<bool> {
     match what {
         RecordingSubject::Chat => chat(),
         RecordingSubject::Form => form::record(),
+        RecordingSubject::Page => inspector::page(),
+        RecordingSubject::Watch => inspector::watch(),
     }
 }
 
@@ -92,8 +101,23 @@ fn chat() -> Result<bool> {
         fs::copy(place::script(&from), folder.join(name)).with_context(|| from)?;
     }
     fs::copy(place::script("record/script.toml"), scratch.file("script.toml"))?;
-    let mut stage = TerminalRecorder::open(&scratch, &folder)?;
-    for beat in SCENE {
+    let place = Place { home: scratch.file(""), folder, size: SIZE };
+    let mut stage = TerminalRecorder::open(&place, &["chat", "--model", "script:../script.toml"])?;
+    play(&mut stage, SCENE)?;
+    let frames = stage.end()?;
+    let title = "A conversation with pointsman chat, recorded by `cargo xtask record`";
+    let drawn = picture::draw(&frames, SIZE, title);
+    ensure!(drawn.len() <= LARGEST, "the picture has {} bytes, over {LARGEST}", drawn.len());
+    let file = place::root().join("docs/pictures/chat.svg");
+    fs::create_dir_all(file.parent().context("it has a folder")?)?;
+    fs::write(&file, &drawn)?;
+    println!("{}: {} frames, {} bytes", file.display(), frames.len(), drawn.len());
+    Ok(true)
+}
+
+/// Plays a scene.
+fn play(stage: &mut TerminalRecorder, scene: &[Beat]) -> Result<()> {
+    for beat in scene {
         match beat {
             Types(text) => stage.types(text)?,
             Presses(key) => stage.presses(key)?,
@@ -101,12 +125,5 @@ fn chat() -> Result<bool> {
             Rests(ms) => stage.rests(Duration::from_millis(*ms)),
         }
     }
-    let frames = stage.end()?;
-    let drawn = picture::draw(&frames);
-    ensure!(drawn.len() <= LARGEST, "the picture has {} bytes, over {LARGEST}", drawn.len());
-    let file = place::root().join("docs/pictures/chat.svg");
-    fs::create_dir_all(file.parent().context("it has a folder")?)?;
-    fs::write(&file, &drawn)?;
-    println!("{}: {} frames, {} bytes", file.display(), frames.len(), drawn.len());
-    Ok(true)
+    Ok(())
 }

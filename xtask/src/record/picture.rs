@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use vt100::{Cell, Color, Screen};
 
-use super::terminal::{COLUMNS, Frame, ROWS};
+use super::terminal::Frame;
 
 /// Size of a cell, of the margin, and of the bar on top.
 const WIDE: f32 = 8.4;
@@ -17,15 +17,17 @@ const BAR: f32 = 30.0;
 
 const PAPER: &str = "#14161b";
 const INK: &str = "#d7dae0";
+/// How the text of a highlighted cell looks: as dark as the paper.
+const HIGHLIGHT: &str = " style=\"fill:#14161b\"";
 /// The sixteen colours, the dark ones first.
 const PALETTE: [&str; 16] = [
     "#3b4048", "#ef6b73", "#8ccf7e", "#e5c76b", "#67b0e8", "#c47fd5", "#6cd0d0", "#b3b9b8",
     "#5a6069", "#ef7d7d", "#96d988", "#f4d67a", "#71baf2", "#ce89df", "#7ae0e0", "#dadada",
 ];
 
-/// Draws the frames.
-pub(super) fn draw(frames: &[Frame]) -> String {
-    let (wide, high) = (f32::from(COLUMNS) * WIDE, f32::from(ROWS) * HIGH);
+/// Draws the frames of a terminal with so many lines and columns.
+pub(super) fn draw(frames: &[Frame], (lines, columns): (u16, u16), title: &str) -> String {
+    let (wide, high) = (f32::from(columns) * WIDE, f32::from(lines) * HIGH);
     let (whole, tall) = (wide + 2.0 * MARGIN, high + 2.0 * MARGIN + BAR);
     let mut rows: BTreeMap<String, usize> = BTreeMap::new();
     let mut body = String::new();
@@ -39,8 +41,8 @@ pub(super) fn draw(frames: &[Frame]) -> String {
         let _: std::fmt::Result =
             write!(steps, "{percent:.3}%{{transform:translateX(-{left:.0}px)}}");
         let _: std::fmt::Result = write!(body, "<g transform=\"translate({left:.0} 0)\">");
-        for row in 0..ROWS {
-            let drawn = draw_row(&frame.screen, row);
+        for row in 0..lines {
+            let drawn = draw_row(&frame.screen, row, columns);
             if drawn.is_empty() {
                 continue;
             }
@@ -63,7 +65,7 @@ pub(super) fn draw(frames: &[Frame]) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {whole:.0} {tall:.0}\" \
          width=\"{whole:.0}\" height=\"{tall:.0}\" role=\"img\">\n\
-         <title>A conversation with pointsman chat, recorded by `cargo xtask record`</title>\n\
+         <title>{title}</title>\n\
          <style>text{{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;\
          fill:{INK};white-space:pre}}.b{{font-weight:bold}}.d{{opacity:.6}}\
          .u{{text-decoration:underline}}\
@@ -80,10 +82,10 @@ pub(super) fn draw(frames: &[Frame]) -> String {
 }
 
 /// Draws a row: a text for each piece that looks the same.
-fn draw_row(screen: &Screen, row: u16) -> String {
+fn draw_row(screen: &Screen, row: u16, columns: u16) -> String {
     let mut drawn = String::new();
     let mut piece: Option<(u16, String, String)> = None;
-    for column in 0..COLUMNS {
+    for column in 0..columns {
         let Some(cell) = screen.cell(row, column) else { continue };
         if cell.is_wide_continuation() {
             continue;
@@ -104,17 +106,24 @@ fn draw_row(screen: &Screen, row: u16) -> String {
 
 fn draw_piece(piece: Option<(u16, String, String)>) -> String {
     let Some((column, words, look)) = piece else { return String::new() };
+    // A piece that is highlighted is a bar with dark text.
+    let mut bar = String::new();
+    if look.contains(HIGHLIGHT) {
+        let cells = u16::try_from(words.chars().count()).unwrap_or(u16::MAX);
+        let (x, width) = (f32::from(column) * WIDE, f32::from(cells) * WIDE);
+        bar = format!("<rect x=\"{x:.1}\" width=\"{width:.1}\" height=\"18\" fill=\"{INK}\"/>");
+    }
     let text = words.trim_end();
     if text.is_empty() {
-        return String::new();
+        return bar;
     }
     let blanks = text.chars().take_while(|c| *c == ' ').count();
     let text = text.trim_start();
-    let cells = u16::try_from(text.chars().count()).unwrap_or(COLUMNS);
+    let cells = u16::try_from(text.chars().count()).unwrap_or(u16::MAX);
     let column = column.saturating_add(u16::try_from(blanks).unwrap_or(0));
     let (x, length) = (f32::from(column) * WIDE, f32::from(cells) * WIDE);
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    format!("<text x=\"{x:.1}\" y=\"13\" textLength=\"{length:.1}\"{look}>{text}</text>")
+    format!("{bar}<text x=\"{x:.1}\" y=\"13\" textLength=\"{length:.1}\"{look}>{text}</text>")
 }
 
 /// Returns how a cell looks, as attributes.
@@ -129,7 +138,9 @@ fn look(cell: &Cell) -> String {
     if !classes.is_empty() {
         let _: std::fmt::Result = write!(look, " class=\"{}\"", classes.join(" "));
     }
-    if let Some(colour) = colour(cell.fgcolor()) {
+    if cell.inverse() {
+        look.push_str(HIGHLIGHT);
+    } else if let Some(colour) = colour(cell.fgcolor()) {
         let _: std::fmt::Result = write!(look, " style=\"fill:{colour}\"");
     }
     look

@@ -4,7 +4,7 @@ use std::{
     env,
     io::{Read, Write},
     num::NonZeroU16,
-    path::Path,
+    path::PathBuf,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
@@ -12,11 +12,6 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-
-use crate::place::Scratch;
-
-pub(super) const ROWS: u16 = 26;
-pub(super) const COLUMNS: u16 = 88;
 
 /// Time between two frames at least.
 const FRAME: Duration = Duration::from_millis(200);
@@ -40,6 +35,14 @@ impl Frame {
     }
 }
 
+/// Where the program is started.
+pub(super) struct Place {
+    pub(super) home: PathBuf,
+    pub(super) folder: PathBuf,
+    /// Lines and columns of the terminal.
+    pub(super) size: (u16, u16),
+}
+
 /// The program on a terminal.
 pub(super) struct TerminalRecorder {
     child: Box<dyn Child + Send + Sync>,
@@ -52,17 +55,18 @@ pub(super) struct TerminalRecorder {
 }
 
 impl TerminalRecorder {
-    /// Starts the program in a folder, with a home that is empty.
-    pub(super) fn open(home: &Scratch, folder: &Path) -> Result<Self> {
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+    /// Starts the program.
+    pub(super) fn open(place: &Place, arguments: &[&str]) -> Result<Self> {
+        let (rows, cols) = place.size;
+        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size)?;
         let program = env::current_exe()?.with_file_name("pointsman");
         let mut command = CommandBuilder::new(program);
         command.env_clear();
-        command.args(["chat", "--model", "script:../script.toml"]);
-        command.cwd(folder);
+        command.args(arguments);
+        command.cwd(&place.folder);
         command.env("PATH", env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", home.file(""));
+        command.env("HOME", &place.home);
         command.env("TERM", "xterm-256color");
         let child = pair.slave.spawn_command(command)?;
         drop(pair.slave);
@@ -78,7 +82,7 @@ impl TerminalRecorder {
                 }
             }
         });
-        let size = NonZeroU16::new(ROWS).zip(NonZeroU16::new(COLUMNS));
+        let size = NonZeroU16::new(rows).zip(NonZeroU16::new(cols));
         let (rows, columns) = size.context("a terminal has rows and columns")?;
         let parser = vt100::Parser::new(rows, columns, 0);
         let (frames, next) = (Vec::new(), Instant::now());
