@@ -41,7 +41,7 @@ pub fn read(journal: &Path, run: &RunId, name: &str) -> io::Result<Option<Vec<u8
             file => file?,
         };
         let mut bytes = Vec::new();
-        if name.ends_with(".gz") {
+        if Path::new(name).extension().is_some_and(|it| it == "gz") {
             GzDecoder::new(file).take(MOST).read_to_end(&mut bytes)?;
         } else {
             file.take(MOST).read_to_end(&mut bytes)?;
