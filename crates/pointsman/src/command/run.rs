@@ -125,7 +125,7 @@ impl Run {
         let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.start.rules.unattended, waits)?;
         let mut observers = audience.observers.clone();
-        let page = if self.open { Some(self.page(globals, &session, &config)?) } else { None };
+        let page = if self.open { Some(serve_page(globals, &session, &config)?) } else { None };
         observers.extend(page.iter().flat_map(PageServer::observers));
         let outcome = session
             .run(&executor, start, observers, &mut *audience.approver)
@@ -140,19 +140,6 @@ impl Run {
             page.wait(&session)?;
         }
         Ok(code)
-    }
-
-    /// Serves the page, and says where.
-    fn page(
-        &self,
-        globals: &Globals,
-        session: &Arc<Session>,
-        config: &Config,
-    ) -> Result<PageServer, Error> {
-        let options = ServeOptions::of(&config.serve);
-        let page = PageServer::start(session, options, globals.tokens(config)?)?;
-        note(&format!("page: {}", page.url()));
-        Ok(page)
     }
 
     /// Returns the messages for a conversational agent: the goal, with piped input attached. If
@@ -174,6 +161,18 @@ impl Run {
         };
         Ok(FirstMessage::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
     }
+}
+
+/// Serves the page beside a run, and says where.
+fn serve_page(
+    globals: &Globals,
+    session: &Arc<Session>,
+    config: &Config,
+) -> Result<PageServer, Error> {
+    let options = ServeOptions::of(&config.serve);
+    let page = PageServer::start(session, options, globals.tokens(config)?)?;
+    note(&format!("page: {}", page.url()));
+    Ok(page)
 }
 
 /// Prints JSON as a line.
