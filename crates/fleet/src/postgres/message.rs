@@ -72,8 +72,8 @@ impl Database {
         if !gone.map_err(|failure| failure.write(Some(run), None))?.is_empty() {
             return Ok(());
         }
-        let owned = self.read(OWNED, &owner).await;
-        if owned.map_err(|failure| failure.read(Some(run)))?.is_empty() {
+        let found = self.read(OWNED, &owner).await;
+        if found.map_err(|failure| failure.read(Some(run)))?.is_empty() {
             return Err(StoreError::Fenced { run: run.clone() });
         }
         Err(StoreError::NoSuchMessage { message })
