@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{
     Beat::{self, Presses, Rests, Sees},
     picture,
-    terminal::{Place, TerminalRecorder},
+    terminal::{Frame, Place, TerminalRecorder},
 };
 use crate::{
     components,
@@ -31,12 +31,14 @@ const ENTRY: u64 = 8;
 /// Lines and columns of the terminal.
 const SIZE: (u16, u16) = (30, 112);
 
+/// The end of the run, which the view shows first.
+const SHOWN: &str = "ended: succeeded";
 const LEFT: &str = "\x1b[D";
 const TAB: &str = "\t";
 
 /// The view follows a run, steps back, and says why it went that way.
 const SCENE: &[Beat] = &[
-    Sees("ended: succeeded"),
+    Sees(SHOWN),
     Rests(2_000),
     Presses(LEFT),
     Rests(700),
@@ -140,7 +142,11 @@ pub(super) fn watch() -> Result<bool> {
     let place = Place { home: stage.home.file(""), folder: stage.home.file("signals"), size: SIZE };
     let mut recorder = TerminalRecorder::open(&place, &arguments)?;
     super::play(&mut recorder, SCENE)?;
-    let frames = recorder.end()?;
+    // A viewer without animation shows the first frame, so it must be one that shows something.
+    let mut frames = recorder.end()?;
+    let shows = |frame: &Frame| frame.screen.contents().contains(SHOWN);
+    let first = frames.iter().position(shows).context("the run is never shown")?;
+    frames.drain(..first);
     let title = "The full-screen view, recorded by `cargo xtask record watch`";
     write("watch.svg", picture::draw(&frames, SIZE, title).as_bytes())
 }
