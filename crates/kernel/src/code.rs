@@ -153,9 +153,10 @@ route, `timeout` follows `on.failed`.";
 "From here only `[any]` leads to a final state. A run could only be cancelled.";
 
     Unmetered = "PM0501", "an unmetered loop",
-"File order is rank. An edge to the same or an earlier state could be taken forever, so it
-must `spend` a budget, as in `on.again = { to = \"think\", spend = \"rounds\" }`, or enter an
-await state without a timeout, which waits for an event.";
+"The order of states in the file is their rank. An edge to the same or an earlier state could
+be taken forever, so it must `spend` a budget, as in
+`on.again = { to = \"think\", spend = \"rounds\" }`, or enter an await state without a timeout,
+which waits for an event.";
 
     ResetOrder = "PM0502", "a budget is reset by a later one",
 "A budget may be reset only by spending one that is declared before it. Then the remaining

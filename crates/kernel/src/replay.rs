@@ -39,7 +39,9 @@ pub enum Divergence {
         got: Seq,
     },
     /// The line before was changed.
-    #[error("entry {}: it expects digest {wants} of the line before, which has {has}", .seq.0)]
+    #[error(
+        "entry {}: it expects digest {wants} for the previous line, but that line has {has}", .seq.0
+    )]
     Chain {
         /// The entry.
         seq: Seq,

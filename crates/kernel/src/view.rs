@@ -212,7 +212,7 @@ pub fn explain_hop(chart: &Chart, hop: &Hop) -> HopExplanation {
         }
         Cause::Cancelled(scope) => (scope.name().into(), None),
         Cause::Bound => (String::from("the calls that the certificate permits are used up"), None),
-        Cause::Broken => (String::from("the agent broke its declaration"), None),
+        Cause::Broken => (String::from("the agent did something that it does not declare"), None),
     };
     let routes =
         state.filter(|_| hop.by != Cause::Began).into_iter().flat_map(super::chart::State::routes);

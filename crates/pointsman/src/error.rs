@@ -324,7 +324,7 @@ pub(crate) enum Error {
         why: String,
     },
     /// The log has no such format.
-    #[error("POINTSMAN_LOG_FORMAT is `{format}`")]
+    #[error("POINTSMAN_LOG_FORMAT has the invalid value `{format}`")]
     LogFormat {
         /// The format.
         format: String,

@@ -56,7 +56,7 @@ use pointsman_runtime::tool::sandbox;
 use command::Command;
 use paths::Globals;
 
-/// Keep LLM agents on rails: charts that are proved to halt before they run.
+/// Keep LLM agents on rails: every chart is proved to halt before it runs.
 #[derive(Debug, Parser)]
 #[command(name = "pointsman", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Arguments {

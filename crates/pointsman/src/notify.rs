@@ -159,19 +159,20 @@ pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
 
 fn unanswered(question: &Question) -> String {
     let effect = question.effect;
-    let may = if question.is_again() {
-        format!("{AGAIN} May it call again")
-    } else {
-        "may it call".into()
-    };
+    let again = question.is_again();
+    let known = if again { format!("{AGAIN} ") } else { String::new() };
     match &question.asks {
         QuestionKind::Call { call, .. } if !fits_a_line(call) => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
-            format!("question {effect}: {may} this?{}", lines.concat())
+            let may = if again { "May it repeat this call?" } else { "may it call this?" };
+            format!("question {effect}: {known}{may}{}", lines.concat())
         }
-        QuestionKind::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
+        QuestionKind::Call { .. } => {
+            let may = if again { "May it repeat" } else { "may it call" };
+            format!("question {effect}: {known}{may} {}?", asked(question))
+        }
         QuestionKind::Plain(text) => {
             format!("question {effect}: {}", format::folded(&format::visible(text)))
         }

@@ -176,7 +176,9 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for TypedExecutor<A, E> {
 /// Asks a model a question that is whole.
 fn ask(question: ModelRequest, model: &Model, shown: ProgressSink) -> EffectFuture {
     if question.prompt.private.is_some() {
-        return refused("the agent's executor adds no private data to this prompt");
+        return refused(
+            "this prompt needs private data, which the agent's executor does not provide",
+        );
     }
     model.ask(question, shown)
 }
@@ -209,7 +211,8 @@ mod tests {
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {
-                fault.message == "the agent's executor adds no private data to this prompt"
+                fault.message
+                    == "this prompt needs private data, which the agent's executor does not provide"
             }
             _ => false,
         };

@@ -272,7 +272,7 @@ const METRICS: &[(&str, &str, &str, Write)] = &[
     (
         "pointsman_budget_left_ratio",
         "histogram",
-        "Share of its scarcest budget that an ended run had left.",
+        "Remaining share of a run's scarcest budget when it ended.",
         |text, name, agent, it| text.histogram(name, agent, &it.budget_left),
     ),
     (

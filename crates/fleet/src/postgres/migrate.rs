@@ -104,6 +104,7 @@ pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError>
         (_, "local") => "`synchronous_commit` is local, so a standby may lack entries",
         _ => return Ok(()),
     };
-    Err(database
-        .unusable(format!("{unsafe_setting}: the server can lose committed entries. Set it to on")))
+    Err(database.unusable(format!(
+        "{unsafe_setting}: the server can lose committed entries. Set it to `on`"
+    )))
 }

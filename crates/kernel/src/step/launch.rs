@@ -50,7 +50,7 @@ impl<A: Agent> Stepping<'_, A> {
     /// Pays for an order, has it judged, and starts it.
     fn order(&mut self, at: u16, order: Order<A::Task>, approved: bool) -> Flow {
         if !approved && !self.declared(at, &order) {
-            return self.breach(at, "the job orders more than it declares");
+            return self.breach(at, "the job requests more than it declares");
         }
         // Budgets come before the governor: what cannot be paid is not judged.
         if !self.is_within_bound(&order) {
@@ -66,7 +66,7 @@ impl<A: Agent> Stepping<'_, A> {
             let tool = self.run.core.governor.tool(&call.tool);
             limit = tool.and_then(|tool| tool.timeout_ms).unwrap_or(u64::MAX);
             if self.work().is_none_or(|work| !work.governed.calls()) {
-                return self.breach(at, "the job starts a tool call and is not declared to");
+                return self.breach(at, "the job starts a tool call but does not declare it");
             }
             let compared = self.run.core.governor.key(call);
             if !approved {

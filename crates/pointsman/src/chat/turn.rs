@@ -255,7 +255,7 @@ fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
             (Ink::Bad, message.map(|why| format!("stuck: {why}")), next)
         }
         TurnErrorKind::Budget => {
-            let next = "A new message gets the full budget again; `continue` will do.";
+            let next = "A new message, such as `continue`, gets the full budget again.";
             (Ink::Bad, message.map(|why| format!("budget: {why}")), next)
         }
         _ => {

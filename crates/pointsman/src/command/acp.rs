@@ -25,9 +25,9 @@ use crate::{
     mut_arg("json", |arg| arg.hide(true)),
     mut_arg("unattended", |arg| arg.hide(true)),
     after_help = "\
-An editor starts this command and talks to it over standard input and output; a terminal shows
-nothing. The agent works in the folder that the editor names, with the same model, settings and
-journal as `pointsman run`. The editor asks you before a tool call that needs your approval.
+An editor starts this command and talks to it over standard input and output; in a terminal it
+shows nothing. The agent works in the folder that the editor names, with the same model, settings
+and journal as `pointsman run`. The editor asks you before a tool call that needs your approval.
 
 Every session is a run: `pointsman runs` lists it, and the editor can load it again.
 

@@ -336,7 +336,7 @@ fn became(row: &RunRow, delivery: Delivery) -> Result<String, Error> {
         Delivery::Ignored(why) => return Err(Error::Ignored { run: run.to_string(), why }),
         Delivery::Taken => format!("run {run} continues"),
         Delivery::Queued => format!("the next free worker continues run {run}"),
-        Delivery::Held => format!("the process that owns run {run} has not taken it yet"),
+        Delivery::Held => format!("the process that owns run {run} has not read the message yet"),
         Delivery::Waiting => {
             format!("run {run} is not running; continue it with `pointsman resume {run}`")
         }

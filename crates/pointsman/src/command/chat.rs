@@ -43,8 +43,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 At a terminal you get a prompt: Enter sends, Alt-Enter or a `\\` at the end starts another line,
-Ctrl-C cancels the turn and keeps the conversation; a second Ctrl-C or Ctrl-D leaves. What you
-type during a turn is sent when it ends. `/help` lists the rest.
+Ctrl-C cancels the turn and keeps the conversation; a second Ctrl-C leaves, and so does Ctrl-D.
+What you type during a turn is sent when it ends. `/help` lists the rest.
 
 Without a terminal you send one message: MESSAGE, with piped input as an attachment. The answer
 goes to standard output. `--lines` makes each line of standard input a message.

@@ -137,7 +137,7 @@ impl Doctor {
                     format!("{name} is not approved; it would {would}"),
                     format!(
                         "if you trust it, approve it for one run with `--mcp {name}`, or permanently \
-                         with `approve = [{key:?}]` in `[mcp]` of your own file"
+                         with `approve = [{key:?}]` in `[mcp]` of your own settings file"
                     ),
                 ));
             }

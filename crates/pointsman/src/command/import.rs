@@ -24,7 +24,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Pointsman checks every byte and every step of an export before it stores the run. The run keeps its id;
-an existing run with that id is never replaced. Exports do not include the files beside the journal.
+an existing run with that id is never replaced. Exports do not include screenshots and
+screen hierarchies.
 
 Examples:
   pointsman export RUN --out run.jsonl

@@ -28,15 +28,16 @@ const MAX_LINE: usize = 400;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions while the problem still
-occurs. It keeps the start of the app and the set-up. It verifies the result and reports how often it
-worked. Each try plays the recording with new random choices, or restarts the app on the device.
+occurs. It never leaves out the app's start or the set-up steps. It verifies the result and reports
+how often it worked. Each try plays the recording with new random choices, or restarts the app on
+the device.
 
-Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 some problem was not,
-2 the run is not an exploration or its device is unavailable, 4 the budget was used up.
+Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 a problem was not
+reproduced, 2 the run is not an exploration or its device is unavailable, 4 the budget was used up.
 
 Examples:
   pointsman reproduce last
-  pointsman reproduce last --out crashes            writes a Maestro flow and a Python script each
+  pointsman reproduce last --out crashes  writes a Maestro flow and a Python script for each problem
   pointsman reproduce last --tries 20 --budget actions=5000 --json")]
 pub(crate) struct Reproduce {
     /// The exploration: an id, a unique prefix of one, or `last`.
@@ -49,7 +50,7 @@ pub(crate) struct Reproduce {
     /// action of its known steps, at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
-    /// Write a Maestro flow and a Python script for each into this folder.
+    /// Write a Maestro flow and a Python script for each problem into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print JSON.
@@ -120,9 +121,10 @@ fn told(map: &AppMap, found: &[Reproducer]) -> String {
         // An app's own words must not steer the terminal.
         let plain = |told: &str| format::line(told, MAX_LINE);
         lines.push(plain(&findings::told(map, &it.mishap)));
-        let short = if it.cut_short { "; the budget was used up first" } else { "" };
+        let short =
+            if it.cut_short { "; the budget was used up before the search ended" } else { "" };
         lines.push(format!(
-            "  {} of {} times, with {} actions instead of {}{short}",
+            "  reproduced {} of {} times, with {} actions instead of {}{short}",
             it.held,
             it.tries,
             it.path.len(),

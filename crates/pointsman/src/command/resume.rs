@@ -42,7 +42,8 @@ pub(crate) struct Resume {
     /// that has not ended].
     run: Option<RunArgument>,
     /// Raise a used-up limit: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
-    /// `interactions`, `actions`, `steps` or `time` (in milliseconds). May be repeated.
+    /// `interactions`, `actions`, `steps`, `outside_app` or `time` (in milliseconds). May be
+    /// repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
     grant: Vec<(Charge, u64)>,
     #[command(flatten)]

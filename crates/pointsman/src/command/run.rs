@@ -65,7 +65,7 @@ Examples:
   pointsman run code - < task.md                           the goal is read from standard input
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
-5 stuck, 6 cancelled, 7 denied or left to you, 8 chart refused, 10 store fault.")]
+5 stuck, 6 cancelled, 7 denied, or a step needs you, 8 chart refused, 10 store fault.")]
 pub(crate) struct Run {
     /// A shipped agent, or a chart file.
     #[arg(value_name = "AGENT|CHART.toml")]

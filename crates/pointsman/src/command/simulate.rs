@@ -14,9 +14,9 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Give one name per visit: an outcome of the state's job, an awaited event, one of the
-kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Edges
-spend their budgets. A used-up budget or an unknown name stops the walk; `rejected` reports
-it, and the exit code is 0.
+kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Each
+edge that is taken spends its budget. A used-up budget or an unknown name stops the walk;
+`rejected` reports it, and the exit code is 0.
 
 Examples:
   pointsman simulate form --outcomes activate,ready,none

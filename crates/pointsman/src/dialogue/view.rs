@@ -73,8 +73,11 @@ impl Dialogue {
             lines.insert(0, hint(&format::deadline(now_ms(), due)));
         }
         if self.waits == Waits::No {
-            let now = "Ctrl-C cancels the run, Ctrl-D answers no. The browser cannot wait.";
-            lines.insert(0, hint(now));
+            // A row that is wider than the terminal would be cut.
+            let why =
+                "The question cannot be left for later, because the page is open in the browser.";
+            lines.insert(0, hint(why));
+            lines.insert(0, hint("Ctrl-C cancels the run, Ctrl-D answers no."));
         }
         if !self.counts(now)
             && let Some(last) = lines.last_mut()

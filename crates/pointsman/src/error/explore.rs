@@ -117,8 +117,8 @@ impl ExploreError {
             Self::Capabilities(error) => error.hint().into(),
             Self::Address(_) => "write `--appium` with the server's address".into(),
             Self::Hierarchy { .. } => {
-                "give a file that `adb shell uiautomator dump` or Appium's page \
-                 source wrote"
+                "give a file with the output of `adb shell uiautomator dump`, or with Appium's \
+                 page source"
                     .into()
             }
         }

@@ -111,7 +111,7 @@ fn sampler(variable: &dyn Fn(&str) -> Option<String>) -> Result<Sampler, String>
             let share = variable("OTEL_TRACES_SAMPLER_ARG").map_or(Ok(1.0), |it| it.trim().parse());
             let share = share.ok().filter(|share| (0.0..=1.0).contains(share));
             share.map(Sampler::TraceIdRatioBased).ok_or_else(|| {
-                "OTEL_TRACES_SAMPLER_ARG is not a share; write a number from 0 to 1".into()
+                "OTEL_TRACES_SAMPLER_ARG is not a valid ratio; write a number from 0 to 1".into()
             })
         }
         _ => Err(format!(

@@ -99,7 +99,7 @@ fn told(kind: &TimelineKind) -> (Ink, String) {
             let attempt =
                 if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
             let again = if *again { " (again)" } else { "" };
-            let checked = if *only_checked { " (checked only)" } else { "" };
+            let checked = if *only_checked { " (checked, not started)" } else { "" };
             (Ink::Plain, format!("{what}{attempt}{again}{checked}"))
         }
         TimelineKind::Asked(question) => (Ink::Warning, format!("? {}", asked(question))),

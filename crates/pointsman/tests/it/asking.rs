@@ -209,7 +209,7 @@ fn repeated_question_says_it_may_have_been_done() {
     assert_eq!(killed.code, None, "{}", killed.err);
     let (code, _, told) = home.pointsman(&["resume", "last"]);
     assert!(code == 3 && told.contains("asks to repeat"), "{told}");
-    let again = "and may or may not have been done. May it call again shell";
+    let again = "and may or may not have been done. May it repeat shell";
     assert!(told.contains(again), "{told}");
     assert!(home.pointsman(&["show", "last"]).1.contains(again));
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);

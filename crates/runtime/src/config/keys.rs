@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Where to write what a repository's file may not hold.
-const ELSEWHERE: &str = "a repository's settings cannot loosen security: use your own file (`pointsman doctor` shows where), the environment or the command line";
+const ELSEWHERE: &str = "a repository's settings cannot loosen security: use your own settings file (`pointsman doctor` shows where), the environment or the command line";
 
 /// A value and where it stands.
 pub(super) type Value<'t> = &'t Spanned<DeValue<'t>>;

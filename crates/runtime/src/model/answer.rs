@@ -110,7 +110,7 @@ fn reply(
             let silent = decoded.text.trim().is_empty();
             if encoded.form == ReplyFormat::Schema || !decoded.tool_calls.is_empty() || silent {
                 let message = format!(
-                    "the reply was cut off ({word}); allow more than {} tokens",
+                    "the reply was cut off ({word}); raise `max_tokens` in `[model]`, which is {}",
                     settings.max_tokens
                 );
                 return invalid(true, &message);

@@ -72,7 +72,7 @@ impl Link {
             Err(StoreError::Unfit { run, seq, why: why.into() })
         };
         let Some(link) = append.line.link else {
-            return unfit("the entry has no number and no link to the entry before");
+            return unfit("the entry has no number and no link to the previous entry");
         };
         if link.seq != append.seq {
             return unfit("the entry has the wrong number");

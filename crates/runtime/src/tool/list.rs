@@ -98,7 +98,7 @@ fn list(
         lines.push("the folder is empty, or everything in it is ignored".into());
     }
     if more > 0 {
-        lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
+        lines.push(format!("[{more} more; give a folder in `path`, or a smaller `depth`]"));
     }
     lines.extend(path_filter.note().map(String::from));
     ToolOutput::yes(lines.join("\n"))

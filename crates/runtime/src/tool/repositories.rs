@@ -223,7 +223,7 @@ impl State {
                     Some(odd) => {
                         self.trusted.remove(&path);
                         notes.push(format!(
-                            "a command changed git's settings in `{path}`: {odd}. Your own git could run it: {REMEDY}"
+                            "a command changed git's settings in `{path}`: {odd}. Your own git could run programs from there: {REMEDY}"
                         ));
                         self.untrusted.insert(path, format!("a command changed it, and {odd}"));
                     }
@@ -252,7 +252,7 @@ impl State {
                 .then(|| format!("new git repository `{path}`{seen}; its settings are harmless"));
         };
         let note = format!(
-            "new git repository `{path}`{seen}: {odd}. Your own git could run it: {REMEDY}"
+            "new git repository `{path}`{seen}: {odd}. Your own git could run programs from there: {REMEDY}"
         );
         self.untrusted.insert(path, format!("it has appeared during this run, and {odd}"));
         Some(note)

@@ -140,7 +140,7 @@ pub enum SandboxError {
     },
     /// One of git's own files is something else, which would be shown to commands.
     #[error(
-        "commands cannot run in {}: `{name}` there is {found}. Put the real one there, or remove it", root.display()
+        "commands cannot run in {}: `{name}` there is {found}. Replace it with the real file or folder, or remove it", root.display()
     )]
     Git {
         /// The workspace.
@@ -162,7 +162,7 @@ pub enum SandboxError {
     },
     /// The helper itself could be written by commands.
     #[error(
-        "commands cannot run here: they could change {}, and this bubblewrap is too old to use it safely. Install a newer one, or move the program",
+        "commands cannot run here: they could change {}, the program that sets up the sandbox, and this bubblewrap is too old to protect it. Install a newer bubblewrap, or move the program out of the workspace",
         helper.display()
     )]
     Helper {

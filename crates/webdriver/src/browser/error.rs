@@ -157,6 +157,12 @@ pub enum BrowserError {
     /// A control was pressed, and its result could not be seen.
     #[error("it was pressed, but the result is unknown: {0}")]
     Unsure(Box<Self>),
+    /// A control may have been pressed before a crash, and an attached browser keeps no record.
+    #[error("whether it was pressed is unknown: an attached browser does not record it")]
+    Unrecorded,
+    /// A control was pressed before a crash, and the page after it is unclear.
+    #[error("the run was interrupted right afterwards, and the site may have the form")]
+    Unseen,
     /// The caller wanted it to end.
     #[error("interrupted")]
     Interrupted,
@@ -180,7 +186,9 @@ impl BrowserError {
                 "`pointsman doctor` shows both versions: driver and browser must match"
             }
             Self::Gone { .. } => "start a new run: the text typed so far is lost with the browser",
-            Self::Unsure(_) => "check the site before you try again",
+            Self::Unsure(_) | Self::Unrecorded | Self::Unseen => {
+                "check the site before you try again"
+            }
             Self::InUse { .. } => "wait until that process has ended, or end it",
             Self::Elsewhere { .. } => "if you trust the site, add it to `sites` in `[form]`",
             Self::Box { .. } => "run it with `--visible`, and answer the dialog yourself",
@@ -219,6 +227,8 @@ impl BrowserError {
             | Self::Unusable { .. }
             | Self::Off { .. }
             | Self::Unfit { .. }
+            | Self::Unrecorded
+            | Self::Unseen
             | Self::Refused { .. } => FaultClass::Invalid,
         }
     }

@@ -198,10 +198,7 @@ impl BrowserSession {
             }
             // It would have been written down.
             None if browser.writes_down() => Ok(None),
-            None if confirmed => {
-                let why = "an attached browser does not record whether the press arrived";
-                Err(unsure(why).into())
-            }
+            None if confirmed => Err(BrowserError::Unrecorded.into()),
             None if now.fingerprint == page => Ok(None),
             None => Ok(Some(PressTarget {
                 errand: permit.to_string(),
@@ -212,10 +209,6 @@ impl BrowserSession {
             })),
         }
     }
-}
-
-fn unsure(why: &str) -> BrowserError {
-    BrowserError::Unsure(Box::new(BrowserError::Refused { why: why.into() }))
 }
 
 /// Returns the result of a form whose control was pressed before a crash, as [`judged`] does. The
@@ -240,7 +233,7 @@ fn judged_later(
     if plain && now.reading.fields.is_empty() {
         return Ok((true, true, vec!["the next page opened".into()]));
     }
-    Err(unsure("the run was interrupted right after it; the site may have the form"))
+    Err(BrowserError::Unsure(Box::new(BrowserError::Unseen)))
 }
 
 /// Returns whether a page accepted the form, whether to report all of its text, and further

@@ -31,7 +31,7 @@ impl Doctor {
             "landlock" => Check::warn(
                 "sandbox",
                 "landlock: no network except Unix sockets; commands can write to `.git`",
-                "install bubblewrap to prevent both",
+                "install bubblewrap to block Unix sockets and writes to `.git`",
             ),
             name => Check::ok("sandbox", name),
         });

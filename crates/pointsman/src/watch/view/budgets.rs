@@ -14,7 +14,7 @@ pub(super) fn lines(moment: &RunMoment, columns: usize) -> Vec<Line> {
         let shown = |number: u64| amount(number, budget.charge);
         let used = budget.max.saturating_sub(budget.left);
         let text = format!("{} of {}", shown(used), shown(budget.max.max(used)));
-        let text = if budget.closed { format!("{text}, closed") } else { text };
+        let text = if budget.closed { format!("{text}, overspent") } else { text };
         (budget.name.to_string(), used, budget.max, text)
     });
     let bounds = moment.bounds.iter().map(|bound| {

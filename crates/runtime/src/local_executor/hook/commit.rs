@@ -149,10 +149,10 @@ async fn make(
     // What this hook staged before a stop is its own; the rest is a person's.
     if index::read(executor).await?.keys().any(|path| !names.contains(&path.as_str())) {
         let left = match names.len() {
-            1 => "1 file is".to_owned(),
-            count => format!("{count} files are"),
+            1 => "1 file was".to_owned(),
+            count => format!("{count} files were"),
         };
-        return Err(format!("the git index has other changes, so {left} left to you"));
+        return Err(format!("the git index has other changes, so {left} not committed"));
     }
     // A command may have put them back since.
     let pending = pending(executor, &names).await?;

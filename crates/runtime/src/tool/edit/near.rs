@@ -34,7 +34,7 @@ pub(super) fn not_found(path: &str, text: &str, old: &str) -> String {
         }
         return said;
     }
-    said.push_str(": it must match to the letter, spaces too");
+    said.push_str(": it must match exactly, including spaces");
     if let Some((from, to)) = nearest(&lines, &wanted) {
         said.extend([format!("\nthe most similar lines are {} to {to}:", from.saturating_add(1))]);
         show(&mut said, &lines, from.saturating_sub(AROUND), to.saturating_add(AROUND));

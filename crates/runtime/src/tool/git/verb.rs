@@ -164,7 +164,7 @@ pub(super) const VERBS: &[Verb] = &[
 const LOSES: &str = "uncommitted changes would be lost; `show HEAD:PATH` prints the committed content, and `edit` or `write` restores it";
 /// Why a verb is not there that many reach for.
 const CHECKOUT: &str = "`git checkout` is not allowed here: to change the branch, use `switch`; to \
-    take a file back, use `show HEAD:PATH` and then `edit` or `write`, which lose no uncommitted changes";
+    restore a file, use `show HEAD:PATH` and then `edit` or `write`, which lose no uncommitted changes";
 
 /// Whether an option has a value.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -245,7 +245,9 @@ pub(super) fn allowed(arguments: &[String]) -> Result<GitRequest<'_>, String> {
         places.extend(value.filter(|_| !is_message));
     }
     if name == "restore" && !staged {
-        return Err(format!("`git restore` needs `--staged` here, alone: {LOSES}"));
+        return Err(format!(
+            "`git restore` is allowed here only with `--staged`: without it, {LOSES}"
+        ));
     }
     if name == "commit" && !says {
         return Err("`git commit` needs a message: add `-m` and the text".into());

@@ -120,9 +120,9 @@ impl Seen {
         let name =
             |name: &str| if path.is_empty() { name.into() } else { format!("{path}/{name}") };
         if let Some(held) = self.file(folder, "config".as_ref(), &name("config"))
-            && let Err(key) = harmless(&held)
+            && let Err(odd) = harmless(&held)
         {
-            self.is_odd(&format!("`{}` sets {key}", name("config")));
+            self.is_odd(&format!("`{}` {odd}", name("config")));
         }
         for unusual in UNUSUAL {
             let (inner, file) = unusual.split_once('/').unwrap_or(("", unusual));
@@ -193,7 +193,7 @@ impl Seen {
                 let metadata = file.metadata().ok()?;
                 let mut held = Vec::new();
                 if metadata.len() > LARGEST {
-                    self.is_odd(&format!("`{path}` is large"));
+                    self.is_odd(&format!("`{path}` is too large to check"));
                     held = format!("{} {} {}", metadata.len(), metadata.mtime(), metadata.ino())
                         .into_bytes();
                 } else {
@@ -230,16 +230,16 @@ fn names(folder: &OwnedFd, budget: &mut SurveyBudget) -> Vec<std::ffi::OsString>
     names
 }
 
-/// Names the first setting that is not harmless. Unusual syntax is rejected on purpose: git might
-/// interpret it differently.
+/// Says what the first line does that is not harmless. Unusual syntax is rejected on purpose: git
+/// might interpret it differently.
 fn harmless(config: &[u8]) -> Result<(), String> {
-    let text = std::str::from_utf8(config).map_err(|_| "invalid UTF-8".to_owned())?;
+    let text = std::str::from_utf8(config).map_err(|_| "contains invalid UTF-8".to_owned())?;
     let mut section: Option<(String, bool)> = None;
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        let odd = || format!("`{}`", shown(line));
+        let odd = || format!("sets `{}`", shown(line));
         if let Some(header) = line.strip_prefix('[') {
             section = Some(header.strip_suffix(']').and_then(sectioned).ok_or_else(odd)?);
             continue;
@@ -253,7 +253,7 @@ fn harmless(config: &[u8]) -> Result<(), String> {
         let plain = !value.contains(['\\', '"', '#', ';']) && !value.chars().any(char::is_control);
         let address = key != "url" || (!value.starts_with('-') && !value.contains("::"));
         if !known || !plain || !address {
-            return Err(format!("`{name}.{}`", shown(&key)));
+            return Err(format!("sets `{name}.{}`", shown(&key)));
         }
     }
     Ok(())

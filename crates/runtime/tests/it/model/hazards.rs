@@ -185,7 +185,7 @@ async fn truncated_reply_is_used_only_if_harmless() {
     let server = serve(vec![Served::whole(200, &thought)]).await;
     let silent = fault(&ask(at("ollama:m", &server.url)).await);
     assert_eq!((silent.class, silent.repeatable), (FaultClass::Invalid, true));
-    assert!(silent.message.contains("allow more than"), "{}", silent.message);
+    assert!(silent.message.contains("raise `max_tokens` in `[model]`"), "{}", silent.message);
     let server = serve(vec![Served::whole(200, &cut(json!({ "content": "half a" })))]).await;
     assert_eq!(super::reply(&ask(at("ollama:m", &server.url)).await).text, "half a");
 }

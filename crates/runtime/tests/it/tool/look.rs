@@ -77,7 +77,7 @@ fn results_and_lines_have_limits() {
     assert!(said.ends_with("[more than 3 lines match; narrow the search]"), "{said}");
     assert!(said.lines().take(3).all(|line| line.contains("hit") && line.len() < 400), "{said}");
     let said = desk.does("list", json!({}));
-    assert!(said.ends_with("[2 more; name a folder in `path`, or a smaller `depth`]"), "{said}");
+    assert!(said.ends_with("[2 more; give a folder in `path`, or a smaller `depth`]"), "{said}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Expected {
             let found =
                 Pinned::plain(path).map_err(|error| why(&format!("cannot be opened ({error})")))?;
             if found.id != *id {
-                return Err(why("differs from what was opened outside"));
+                return Err(why("is not the file or folder that was opened outside the sandbox"));
             }
             let flags =
                 fstatvfs(&found.descriptor).map_err(|error| why(&error.to_string()))?.f_flag;

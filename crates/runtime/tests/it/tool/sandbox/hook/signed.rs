@@ -62,5 +62,5 @@ fn one_file_is_counted_as_one() {
     desk.git(&["add", "c.txt"]);
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let (_, said) = desk.commit(&run);
-    assert!(said.ends_with("so 1 file is left to you"), "{said}");
+    assert!(said.ends_with("so 1 file was not committed"), "{said}");
 }
