@@ -31,7 +31,8 @@ const BUILD_CAP: Duration = Duration::from_mins(40);
 const MODEL_SECONDS: &str = "20";
 /// Lines that are repeated at the end for a failed test.
 const FAILURE_LINES: usize = 40;
-const LIST_CAP: Duration = Duration::from_mins(1);
+/// A build elsewhere may hold cargo's lock meanwhile.
+const LIST_CAP: Duration = Duration::from_mins(10);
 
 /// Builds what all tiers run: tests, examples, and the program itself. For one package
 /// alone cargo would choose other features, and compile most of what it rests on once more.
@@ -459,7 +460,7 @@ fn run(tier: Tier, ourselves: &Path, log: Option<&Path>) -> Result<()> {
 fn count(mut tests: Command, options: &[&str]) -> Result<usize> {
     let scratch = Scratch::new()?;
     let log = scratch.file("list");
-    tests.args(["--quiet", "--", "--list"]).args(options).stdout(File::create(&log)?);
+    tests.args(["--", "--list"]).args(options).stdout(File::create(&log)?);
     if !process::run(tests, LIST_CAP).context("starting cargo")?.well() {
         bail!("the tests cannot be listed");
     }

@@ -3,8 +3,9 @@
 use std::{
     env, fs,
     io::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::SystemTime,
 };
 
 use crate::store::TempFolder;
@@ -39,14 +40,22 @@ fn example(
     text(&output.stdout)
 }
 
-/// Builds an example, so that it is never an older one, and says where it is.
+/// Returns the place of an example, and builds it if it is missing or older than its sources.
+/// `cargo test` has built it, unless it was asked for single tests: to build it alone, cargo chooses
+/// other features, compiles most dependencies again, and has everything else wait meanwhile.
 pub(crate) fn built(name: &str) -> PathBuf {
     let ours = env::current_exe().expect("this test has a file");
     let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
+    let example = profile.join("examples").join(name);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates are in a folder");
+    let sources = ["kernel/src", "agents/src", "runtime/src", "runtime/examples"];
+    let newest = sources.iter().filter_map(|folder| newest(&crates.join(folder))).max();
+    if changed(&example).is_some_and(|built| Some(built) > newest) {
+        return example;
+    }
     let target = profile.parent().expect("the path has a parent folder");
     let mut build = Command::new(env!("CARGO"));
-    // As `cargo test --workspace` builds it, so that there is nothing to be done: with the
-    // features of the whole workspace, and without what cargo tells a test of its package.
+    // Without what cargo tells a test of its package.
     build.args(["build", "--quiet", "--locked", "--workspace"]);
     build.args(["--example", name, "--target-dir"]).arg(target);
     for (variable, _) in env::vars_os() {
@@ -59,7 +68,21 @@ pub(crate) fn built(name: &str) -> PathBuf {
         build.arg("--release");
     }
     assert!(build.status().expect("cargo runs").success(), "{name} was not built");
-    profile.join("examples").join(name)
+    example
+}
+
+fn changed(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok()?.modified().ok()
+}
+
+/// Returns when a file of a folder was last changed.
+fn newest(folder: &Path) -> Option<SystemTime> {
+    let entries = fs::read_dir(folder).expect("the sources are readable").flatten();
+    let times = entries.map(|entry| {
+        let path = entry.path();
+        if path.is_dir() { newest(&path) } else { changed(&path) }
+    });
+    times.flatten().max()
 }
 
 #[test]
