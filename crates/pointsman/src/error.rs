@@ -78,7 +78,7 @@ pub(crate) enum Error {
     /// Several runs cannot be driven by one command.
     #[error("a command can drive only one run")]
     NoQueue,
-    /// A text that is no time.
+    /// A text that is not a time.
     #[error("`{text}` is not a valid duration")]
     Time {
         /// The text.

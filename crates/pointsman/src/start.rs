@@ -93,7 +93,7 @@ pub(crate) struct PreparedStart {
     pub(crate) attended: bool,
 }
 
-/// Reads `KEY=VALUE`; a value that is no JSON is text.
+/// Reads `KEY=VALUE`; a value that is not JSON is text.
 fn pair(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     if key.is_empty() {

@@ -131,7 +131,7 @@ impl Run {
             .run(&executor, start, observers, &mut *audience.approver)
             .map_err(Error::Session)?;
         let code = finish(&session, &forms, &outcome, audience, self.drive.json)?;
-        // Without a terminal nobody could end it, and who has cancelled the run wants to leave.
+        // Without a terminal it could not be ended, and a person who cancels the run wants to leave.
         let stays = terminal_approver::is_there() && !self.drive.json;
         let stays = stays && outcome.status != RunStatus::Ended(Disposition::Cancelled);
         if let Some(page) = page.filter(|_| stays) {

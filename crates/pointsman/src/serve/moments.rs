@@ -452,7 +452,7 @@ pub(super) async fn standings(
     Asked(query): Asked<StandingsQuery>,
 ) -> Result<Json<Vec<StandingDetail>>, HttpProblem> {
     let wanted = query.runs.split(',').filter(|id| !id.is_empty()).take(STANDINGS);
-    // Text that is no id names no run.
+    // Text that is not an id names no run.
     let runs: Vec<RunId> = wanted.filter_map(|id| id.parse().ok()).collect();
     let found = move |session: &pointsman_runtime::session::Session| {
         let row = |run: &RunId| session.block_on(session.store().run(run)).ok();

@@ -63,7 +63,7 @@ impl HttpProblem {
         }
     }
 
-    /// Returns the problem of a text that is no run id.
+    /// Returns the problem of a text that is not a run id.
     pub(super) fn no_run(text: &str) -> Self {
         let detail = format!("there is no run {text}");
         Self::new(StatusCode::NOT_FOUND, detail, "GET /api/v1/runs lists them")

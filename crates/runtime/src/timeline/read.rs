@@ -37,7 +37,7 @@ impl Projector {
         Self { program, run, loaded }
     }
 
-    /// Goes on with a run that was folded before.
+    /// Continues with a run that was folded before.
     pub(crate) const fn after(program: Arc<Program>, run: RunId, loaded: Loaded) -> Self {
         Self { program, run, loaded }
     }
