@@ -6,4 +6,5 @@ mod hostile;
 mod large;
 mod results;
 mod rig;
+mod secrets;
 mod views;

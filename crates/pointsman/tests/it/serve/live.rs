@@ -69,6 +69,57 @@ fn a_hundred_clients_see_the_same_items_and_the_text_as_it_is_written() {
     assert!(live > 0, "nobody saw the text while it was written");
 }
 
+/// Follows a run over connections that end after ever other numbers of bytes, and returns the
+/// ids of the items that reached it.
+fn follow_with_cuts(address: SocketAddr, run: &str, client: usize) -> Vec<String> {
+    let path = format!("/api/v1/runs/{run}/events");
+    let mut seen: Vec<String> = Vec::new();
+    for connection in 0.. {
+        let last = seen.last().cloned();
+        let head: Vec<_> = last.iter().map(|last| ("Last-Event-ID", last.as_str())).collect();
+        let stream = send(address, "GET", &path, &head, "").expect("the server answers");
+        // More than the head of an answer, and a different part of the stream for each client.
+        let cut = 1_000 + (client * 7_919 + connection * 104_729) % 4_000;
+        let mut bytes = Vec::new();
+        stream.take(cut as u64).read_to_end(&mut bytes).expect("the stream can be read");
+        let reply = parse(&bytes);
+        if reply.status == 204 {
+            break;
+        }
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        seen.extend(ids(&events(&reply.body)));
+        if bytes.len() < cut {
+            break;
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_hundred_clients_lose_and_repeat_nothing_when_their_streams_are_cut() {
+    let home = Home::new("serve-hundred-cuts");
+    home.settings("[serve]\nrate = 100_000\n");
+    home.write("script.jsonl", &reply(100, "word", 20));
+    let server = Server::start(&home, &[]);
+    let model = format!("script:{}", home.path("script.jsonl").display());
+    let run = server.run(&json!({ "chart": REPLY, "goal": "Talk", "model": model }));
+    let address = server.address;
+    let clients: Vec<_> = (0..100)
+        .map(|client| {
+            let run = run.clone();
+            thread::spawn(move || follow_with_cuts(address, &run, client))
+        })
+        .collect();
+    let seen: Vec<_> = clients.into_iter().map(|it| it.join().expect("it read")).collect();
+    let timeline = server.json(&format!("/api/v1/runs/{run}/timeline?limit=1000"));
+    let items = timeline["items"].as_array().expect("a list").iter();
+    let expected: Vec<String> =
+        items.map(|item| format!("{}.{}", item["seq"], item["index"])).collect();
+    for (client, seen) in seen.iter().enumerate() {
+        assert_eq!(*seen, expected, "client {client}");
+    }
+}
+
 #[test]
 fn slow_client_gets_lagged_and_slows_nothing() {
     let home = Home::new("serve-slow");

@@ -1,0 +1,103 @@
+//! A form filled with planted values: no path of the HTTP API answers with one of them.
+
+use std::{collections::BTreeSet, path::Path};
+
+use pointsman_testing::site::{HttpReply, Site};
+use serde_json::Value;
+
+use crate::{home::Home, serve::Server};
+
+const KEYS: [(&str, &str); 2] =
+    [("OPENAI_API_KEY", "planted-openai-key"), ("ANTHROPIC_API_KEY", "planted-anthropic-key")];
+
+/// Fills a form by a profile and by a model that repeats what it was told, and returns the run.
+fn filled(home: &Home) -> String {
+    let site = Site::start(|_| {
+        HttpReply::html(
+            "<!doctype html><title>Form</title><form><label>First name <input name=given \
+             autocomplete=given-name></label><label>Email <input type=email name=email></label>\
+             <label>Why do you apply? <textarea name=why required></textarea></label>\
+             <button>Send</button></form>",
+        )
+    });
+    let site = site.expect("a port is free");
+    home.write("profile.toml", "given-name = \"Plantedname\"\nemail = \"planted@example.org\"\n");
+    home.write("replies.jsonl", &"{\"text\": \"planted reply to Plantedname\"}\n".repeat(9));
+    let url = site.url("");
+    let run = ["run", "form", "--url", &url, "--profile", "profile.toml", "--submit", "never"];
+    let run = [&run[..], &["--model", "script:replies.jsonl", "--json"]].concat();
+    let output = home.start(&KEYS, &run).wait_with_output().expect("the run ends");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let last = out.lines().last().unwrap_or_else(|| panic!("{told}"));
+    let last: Value = serde_json::from_str(last).expect("it is JSON");
+    last["run"].as_str().expect("it names the run").to_owned()
+}
+
+/// Returns the words in a text that a path of the API takes: names of files and digests.
+fn names(text: &str) -> BTreeSet<String> {
+    let words = text.split(|it: char| !(it.is_ascii_alphanumeric() || matches!(it, '.' | '-')));
+    let named = |word: &&str| {
+        let digest = word.len() == 64 && word.bytes().all(|it| it.is_ascii_hexdigit());
+        let kind = Path::new(word).extension().and_then(|it| it.to_str());
+        digest || matches!(kind, Some("png" | "txt" | "json"))
+    };
+    words.filter(named).map(Into::into).collect()
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn planted_values_of_a_filled_form_are_in_no_answer() {
+    let home = Home::new("page-secrets");
+    let run = filled(&home);
+    let server = Server::start_with(&home, &KEYS, &["--jobs", "0"]);
+    let head = server.json(&format!("/api/v1/runs/{run}"))["steps"].as_u64().expect("a number");
+    let export = server.get(&format!("/api/v1/runs/{run}/export")).text();
+    let tables = server.get(&format!("/api/v1/runs/{run}/entries/{head}/tables")).text();
+    let names = names(&(export + &tables));
+    let document = server.json("/openapi.json");
+    let mut silent = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        if methods.get("get").is_none() {
+            continue;
+        }
+        let mut asked = vec![path.replace("{id}", &run).replace("/charts/{name}", "/charts/form")];
+        let each = |asked: Vec<String>, hole: &str, with: &[String]| -> Vec<String> {
+            if !path.contains(hole) {
+                return asked;
+            }
+            asked
+                .iter()
+                .flat_map(|it| with.iter().map(move |with| it.replace(hole, with)))
+                .collect()
+        };
+        let entries: Vec<String> = (1..=head).map(|it| it.to_string()).collect();
+        let kept: Vec<String> = names.iter().cloned().collect();
+        asked = each(asked, "{entry}", &entries);
+        asked = each(asked, "{digest}", &kept);
+        asked = each(asked, "{name}", &kept);
+        let query = match path.rsplit('/').next() {
+            Some("text") => vec!["?of=data", "?of=result", "?of=item.0.text", "?of=prompt.0.text"],
+            // What was asked for is not repeated in the answer, only the places.
+            Some("find") => vec!["?text=planted"],
+            Some("standings") => vec!["?runs=RUN"],
+            _ => vec!["", "?limit=200"],
+        };
+        let mut answered = false;
+        for path in
+            asked.iter().flat_map(|it| query.iter().map(move |query| format!("{it}{query}")))
+        {
+            let reply = server.get(&path.replace("RUN", &run));
+            answered |= reply.status == 200;
+            let text = reply.text().to_lowercase().replace("?text=planted", "");
+            assert!(!text.contains("planted"), "{path}: {text}");
+        }
+        if !answered {
+            silent.insert(path.clone());
+        }
+    }
+    // A form has no map of an app, and its run keeps no blob; no code is `{diagnostic}`.
+    let expected =
+        ["/api/v1/codes/{diagnostic}", "/api/v1/runs/{id}/blobs/{digest}", "/api/v1/runs/{id}/map"];
+    assert_eq!(silent, expected.map(Into::into).into());
+}
