@@ -31,7 +31,7 @@ pub(crate) fn child<R>(answer: Answer<R>) -> Result<ChildEnd, Fault> {
     if let Answer::Child(end) = answer { Ok(end) } else { Err(fault(answer)) }
 }
 
-/// Returns the fault for a report that does not answer what was asked.
+/// Returns the fault for a report that does not match its task.
 pub(crate) fn misfit() -> Fault {
     refused(FaultClass::Contract, "the report does not answer what was asked")
 }
@@ -79,8 +79,11 @@ pub(crate) fn used_up(budget: &Budget) -> TurnError {
         }
         _ => format!("{max} for `{name}`"),
     };
-    let again =
-        if budget.reset() == Some(Reset::Await) { "; a new message starts it anew" } else { "" };
+    let again = if budget.reset() == Some(Reset::Await) {
+        "; a new message gets the full limit again"
+    } else {
+        ""
+    };
     let message =
         format!("the limit of {limit} is reached{again} (`--budget {name}=…` sets another)");
     TurnError { kind: TurnErrorKind::Budget, message }

@@ -139,7 +139,7 @@ impl Agent for BuiltinAgent {
     fn begin(data: &mut BuiltinData, config: &RawValue) -> Result<(), BadBody> {
         let BuiltinConfig { goal, slots } = serde_json::from_str(config.get())?;
         if slots.len() >= MAX_SLOTS {
-            return Err(BadBody(format!("{MAX_SLOTS} slots are the limit")));
+            return Err(BadBody(format!("a run has at most {MAX_SLOTS} slots")));
         }
         *data = BuiltinData { slots, input_closed: false };
         data.put("goal", &goal);

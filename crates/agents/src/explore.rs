@@ -94,7 +94,7 @@ impl Agent for ExploreAgent {
     }
 
     fn receive(_data: &mut ExploreData, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
-        Err(BadBody("the agent waits for no event".into()))
+        Err(BadBody("the agent expects no event".into()))
     }
 
     fn items(_data: &ExploreData, _list: u16) -> u16 {

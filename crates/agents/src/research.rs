@@ -173,7 +173,7 @@ impl Agent for ResearchAgent {
     }
 
     fn receive(_data: &mut ResearchData, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
-        Err(BadBody("no event is expected".into()))
+        Err(BadBody("the agent expects no event".into()))
     }
 
     fn items(_data: &ResearchData, _list: u16) -> u16 {

@@ -14,7 +14,7 @@ use pointsman_runtime::{
 /// The status of a run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct RunStanding {
-    /// In words.
+    /// The status in words.
     pub(crate) text: String,
     /// Whether a person has to answer a question.
     pub(crate) waits: bool,

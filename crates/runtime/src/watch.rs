@@ -127,8 +127,8 @@ impl ResourceWatch {
             _ => format!("{} h", longest / 3600),
         };
         format!(
-            "{why}; the run resumes when that has changed, at the latest after {longest}. Ctrl-C \
-             stops it now; `{setting}` in `[watch]` of the settings changes the limit"
+            "{why}; the run resumes when this changes, after {longest} at the latest. Ctrl-C \
+             cancels the run; `{setting}` in `[watch]` of the settings changes the limit"
         )
     }
 

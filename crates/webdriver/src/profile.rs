@@ -297,7 +297,7 @@ fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Sensitiv
             continue;
         }
         let hint = if token == "captcha" {
-            "a captcha is never filled: it asks for a person".into()
+            "a captcha is never filled: only a person may solve it".into()
         } else {
             format!("{}; {hint}", did_you_mean(token, tokens.iter().copied(), "class"))
         };

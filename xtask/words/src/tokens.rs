@@ -102,9 +102,10 @@ impl Walk {
         let (mut is_test, mut is_clap) = (false, false);
         let mut function = scope.function.clone();
         for (index, token) in tokens.iter().enumerate() {
-            let before = index.checked_sub(1).and_then(|at| tokens.get(at));
+            let at = |back: usize| index.checked_sub(back).and_then(|at| tokens.get(at));
+            let before = at(1);
             match token {
-                TokenTree::Group(group) if is_attribute(group, before) => {
+                TokenTree::Group(group) if is_attribute(group, before, at(2)) => {
                     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                     match name(inner.first()).as_str() {
                         "doc" => docs.add(inner.get(2)),
@@ -119,8 +120,7 @@ impl Walk {
                         self.help(&mut docs);
                     }
                     if !is_test {
-                        let macro_name = is_punct(before, '!')
-                            .then(|| name(index.checked_sub(2).and_then(|at| tokens.get(at))));
+                        let macro_name = is_punct(before, '!').then(|| name(at(2)));
                         let called = macro_name.clone().unwrap_or_else(|| name(before));
                         self.group(
                             group,
@@ -219,10 +219,10 @@ impl Docs {
     }
 }
 
-fn is_attribute(group: &Group, before: Option<&TokenTree>) -> bool {
-    group.delimiter() == Delimiter::Bracket
-        && (is_punct(before, '#') || is_punct(before, '!'))
-        && !name(before).starts_with(char::is_alphabetic)
+/// Returns whether a group is an attribute, `#[…]` or `#![…]`, and not a macro such as `vec![…]`.
+fn is_attribute(group: &Group, before: Option<&TokenTree>, earlier: Option<&TokenTree>) -> bool {
+    let is_inner = is_punct(before, '!') && is_punct(earlier, '#');
+    group.delimiter() == Delimiter::Bracket && (is_punct(before, '#') || is_inner)
 }
 
 fn is_punct(token: Option<&TokenTree>, mark: char) -> bool {
@@ -303,6 +303,7 @@ mod tests {
                 let row = query("SELECT id FROM runs WHERE id");
                 let key = value["key"].expect("it was checked before");
                 let why = format!("{run} has ended; start another");
+                let rows = vec![line("a row of a list")];
                 format!("use `pointsman show {run}` instead")
             }
 
@@ -323,7 +324,8 @@ mod tests {
                 (Within::Error, 24, "denied"),
                 (Within::Log, 29, "a run begins"),
                 (Within::Code, 32, "{run} has ended; start another"),
-                (Within::Code, 33, "use `pointsman show {run}` instead"),
+                (Within::Code, 33, "a row of a list"),
+                (Within::Code, 34, "use `pointsman show {run}` instead"),
             ]
         );
     }

@@ -85,7 +85,7 @@ impl CodeData {
         let config = config.unwrap_or_default();
         let CodeConfig { system, instructions, tools, limits, phases, tests } = config;
         if let Some(at) = tests.iter().position(|test| test.trim().is_empty()) {
-            return Err(BadBody(format!("`tests` has an empty command at place {at}")));
+            return Err(BadBody(format!("`tests[{at}]` is empty: write a command")));
         }
         let setup = Setup { system, instructions, tools, limits }.checked()?;
         self.plan.set(phases)?;
@@ -121,7 +121,9 @@ impl CodeData {
     /// round was broken off.
     pub(super) fn drop_claim(&mut self) {
         if self.plan.claim.take().is_some() {
-            self.transcript.note("The phase is still open: its end was not taken.".into());
+            self.transcript.note(
+                "The phase is still open: the claim that it is over was not accepted.".into(),
+            );
         }
     }
 

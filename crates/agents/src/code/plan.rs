@@ -132,14 +132,14 @@ impl Plan {
     /// Sets the phases of a plan; a plan in progress is not replaced.
     pub(super) fn set(&mut self, phases: Vec<Phase>) -> Result<(), BadBody> {
         if phases.len() > MAX_PHASES {
-            return Err(BadBody(format!("a plan has {MAX_PHASES} phases at most")));
+            return Err(BadBody(format!("a plan has at most {MAX_PHASES} phases")));
         }
         if let Some(at) = phases.iter().position(|phase| phase.description.trim().is_empty()) {
             let number = at.saturating_add(1);
             return Err(BadBody(format!("phase {number} of the plan has no `description`")));
         }
         if !self.phases.is_empty() {
-            return Err(BadBody("a plan is under way already".into()));
+            return Err(BadBody("a plan is already in progress".into()));
         }
         self.phases = phases;
         Ok(())
@@ -172,16 +172,18 @@ impl Plan {
         let refuse = |output: String| ToolResult { ok: false, output, mutated: false };
         let claim: Claim = match serde_json::from_str(arguments.get()) {
             Ok(claim) => claim,
-            Err(error) => return refuse(format!("say `success` as true or false: {error}")),
+            Err(error) => return refuse(format!("set `success` to true or false: {error}")),
         };
         let Some(open) = self.current().filter(|_| self.started.is_some()) else {
             return refuse("no phase is open".into());
         };
         if claim.phase.is_some_and(|named| named != open) || self.claim.is_some() {
-            return refuse(format!("only phase {open} is open, and it ends once"));
+            return refuse(format!("only phase {open} is open, and it can end only once"));
         }
         if claim.success && work.tests_passed == Some(false) {
-            return refuse("the last tests failed: make them pass, or say `success: false`".into());
+            return refuse(
+                "the last tests failed: make them pass, or set `success` to false".into(),
+            );
         }
         let untested = claim.success && work.tests_passed.is_none() && !work.files.is_empty();
         self.claim = Some(claim);

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::plan::{Phase, Plan};
+use super::plan::{PHASE_COMPLETE, Phase, Plan};
 
 /// Phases that a model may propose: as many transitions between them as the chart has.
 pub(super) const MAX_PROPOSED: usize = 20;
@@ -29,15 +29,19 @@ struct ProposedPhase {
 /// Returns the phases of a proposal, or its mistake, for the model to read.
 pub(super) fn read(plan: &Plan, beside: bool, arguments: &RawValue) -> Result<Vec<Phase>, String> {
     if !plan.phases.is_empty() {
-        return Err("there is a plan already: work on it, and end each phase by word".into());
+        return Err(format!(
+            "there is already a plan: work on it, and call `{PHASE_COMPLETE}` to end each phase"
+        ));
     }
     if beside {
-        return Err("one plan at a time: the other one of this reply is put to the person".into());
+        return Err(
+            "one plan at a time: the person is asked about the other plan of this reply".into()
+        );
     }
     let Proposal { phases } = serde_json::from_str(arguments.get()).map_err(|error| {
         format!(
             "this is not a plan: {error}. Give `phases`, a list of objects with a `description` \
-             and, if you can say it, `expected_minutes`"
+             and, if you can estimate it, `expected_minutes`"
         )
     })?;
     if phases.is_empty() || phases.len() > MAX_PROPOSED {
@@ -55,7 +59,7 @@ fn phase(number: usize, step: ProposedPhase) -> Result<Phase, String> {
     }
     if length > MAX_DESCRIPTION {
         return Err(format!(
-            "the description of phase {number} has {length} bytes: {MAX_DESCRIPTION} are enough"
+            "the description of phase {number} has {length} bytes; the limit is {MAX_DESCRIPTION}"
         ));
     }
     let expected_ms = match expected_minutes {

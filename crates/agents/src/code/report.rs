@@ -26,7 +26,7 @@ pub(super) fn of(data: &CodeData) -> Option<String> {
     let mut parts: Vec<String> = [format!("Goal: {}", first_line(&data.prompt, MAX_LINE))].into();
     parts.extend(phases(data));
     if !last.is_empty() {
-        parts.push(format!("Last words:\n{last}"));
+        parts.push(format!("Last message:\n{last}"));
     }
     if let Some(error) = &data.error {
         parts.push(format!("Stopped: {}", error.message));

@@ -68,13 +68,13 @@ impl Setup {
         let ConversationLimits { context_tokens, keep_turns } = self.limits;
         if !(LEAST_TOKENS..=MOST_TOKENS).contains(&context_tokens) {
             return Err(BadBody(format!(
-                "`limits.context_tokens` is {context_tokens}: say how many tokens the model reads \
-                 at once, from {LEAST_TOKENS} to {MOST_TOKENS}"
+                "`limits.context_tokens` is {context_tokens}: set it to the number of tokens that \
+                 the model reads at once, from {LEAST_TOKENS} to {MOST_TOKENS}"
             )));
         }
         if !(1..=MOST_TURNS).contains(&keep_turns) {
             return Err(BadBody(format!(
-                "`limits.keep_turns` is {keep_turns}: say a number from 1 to {MOST_TURNS}"
+                "`limits.keep_turns` is {keep_turns}: set it to a number from 1 to {MOST_TURNS}"
             )));
         }
         if self.tools.len() > MAX_TOOLS {
@@ -82,7 +82,7 @@ impl Setup {
         }
         for (at, name) in self.tools.iter().enumerate() {
             if name.trim().is_empty() {
-                return Err(BadBody(format!("`tools` has an empty name at place {at}")));
+                return Err(BadBody(format!("`tools[{at}]` is empty: write the name of a tool")));
             }
             if self.tools.iter().take(at).any(|known| known == name) {
                 return Err(BadBody(format!("`tools` names `{name}` twice")));
@@ -90,7 +90,7 @@ impl Setup {
         }
         if let Some(at) = self.instructions.iter().position(|it| it.source.trim().is_empty()) {
             return Err(BadBody(format!(
-                "`instructions` has no `source` at place {at}: say which file it is from"
+                "`instructions[{at}]` has no `source`: name the file that the text comes from"
             )));
         }
         // The parts that are never cut must leave room, or the conversation could not begin.

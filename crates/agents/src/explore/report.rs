@@ -76,7 +76,7 @@ impl ExploreData {
             lines.push(format!("This is a recording, not a device: {file}"));
         }
         lines.push(format!(
-            "{} in {}, {}. {} performed; {tried} of the {seen} that were found were tried.",
+            "{} in {}, {}. {} performed; {tried} of {seen} available actions tried.",
             count(screens, "screen", "screens"),
             count(activities, "activity", "activities"),
             count(edges, "edge", "edges"),

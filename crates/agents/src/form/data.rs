@@ -148,7 +148,7 @@ impl FormData {
 
     /// Keeps the page's complaint, so that the next text can take it into account.
     pub(super) fn complain(&mut self, kept: bool, complaint: Option<String>) {
-        let unkept = || "the page did not keep what was put in".into();
+        let unkept = || "the page did not keep the value".into();
         let said = complaint.map(|complaint| text::cut(complaint.trim(), MAX_WORDS));
         let said = said.or_else(|| (!kept).then(unkept));
         self.note(Status::Refused, said.clone());

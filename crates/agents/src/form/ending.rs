@@ -121,8 +121,8 @@ impl FormData {
 
     pub(super) fn about_to_send(&mut self, control: &NavigationControl, class: ControlEffect) {
         // Only what sends and nothing more is let through by `--submit yes`.
-        let yes = if class == ControlEffect::Send { ", or with `--submit yes`" } else { "" };
-        self.next = Some(format!("run it again at a terminal and say yes{yes}"));
+        let yes = if class == ControlEffect::Send { ", or use `--submit yes`" } else { "" };
+        self.next = Some(format!("run it again at a terminal and answer yes{yes}"));
         self.sent =
             Some(Submission { label: text::cut(&control.label, 200), ..Submission::default() });
     }

@@ -13,9 +13,9 @@ use super::{
 };
 
 /// What a person may do where a form leads elsewhere.
-pub(super) const ELSEWHERE: &str = "the site in `sites` of the settings, or `--visible`";
+pub(super) const ELSEWHERE: &str = "add the site to `sites` in the settings, or use `--visible`";
 /// What they may do where it is not clear what to press.
-const LOOK: &str = "`--visible`, to press the right one yourself";
+const LOOK: &str = "use `--visible`, and press the right one yourself";
 
 /// A control that could lead on from a page.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -127,14 +127,16 @@ impl MissingField<'_> {
         let next = match self.why {
             SkipReason::SwitchedOff => {
                 let why = format!("the page disabled `{label}` before it could be filled");
-                return NextStep::Persons(why, "`--visible`, to see why".into());
+                return NextStep::Persons(why, "use `--visible` to see why".into());
             }
-            SkipReason::Captcha => "`--visible`, to do that yourself".into(),
+            SkipReason::Captcha => "use `--visible`, and solve it yourself".into(),
             SkipReason::NeverFilled => {
-                format!("a value for `{label}` and its class in `allow`, or `--visible`")
+                format!(
+                    "give the profile a value for `{label}` and list its class in `allow`, or use `--visible`"
+                )
             }
             SkipReason::Unsupported | SkipReason::TooMany => {
-                "`--visible`, to fill it yourself".into()
+                "use `--visible`, and fill it yourself".into()
             }
             SkipReason::NotInProfile
             | SkipReason::Private
@@ -143,7 +145,7 @@ impl MissingField<'_> {
             | SkipReason::Disabled
             | SkipReason::Hidden
             | SkipReason::NoText => {
-                format!("an answer for `{label}` in the profile, or `--visible`")
+                format!("add an answer for `{label}` to the profile, or use `--visible`")
             }
         };
         NextStep::Persons(format!("only you can fill `{label}`, which is required"), next)

@@ -84,7 +84,7 @@ impl FormData {
             let status = status.map(|it| format!(" (HTTP {it})")).unwrap_or_default();
             let url = self.config.url.as_deref().unwrap_or("URL");
             let first = self.page == 1 && !self.by_itself;
-            self.next = first.then(|| format!("`pointsman fields {url}`"));
+            self.next = first.then(|| format!("check the page with `pointsman fields {url}`"));
             let message = if self.by_itself {
                 format!("another page was loaded, which shows no form{status}")
             } else {
@@ -142,7 +142,7 @@ impl FormData {
         } else {
             self.ending = Some(Ending::Unsafe);
             self.why_handed_over = Some("the profile fills none of the fields".into());
-            self.next = Some("answers for the fields in the profile, by their labels".into());
+            self.next = Some("add answers to the profile, under the labels of the fields".into());
             PagePlan::Nothing
         }
     }

@@ -194,7 +194,7 @@ impl Profile {
             }
             let closed = kind.class().filter(|class| !self.allow.contains(class));
             if let Some(class) = closed {
-                let why = format!("never filled unless `allow` has \"{class}\"");
+                let why = format!("never filled unless `allow` lists \"{class}\"");
                 found.push((kind.token().into(), why));
             }
         }
@@ -271,7 +271,7 @@ fn doubt(kind: FieldKind, value: &str) -> Option<&'static str> {
         FieldKind::CcExp => "not a month: write it as YYYY-MM",
         FieldKind::Url => "not a web address: write it as https://example.org",
         FieldKind::Photo => "not a file: write its absolute path",
-        _ => "no such number",
+        _ => "not a valid number",
     })
 }
 

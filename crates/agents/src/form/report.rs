@@ -305,8 +305,8 @@ impl FormData {
                      the site before you send it again."
                 ),
                 None => format!(
-                    "{label} was pressed, but whether the site accepted the form is unknown: check the \
-                     site before you send it again."
+                    "{label} was pressed, but it is unknown whether the site accepted the form: check \
+                     the site before you send it again."
                 ),
             });
             if !sent.says.is_empty() {
@@ -335,7 +335,7 @@ impl FormData {
         }
         if let Some(label) = &self.pressing {
             lines.push(format!(
-                "Whether {} was pressed is unknown: the site may have the filled-in values. {LOOK}",
+                "It is unknown whether {} was pressed: the site may have the filled-in values. {LOOK}",
                 quoted(label)
             ));
         }

@@ -290,7 +290,7 @@ fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
     assert_eq!(statuses(&driver), [Status::Filled, Status::Refused]);
     // The reason for stopping is reported, in the page's words if it has any.
     let trouble = driver.run.data.trouble.as_deref();
-    assert_eq!(trouble, Some("page 1, field `FAX`: the page did not keep what was put in"));
+    assert_eq!(trouble, Some("page 1, field `FAX`: the page did not keep the value"));
 }
 
 #[test]

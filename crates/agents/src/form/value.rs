@@ -42,7 +42,7 @@ pub fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, UnfitVal
     let clean = clean.replace("\r\n", "\n").replace('\r', "\n").replace('\t', " ");
     let plain = clean.trim();
     if plain.is_empty() {
-        return Err(UnfitValue("there is nothing to put in".into()));
+        return Err(UnfitValue("the value is empty".into()));
     }
     match field.shape {
         FieldShape::Captcha => Err(UnfitValue("only a person may solve it".into())),
@@ -122,9 +122,9 @@ fn codes(field: &Field, plain: &str) -> Result<String, UnfitValue> {
     let code = alphanumeric(plain);
     match field.limits.chars {
         Some(boxes) if usize::try_from(boxes).ok() != Some(code.chars().count()) => {
-            Err(UnfitValue(format!("the code has {boxes} characters")))
+            Err(UnfitValue(format!("the field takes a code of {boxes} characters")))
         }
-        _ if code.is_empty() => Err(UnfitValue("there is nothing to put in".into())),
+        _ if code.is_empty() => Err(UnfitValue("the value is empty".into())),
         _ => Ok(code),
     }
 }

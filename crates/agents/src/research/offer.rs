@@ -47,7 +47,7 @@ impl ToolList {
             Value::Bool(false) => Ok(Self::default()),
             Value::Array(list) if list.len() > MAX_TOOLS => {
                 let count = list.len();
-                Err(BadBody(format!("`tools` names {count} tools; at most {MAX_TOOLS} fit")))
+                Err(BadBody(format!("`tools` names {count} tools; the limit is {MAX_TOOLS}")))
             }
             Value::Array(list) => {
                 let mut tools: Vec<OfferedTool> = Vec::new();
@@ -131,7 +131,7 @@ impl OfferedTool {
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
             let start = name.get(..name.floor_char_boundary(MAX_NAME)).unwrap_or_default();
             return Err(BadBody(format!(
-                "`{start}` is no name of a tool: 1 to {MAX_NAME} characters without spaces"
+                "`{start}` is not a valid tool name: use 1 to {MAX_NAME} characters without spaces"
             )));
         }
         let (about, arguments) = if name == SEARCH {

@@ -123,7 +123,7 @@ impl UpdateBuilder {
             }
             TimelineKind::Paused { why, .. } => vec![thought(&format!("Paused: {why}"))],
             TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
-                vec![thought("Goes on.")]
+                vec![thought("Resumed.")]
             }
             TimelineKind::Listens { error } => self.over(error.as_ref()),
             TimelineKind::Ended { .. } => self.over(None),

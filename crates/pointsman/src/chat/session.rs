@@ -180,7 +180,7 @@ impl ChatSession<'_> {
             lines.push(Line::of(Ink::Warning, "not delivered: ").and(Ink::Plain, text));
         }
         if !unheard.is_empty() {
-            let next = format!("next: pointsman chat --resume {run}   which delivers it first");
+            let next = format!("next: pointsman chat --resume {run}   (delivers it first)");
             lines.push(Line::of(Ink::Dim, &next));
         }
         Ok(lines)

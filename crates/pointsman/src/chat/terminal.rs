@@ -117,10 +117,10 @@ fn join(room: &ChatSession<'_>, row: &RunRow) -> Result<OpenConversation, Error>
             let new = talk.run();
             vec![Line::of(
                 Ink::Dim,
-                &format!("run {} has ended ({how}); it goes on as {new}", row.id),
+                &format!("run {} has ended ({how}); it continues as {new}", row.id),
             )]
         }
-        None => vec![Line::of(Ink::Dim, &format!("goes on with run {}", row.id))],
+        None => vec![Line::of(Ink::Dim, &format!("resumed run {}", row.id))],
     };
     lines.extend(history::last(&recalled.messages()));
     lines.extend(recalled.plan().iter().flat_map(history::plan));
@@ -172,9 +172,9 @@ fn command(
             return Ok(None);
         }
         Slash::Resume(typed) => return resume(room, held, typed.as_deref()),
-        Slash::Cancel => vec![Line::of(Ink::Dim, "nothing is under way")],
+        Slash::Cancel => vec![Line::of(Ink::Dim, "nothing is in progress")],
         Slash::Unknown(name) => {
-            vec![Line::of(Ink::Bad, &format!("there is no /{name}; /help lists what there is"))]
+            vec![Line::of(Ink::Bad, &format!("unknown command /{name}; /help lists the commands"))]
         }
         Slash::Quit => Vec::new(),
     };

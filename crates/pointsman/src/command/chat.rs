@@ -44,7 +44,7 @@ use crate::{
 #[command(after_help = "\
 At a terminal you get a prompt: Enter sends, Alt-Enter or a `\\` at the end starts another line,
 Ctrl-C cancels the turn and keeps the conversation; a second Ctrl-C leaves, and so does Ctrl-D.
-What you type during a turn is sent when it ends. `/help` lists the rest.
+Messages that you type during a turn are sent when the turn ends. `/help` lists the rest.
 
 Without a terminal you send one message: MESSAGE, with piped input as an attachment. The answer
 goes to standard output. `--lines` makes each line of standard input a message.
@@ -62,8 +62,8 @@ Examples:
   pointsman chat --resume                resume one of them
   cat error.log | pointsman chat -p \"Explain this log\"
 
-Exit codes: 0 finished or left, 1 the last message has no answer, 2 usage or configuration,
-3 waiting for a person, 5 stuck, 6 cancelled, 10 store fault.")]
+Exit codes: 0 you left or the conversation ended, 1 the last message has no answer,
+2 usage or configuration, 3 waiting for a person, 5 stuck, 6 cancelled, 10 store fault.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Chat {
     /// The first message.

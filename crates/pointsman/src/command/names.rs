@@ -18,7 +18,7 @@ use crate::{
 /// Runs that are named: more would be of no use in a list.
 const RUNS: usize = 100;
 
-/// Print names, one per line, for a shell that completes a word.
+/// Print names, one per line, for shell completion.
 #[derive(Args, Debug)]
 #[command(hide = true)]
 pub(crate) struct Names {

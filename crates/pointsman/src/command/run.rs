@@ -43,7 +43,7 @@ run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed
 
 `--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
 `xdg-open` or `open`. The result is printed when the run ends; at a terminal the page then stays until
-Ctrl-C, elsewhere it ends with the run. Changes in the page need a token, as for `pointsman serve`.
+Ctrl-C; without a terminal it closes with the run. Changes in the page need a token, as for `pointsman serve`.
 
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
 once.

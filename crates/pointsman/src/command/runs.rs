@@ -249,7 +249,7 @@ impl PruneRuns {
 }
 
 /// Said where what the runs held could not be removed with them.
-const UNSWEPT: &str = "their artifacts are kept, because a damaged run may need them";
+const UNSWEPT: &str = "artifacts of removed runs are kept, because a damaged run may need them";
 
 impl RemoveRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {

@@ -278,7 +278,7 @@ fn answer_given_too_soon_is_asked_again() {
     let told = matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("type the answer again"));
     assert!(told, "{came:?}");
     typist.waits(Duration::from_secs(2));
-    assert!(choices(&typist.dialogue, typist.now).contains("type y or yes and Enter"));
+    assert!(choices(&typist.dialogue, typist.now).contains("type y or yes, and press Enter"));
     assert!(matches!(typist.types("yes"), DialogueEvent::Decided(..)));
 }
 

@@ -31,7 +31,10 @@ impl Dialogue {
                 let line = keys("[m]ore  [w]hole").and(Ink::Dim, &format!(" ({left} not shown)"));
                 let no = if asks_call { "[n]o, because…" } else { "[n]o" };
                 let line = line.and(Ink::Accent, &format!("  {no}{later}"));
-                vec![line, hint(&format!("Enter shows more, or type m or more and Enter{other}"))]
+                vec![
+                    line,
+                    hint(&format!("Enter shows more, or type a choice and press Enter{other}")),
+                ]
             }
             PromptStep::Choice => {
                 let line = if asks_call {
@@ -40,7 +43,7 @@ impl Dialogue {
                 } else {
                     format!("[y]es  [n]o  [s]ay why{later}")
                 };
-                vec![keys(&line), hint(&format!("type y or yes and Enter{other}"))]
+                vec![keys(&line), hint(&format!("type y or yes, and press Enter{other}"))]
             }
             PromptStep::Rule => {
                 let mut lines = vec![Line::of(Ink::Warning, "Always, for which calls?")];
@@ -58,7 +61,7 @@ impl Dialogue {
                     format!("  in [e]very run (saved in {})", format::line(&file, 60))
                 });
                 let choices = keys(&format!("in this [r]un{file}  [b]ack"));
-                vec![head, choices, hint("type r or run and Enter")]
+                vec![head, choices, hint("type r or run, and press Enter")]
             }
             PromptStep::Words(_) => {
                 let head = "Reason (Enter sends, Esc goes back):";
@@ -66,7 +69,7 @@ impl Dialogue {
                 vec![Line::of(Ink::Warning, head)]
             }
             PromptStep::WithWords(_) => {
-                vec![keys("[y]es  [n]o  [b]ack"), hint("type y or yes and Enter")]
+                vec![keys("[y]es  [n]o  [b]ack"), hint("type y or yes, and press Enter")]
             }
         };
         if let Some(due) = self.due {

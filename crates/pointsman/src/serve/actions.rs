@@ -28,7 +28,7 @@ use crate::{agents, answers, report::Error};
 pub(super) struct SaidToRun {
     /// The run.
     run: String,
-    /// What was said.
+    /// The requested action.
     #[schema(example = "approved")]
     said: &'static str,
     /// Whether the run has received it; if not, it does so when a process next drives it.
@@ -208,7 +208,7 @@ pub(super) async fn pause(
     params(("id" = String, Path, description = "The run's id")),
     responses(
         (status = 200, description = "The run continues", body = SaidToRun),
-        (status = 202, description = "The run continues as soon as a job is free", body = SaidToRun),
+        (status = 202, description = "The run continues as soon as the server has a free slot", body = SaidToRun),
         openapi::RunRefusal,
     )
 )]

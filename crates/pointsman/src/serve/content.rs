@@ -21,7 +21,7 @@ use super::{
     problem::{HttpProblem, run_id},
 };
 
-/// Read content of a run by its digest, or a range of it.
+/// Read content that a run keeps, by its digest: all of it, or a range.
 #[utoipa::path(
     get,
     path = "/runs/{id}/blobs/{digest}",
@@ -95,11 +95,11 @@ pub(super) async fn file(
     let read = move |session: &pointsman_runtime::session::Session| {
         // A file that cannot be read is shown no more than one that is gone.
         let read = kept::read(session.journal(), &of, &wanted);
-        Ok(read.inspect_err(|error| tracing::warn!(%error, "a kept file cannot be read")).ok())
+        Ok(read.inspect_err(|error| tracing::warn!(%error, "a saved file cannot be read")).ok())
     };
     let Some(content) = server.blocking(read).await?.flatten() else {
-        let detail = format!("run {run} keeps no file {name}");
-        let hint = "its agent keeps no files, or they were removed";
+        let detail = format!("run {run} has no file {name}");
+        let hint = "its agent saves no files, or they were removed";
         return Err(HttpProblem::new(StatusCode::NOT_FOUND, detail, hint));
     };
     Ok(answer(&headers, content))

@@ -23,7 +23,7 @@ pub(super) struct StartedRun {
 
 /// Start a run.
 ///
-/// It is queued at once and driven as soon as a job is free. The same `Idempotency-Key` never starts a
+/// It is queued at once and driven as soon as the server has a free slot. The same `Idempotency-Key` never starts a
 /// second run.
 #[utoipa::path(
     post,

@@ -211,7 +211,7 @@ pub(super) async fn stats(
     let stats = Stats::with_cache(server.agents(), &**server.store(), agent, &mut cache).await?;
     // Without the file the next start reads all runs again.
     if let Err(error) = cache.save() {
-        tracing::warn!(%error, "the summaries of runs cannot be kept");
+        tracing::warn!(%error, "the summaries of runs cannot be saved");
     }
     Ok(Json(stats))
 }

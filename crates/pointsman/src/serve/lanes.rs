@@ -40,7 +40,7 @@ pub(super) struct LanesQuery {
     spans: Option<u64>,
 }
 
-/// A range of a run, from above.
+/// An overview of a range of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunLanes {
     /// The run's last entry.
@@ -51,7 +51,7 @@ pub(super) struct RunLanes {
     spans: Vec<LaneSpan>,
 }
 
-/// Some entries that follow each other.
+/// Consecutive entries.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(super) struct LaneSpan {
     /// The first entry.
@@ -72,7 +72,7 @@ pub(super) struct LaneSpan {
     people: u32,
 }
 
-/// Read a run from above: its states and calls, in a bounded number of spans.
+/// Read an overview of a run: its states and calls, in a bounded number of spans.
 #[utoipa::path(
     get,
     path = "/runs/{id}/lanes",

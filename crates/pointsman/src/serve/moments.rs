@@ -298,7 +298,7 @@ pub(super) struct TextQuery {
     limit: Option<usize>,
 }
 
-/// Read on in a text of an entry, where a preview ends.
+/// Read more of a text of an entry, from the end of its preview on.
 #[utoipa::path(
     get,
     path = "/runs/{id}/entries/{entry}/text",
@@ -430,7 +430,7 @@ pub(super) struct StandingDetail {
     run: String,
     /// How many entries it had then.
     steps: u64,
-    /// In words.
+    /// The status in words.
     #[schema(example = "waiting for you")]
     standing: String,
     /// Whether a person has to answer a question.

@@ -10,7 +10,7 @@ use axum::{
 use pointsman_runtime::{
     driver::DriveError,
     session::SessionError,
-    store::{ExportError, RunId, StoreError},
+    store::{ExportError, NoRunId, RunId, StoreError},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -61,12 +61,6 @@ impl HttpProblem {
             exit_code: 2,
             errors: Vec::new(),
         }
-    }
-
-    /// Returns the problem of a text that is not a run id.
-    pub(super) fn no_run(text: &str) -> Self {
-        let detail = format!("there is no run {text}");
-        Self::new(StatusCode::NOT_FOUND, detail, "GET /api/v1/runs lists them")
     }
 
     /// Returns the same problem with another status.
@@ -207,5 +201,8 @@ const fn of_store(error: &StoreError) -> StatusCode {
 
 /// Reads the run that a path names.
 pub(super) fn run_id(text: &str) -> Result<RunId, HttpProblem> {
-    text.parse().map_err(|_| HttpProblem::no_run(text))
+    text.parse().map_err(|error: NoRunId| {
+        let hint = "GET /api/v1/runs lists the runs and their ids";
+        HttpProblem::new(StatusCode::NOT_FOUND, error.to_string(), hint)
+    })
 }

@@ -24,7 +24,7 @@ use crate::{
 const MENTIONED: usize = 256 << 10;
 const FILES: usize = 8;
 
-/// An item of the timeline, to be read.
+/// An item of the timeline, as text for people.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct StoryItem {
     /// The entry.
@@ -52,7 +52,7 @@ pub(super) struct StoryItem {
     /// The state that a transition enters.
     #[schema(value_type = Option<String>)]
     to: Option<Box<str>>,
-    /// The entries in which the governor saw what it rules on.
+    /// The entries that are the evidence for the governor's verdict.
     evidence: Vec<u64>,
     /// Tokens that it cost.
     tokens: u64,
@@ -67,7 +67,7 @@ pub(super) struct StoryItem {
 /// The start of a text.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct TextPreview {
-    /// How it is written: `markdown`, `text`, `diff` or `json`.
+    /// Its format: `markdown`, `text`, `diff` or `json`.
     #[schema(example = "markdown")]
     format: &'static str,
     /// What it is, in a few words.

@@ -61,7 +61,7 @@ pub(super) struct TablesQuery {
     limit: Option<usize>,
 }
 
-/// What the agent tabulates, as it was right after an entry.
+/// The agent's tables, as they were right after an entry.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunTables {
     /// The entry.
@@ -115,7 +115,7 @@ impl TablePart {
     }
 }
 
-/// Read what a run has found or done by an entry: fields of a form, phases, sources, screens.
+/// Read what a run had found or done by an entry: fields of a form, phases, sources, screens.
 #[utoipa::path(
     get,
     path = "/runs/{id}/entries/{entry}/tables",

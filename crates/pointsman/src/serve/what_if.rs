@@ -45,10 +45,10 @@ pub(super) struct WhatIfQuery {
 /// Where other outcomes would have led. Nothing is written.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WhatIfWalk {
-    /// The states from the one before the entry on.
+    /// The states, beginning with the one before the entry.
     #[schema(value_type = Vec<String>)]
     visited: Vec<Box<str>>,
-    /// How the run would have ended, if it would have.
+    /// How the run would have ended; null if it would not have ended.
     #[schema(value_type = Option<String>)]
     ended: Option<Disposition>,
     /// The outcome that could not have been taken.

@@ -52,7 +52,7 @@ pub(crate) struct RunRequest {
     /// The priority in the queue.
     #[serde(default)]
     pub(crate) priority: i32,
-    /// The least time to wait before it starts: `2h`.
+    /// The minimum time to wait before it starts: `2h`.
     pub(crate) delay: Option<String>,
     /// The label that its worker must have.
     pub(crate) needs: Option<String>,

@@ -72,7 +72,7 @@ fn told(kind: &TimelineKind) -> (Ink, String) {
             (Ink::Plain, format!("granted {amount} more: {charge}"))
         }
         TimelineKind::Interrupted => {
-            (Ink::Warning, "interrupted: its process stopped, another one resumed it".into())
+            (Ink::Warning, "interrupted: its process stopped, and another one resumed it".into())
         }
         TimelineKind::Forked => (Ink::Plain, "forked from another run".into()),
         TimelineKind::Raw { event, hops } => {

@@ -19,7 +19,7 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ("↑ ↓  k j", "previous, next item or run"),
     ("← →  h l", "step back, step forward: one entry"),
     ("PgUp PgDn", "a screen up, a screen down"),
-    ("Home End  g G", "first, last; the last entry of a run follows it live"),
+    ("Home End  g G", "first, last; at the last entry, the view follows the run live"),
     ("Enter", "open the run; enlarge the pane, or restore it"),
     ("Tab  1…6", "next pane; story, why, chart, budgets, data, prompt"),
     ("s w c b", "story, why, chart, budgets"),

@@ -139,7 +139,7 @@ fn model_picks_from_the_list_when_the_policy_is_undecided() {
         "picks.toml",
         r#"
         [[turn]]
-        when = """What is looked for: zebras
+        when = """Goal: zebras
 1. tap Button "Lines"
 2. tap Button "About"
 3. tap Button "Share"

@@ -186,7 +186,7 @@ impl Terminal {
     /// Waits until a question can be answered, and returns the screen.
     #[track_caller]
     pub(crate) fn asks(&self) -> String {
-        self.shows("type y or yes and Enter")
+        self.shows("type y or yes, and press Enter")
     }
 
     /// Waits until the cursor stands at an empty prompt, which is the last row.

@@ -32,7 +32,7 @@ enum ChildError {
     NoChart(String),
     #[error("the chart `{0}` is refused by this build")]
     Refused(String),
-    #[error("the children are nested too deeply: {0}")]
+    #[error("child runs are nested too deeply: {0}")]
     TooDeep(#[from] NoRunId),
     #[error("the child waits for a person in `{0}`, but a child run cannot ask anyone")]
     Waits(String),

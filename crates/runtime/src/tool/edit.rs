@@ -40,13 +40,13 @@ impl Tool for EditTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Replaces a piece of a text file. `old` must stand there to the letter, and once. Line \
-             ends and the encoding are kept.",
+            "Replaces text in a file. `old` must match exactly, and in one place only. Line ends and \
+             the encoding are kept.",
             json!({
                 "path": words("The file, from the workspace's root."),
-                "old": words("The text to replace, with enough around it to be the only one."),
-                "new": schema::text("The text to put there."),
-                "all": flag("Replace every place where `old` stands."),
+                "old": words("The text to replace, with enough lines around it to be unique."),
+                "new": schema::text("The new text."),
+                "all": flag("Replace every occurrence of `old`."),
                 "digest": known_digest(),
             }),
             &["path", "old", "new"],

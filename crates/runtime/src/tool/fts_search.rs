@@ -1,4 +1,4 @@
-//! `context.fts_search`: the passages that fit a question best.
+//! `context.fts_search`: the passages that match a question best.
 
 use std::{path::Path, sync::PoisonError};
 
@@ -24,7 +24,7 @@ impl Tool for FtsSearchTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Finds the passages of the workspace's text files that fit a question best.",
+            "Finds the passages of the workspace's text files that match a question best.",
             json!({ "query": words("Words or a question.") }),
             &["query"],
         ))

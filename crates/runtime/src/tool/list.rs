@@ -28,7 +28,7 @@ impl Tool for ListTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Lists files and folders, without what .gitignore names. Folders end in `/`.",
+            "Lists files and folders, except those that .gitignore names. Folders end in `/`.",
             json!({
                 "path": text("The folder, from the workspace's root; the root if left out."),
                 "depth": number(1, "How many folders to go down; 3 if left out."),

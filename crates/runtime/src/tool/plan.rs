@@ -37,11 +37,11 @@ impl Tool for PlanTool {
             "properties": {
                 "description": {
                     "type": "string", "minLength": 1, "maxLength": 2000,
-                    "description": "What is done in it, and how one sees that it is done.",
+                    "description": "The work of this phase, and how to see that it is done.",
                 },
                 "expected_minutes": {
                     "type": "integer", "minimum": 1, "maximum": 10_000,
-                    "description": "How long it should take.",
+                    "description": "The expected duration in minutes.",
                 },
             },
             "required": ["description"],
@@ -49,12 +49,11 @@ impl Tool for PlanTool {
         });
         Some(spec(
             PLAN_TOOL,
-            "Puts a plan to the person, as an enumerated list of phases in the order in which they \
-             are done, and waits for a yes. Propose one before work of several steps, and not for \
-             small things.",
+            "Shows the person a plan, a numbered list of phases in order, and waits for approval. \
+             Propose a plan before work of several steps, but not for small tasks.",
             json!({ "phases": {
                 "type": "array", "minItems": 1, "maxItems": 64, "items": phase,
-                "description": "The phases, the first one first.",
+                "description": "The phases, in order.",
             } }),
             &["phases"],
         ))
@@ -90,16 +89,16 @@ impl Tool for PlanTool {
 pub(crate) fn phase_complete() -> ToolSpec {
     spec(
         PHASE_COMPLETE,
-        "Says that the open phase is over. A success is not believed while the last tests failed.",
+        "Ends the open phase. A success is rejected while the last tests failed.",
         json!({
-            "success": { "type": "boolean", "description": "Whether it did what it was for." },
+            "success": { "type": "boolean", "description": "Whether the phase reached its goal." },
             "phase": {
                 "type": "integer", "minimum": 1,
-                "description": "The phase that is meant; the open one if it is left out.",
+                "description": "The number of the phase; the open one if left out.",
             },
             "blockers": {
                 "type": "array", "items": { "type": "string" },
-                "description": "What stood in the way, where it did not.",
+                "description": "What prevented success.",
             },
         }),
         &["success"],

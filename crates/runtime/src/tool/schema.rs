@@ -40,7 +40,9 @@ pub(super) fn number(least: u64, about: &str) -> Value {
 /// Returns the schema of the digest that a file must still have.
 #[cfg(feature = "tools")]
 pub(super) fn known_digest() -> Value {
-    text("The digest that was given last as the file's content, if it must not have changed since.")
+    text(
+        "The last digest of the file that you were shown, if the file must not have changed since.",
+    )
 }
 
 /// Returns a tool that takes these arguments and no others.

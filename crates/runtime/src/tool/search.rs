@@ -37,11 +37,11 @@ impl Tool for SearchTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Finds lines by a regular expression, without files that .gitignore names.",
+            "Finds lines that match a regular expression, except in files that .gitignore names.",
             json!({
                 "query": words("The pattern, in Rust's regex syntax."),
-                "literal": flag("Take the query as plain text."),
-                "ignore_case": flag("Take capital and small letters as the same."),
+                "literal": flag("Treat the query as plain text."),
+                "ignore_case": flag("Ignore upper and lower case."),
                 "path": text("The folder or file to search; the whole workspace if left out."),
                 "glob": text("Which files, such as `*.rs` or `src/**/*.toml`."),
             }),

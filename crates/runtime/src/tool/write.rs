@@ -33,10 +33,10 @@ impl Tool for WriteTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Writes a whole file, and makes the folders above it.",
+            "Writes a whole file, and creates missing folders.",
             json!({
                 "path": words("The file, from the workspace's root."),
-                "content": text("All that it shall hold."),
+                "content": text("The whole content of the file."),
                 "digest": known_digest(),
             }),
             &["path", "content"],

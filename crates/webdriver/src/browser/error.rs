@@ -158,10 +158,10 @@ pub enum BrowserError {
     #[error("it was pressed, but the result is unknown: {0}")]
     Unsure(Box<Self>),
     /// A control may have been pressed before a crash, and an attached browser keeps no record.
-    #[error("whether it was pressed is unknown: an attached browser does not record it")]
+    #[error("it is unknown whether it was pressed: an attached browser does not record that")]
     Unrecorded,
     /// A control was pressed before a crash, and the page after it is unclear.
-    #[error("the run was interrupted right afterwards, and the site may have the form")]
+    #[error("the run was interrupted right afterwards, and the site may have received the form")]
     Unseen,
     /// The caller wanted it to end.
     #[error("interrupted")]

@@ -116,7 +116,7 @@ impl Browser {
         if let Err(error) =
             self.raw("keeping the focus", || self.client.issue_cmd(post.clone())).await
         {
-            tracing::debug!(%error, "the page may lose the focus with its window");
+            tracing::debug!(%error, "the page may lose the focus when its window does");
         }
     }
 

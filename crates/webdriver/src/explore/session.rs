@@ -229,7 +229,7 @@ impl DeviceSession {
             file?.write_all(&bytes()?)?;
             fs::rename(&beside, &path)
         });
-        written.inspect_err(|error| tracing::debug!(%error, name, "a screen is not kept")).is_ok()
+        written.inspect_err(|error| tracing::debug!(%error, name, "a screen was not saved")).is_ok()
     }
 }
 

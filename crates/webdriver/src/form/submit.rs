@@ -56,7 +56,7 @@ impl Tool for SubmitTool {
             None => String::new(),
         };
         // The label is the page's own word; the site is what the browser says.
-        let (site, to) = (more("origin", "at"), more("target", "it goes to"));
+        let (site, to) = (more("origin", "at"), more("target", "it is sent to"));
         let changed = more("changed", "asked again, because the page has changed:");
         let label = view.line(arguments.text("label")?);
         Some(format!("{SUBMIT_TOOL}: {does}{site}\npress `{label}`{to}{changed}"))
@@ -102,7 +102,7 @@ mod tests {
         submit["target"] = json!("https://b.test");
         submit["changed"] = json!("`Send` says `Apply` now");
         let told = format!(
-            "{told}\nit goes to https://b.test\nasked again, because the page has changed: \
+            "{told}\nit is sent to https://b.test\nasked again, because the page has changed: \
              `Send` says `Apply` now"
         );
         check(&submit, &told);

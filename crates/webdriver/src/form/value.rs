@@ -54,5 +54,5 @@ pub(super) fn facts(file: &Path, called: &[String]) -> Result<String, TaskError>
     if told.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!("\n\nWhat is known of the person:\n{told}"))
+    Ok(format!("\n\nFacts about the person:\n{told}"))
 }

@@ -138,7 +138,7 @@ fn budget_that_interrupts_work_is_named() {
     assert_eq!(error.kind, TurnErrorKind::Budget);
     assert_eq!(
         error.message,
-        "the limit of 1 model call is reached; a new message starts it anew (`--budget \
+        "the limit of 1 model call is reached; a new message gets the full limit again (`--budget \
          model_calls=…` sets another)"
     );
 }
@@ -160,9 +160,12 @@ fn a_configuration_that_makes_no_sense_is_refused_with_a_reason() {
         (json!({"limits": {"context_tokens": 10}}), "`limits.context_tokens` is 10"),
         (json!({"limits": {"keep_turns": 0}}), "`limits.keep_turns` is 0"),
         (json!({"limits": {"turns": 1}}), "unknown field `turns`"),
-        (json!({"tools": ["read", " "]}), "empty name at place 1"),
+        (json!({"tools": ["read", " "]}), "`tools[1]` is empty"),
         (json!({"tools": ["read", "read"]}), "`read` twice"),
-        (json!({"instructions": [{"source": "", "text": "x"}]}), "no `source` at place 0"),
+        (
+            json!({"instructions": [{"source": "", "text": "x"}]}),
+            "`instructions[0]` has no `source`",
+        ),
         (json!({"instructions": [{"source": "A", "text": long}]}), "half of"),
     ];
     for (config, words) in rows {

@@ -104,7 +104,7 @@ fn a_change_that_failed_half_way_is_still_a_change() {
 fn a_configuration_that_makes_no_sense_is_refused_with_a_reason() {
     let rows = [
         (json!({"phase": []}), "unknown field `phase`"),
-        (json!({"tests": ["cargo test", ""]}), "`tests` has an empty command at place 1"),
+        (json!({"tests": ["cargo test", ""]}), "`tests[1]` is empty"),
         (json!({"phases": [{"description": ""}]}), "phase 1 of the plan has no `description`"),
         (json!({"limits": {"keep_turns": 5000}}), "`limits.keep_turns` is 5000"),
     ];

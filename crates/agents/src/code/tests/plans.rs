@@ -79,7 +79,7 @@ fn invalid_plan_is_rejected_without_a_prompt() {
     driver.answer_last(result(true, false, "approved"));
     assert!(told(&driver).contains("one plan at a time"));
     proposes(&mut driver, vec![plan(two_phases())]);
-    assert!(told(&driver).contains("there is a plan already"));
+    assert!(told(&driver).contains("there is already a plan"));
     assert_eq!(driver.run.data.plan.phases.len(), 2);
 }
 
@@ -129,7 +129,10 @@ fn a_claim_ends_with_the_turn_that_it_was_made_in() {
     driver.say("ok");
     assert_eq!(driver.ended(), None, "nobody said that it is over");
     assert_eq!(driver.run.data.plan.current(), Some(1));
-    assert!(notes(&driver.run.data).contains(&"The phase is still open: its end was not taken."));
+    assert!(
+        notes(&driver.run.data)
+            .contains(&"The phase is still open: the claim that it is over was not accepted.")
+    );
     // The model may claim it again.
     proposes(&mut driver, vec![over(true)]);
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));

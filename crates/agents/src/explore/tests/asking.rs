@@ -57,7 +57,7 @@ fn model_gets_equal_candidates_as_the_numbered_list() {
         "4. back",
     ];
     assert_eq!(shown, expected);
-    assert!(question(&driver).starts_with("What is looked for: open settings\n"));
+    assert!(question(&driver).starts_with("Goal: open settings\n"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn first_page_without_fields_is_not_a_form() {
         assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
         assert_eq!(driver.run.data.trouble.as_deref(), Some(says));
         let next = driver.run.data.next.as_deref();
-        assert_eq!(next, Some("`pointsman fields https://a.test/apply`"));
+        assert_eq!(next, Some("check the page with `pointsman fields https://a.test/apply`"));
     }
     // A page that is missing or broken is none, whatever it asks; one that wants a log-in is.
     for (status, state) in [(404, "error"), (500, "error"), (401, "fill"), (403, "fill")] {

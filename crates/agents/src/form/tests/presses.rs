@@ -140,7 +140,7 @@ fn unknown_press_is_reported_as_unknown() {
     let mut driver = pressing();
     driver.answer_last(fault(FaultClass::Timeout));
     let wanted = format!(
-        "Whether `Next` was pressed is unknown: the site may have the filled-in values. {LOOK}"
+        "It is unknown whether `Next` was pressed: the site may have the filled-in values. {LOOK}"
     );
     assert!(end(&driver).starts_with(&wanted), "{}", end(&driver));
     // A host that touches no other site has pressed nothing.

@@ -145,7 +145,7 @@ fn report_of_an_unsent_form_says_what_to_do_next() {
     driver.report(super::controls(vec![control("Send")]));
     let unfinished = "Not finished: only you can fill `I AGREE`, which is required.\n\
                       Not pressed: `Send`\n\
-                      Next: an answer for `I AGREE` in the profile, or `--visible`.";
+                      Next: add an answer for `I AGREE` to the profile, or use `--visible`.";
     assert_eq!(end(&driver).as_deref(), Some(unfinished));
     // There is nothing to press.
     let mut driver = super::at_fill(vec![name()]);
@@ -157,7 +157,7 @@ fn report_of_an_unsent_form_says_what_to_do_next() {
     driver.report(super::answered("one", 404));
     driver.report(FormReport::Fields(vec![]));
     let none = "Stopped at page 1: the page shows no form (HTTP 404).\n\
-                Next: `pointsman fields https://a.test/apply`.";
+                Next: check the page with `pointsman fields https://a.test/apply`.";
     assert_eq!(end(&driver).as_deref(), Some(none));
 }
 

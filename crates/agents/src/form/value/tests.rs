@@ -305,7 +305,7 @@ fn text_yields_to_the_field_and_values_do_not() {
         FieldKind::Email,
         "5 characters at most",
     );
-    refuse(&line(FieldKind::None), "\0\u{feff} ", FieldKind::None, "nothing to put in");
+    refuse(&line(FieldKind::None), "\0\u{feff} ", FieldKind::None, "the value is empty");
     check(&short(FieldKind::AdditionalName, 1), "Augusta", FieldKind::AdditionalName, "A");
     check(
         &matching(FieldKind::PostalCode, "[A-Z0-9]+"),

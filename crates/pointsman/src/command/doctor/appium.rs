@@ -31,7 +31,7 @@ pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
 fn server(url: &str, asked: Result<ServerStatus, DeviceError>, missing: bool) -> Check {
     match asked {
         Ok(ServerStatus { version, ready: true }) => {
-            let version = version.unwrap_or_else(|| "of an unknown version".into());
+            let version = version.unwrap_or_else(|| "unknown version".into());
             Check::ok("appium", format!("{version} at {url}"))
         }
         Ok(ServerStatus { .. }) => Check::warn(

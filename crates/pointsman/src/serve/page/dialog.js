@@ -39,8 +39,8 @@ export function askToken(why) {
         close(Boolean(field.value.trim()));
       },
     },
-    h("p", {}, why ?? "Reading needs no token on this machine; changes do. It stays in this tab and is forgotten with it."),
-    h("p", {}, "Make one in a terminal:"),
+    h("p", {}, why ?? "Reading needs no token on this machine; changes do. The token stays in this tab, and is forgotten when the tab closes."),
+    h("p", {}, "Create one in a terminal:"),
     h("pre", { tabindex: "0" }, "pointsman token create --role admin --page --expires 12h"),
     field,
     h("div", { class: "actions" }, token() ? button("Forget it", () => {

@@ -74,7 +74,7 @@ fn a_form_that_turns_to_another_site_when_it_is_sent_is_stopped() {
     assert_eq!(ran.code, Some(1), "{told}");
     assert!(told.contains("the form targets another site, http://ELSEWHERE"), "{told}");
     assert!(
-        told.contains("accepted the form is unknown"),
+        told.contains("it is unknown whether the site accepted the form"),
         "the page has heard of the click: {told}"
     );
     nothing_was_sent(&rig);

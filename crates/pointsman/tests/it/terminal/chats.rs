@@ -218,7 +218,7 @@ fn resume_takes_the_newest_other_conversation() {
     terminal.shows("Two.");
     terminal.prompts();
     terminal.keys("/resume\r");
-    terminal.shows("goes on with run");
+    terminal.shows("resumed run");
     terminal
         .until("the first one", |screen| screen.contents().matches("› hello there").count() == 2);
 }
@@ -238,7 +238,7 @@ fn slash_commands_work() {
     let shown = terminal.prompts();
     assert!(!shown.contains("propose_plan"), "`chat` is not offered it:\n{shown}");
     terminal.keys("/halp\r");
-    terminal.shows("there is no /halp");
+    terminal.shows("unknown command /halp");
     terminal.prompts();
     terminal.keys("hello\r");
     terminal.shows("One.");

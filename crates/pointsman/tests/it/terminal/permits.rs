@@ -144,7 +144,7 @@ fn a_dumb_terminal_is_asked_in_plain_lines() {
     assert!(shown.contains("a.txt"), "{shown}");
     let asked = |count: usize| {
         terminal.until("what can be answered", |screen| {
-            screen.contents().matches("type y or yes and Enter").count() == count
+            screen.contents().matches("type y or yes, and press Enter").count() == count
         })
     };
     terminal.keys("yes, but why?\r");

@@ -36,7 +36,7 @@ pub(super) fn give_up() -> io::Result<()> {
     if capabilities(None)? == none {
         return Ok(());
     }
-    Err(io::Error::other("capabilities cannot be given up"))
+    Err(io::Error::other("capabilities cannot be dropped"))
 }
 
 /// Being root, or becoming it, grants nothing; and none of that can be changed.

@@ -50,7 +50,10 @@ impl Browser {
                 return Err(BrowserError::Focus { selector: selector.into(), taker, typed });
             }
             if typed.framed {
-                self.notice(format!("the page moved the focus to {} after it", typed.taker));
+                self.notice(format!(
+                    "the page moved the focus to {} after it was filled",
+                    typed.taker
+                ));
             }
             return Ok(());
         }

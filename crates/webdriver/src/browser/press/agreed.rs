@@ -46,7 +46,7 @@ impl AgreedPage {
             return Some(format!("`{}` now says `{}`", asked.label, found.label));
         }
         if asked.origin != found.origin {
-            let to = found.origin.as_deref().unwrap_or("a page that it does not name");
+            let to = found.origin.as_deref().unwrap_or("an unknown page");
             return Some(format!("`{}` now leads to {to}", asked.label));
         }
         if asked != found {
