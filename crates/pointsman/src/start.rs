@@ -37,7 +37,7 @@ pub(crate) struct StartArgs {
     /// The plan for `code`: a TOML file or a numbered list.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Seed for retry jitter [default: random].
+    /// Seed for retry jitter [default: random] and for the choices of `explore` [default: 0].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]

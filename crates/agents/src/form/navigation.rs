@@ -225,7 +225,9 @@ fn last<'a>(usable: &[ClassedControl<'a>]) -> Result<Option<ClassedControl<'a>>,
             Pick::None => Err("several controls would send something".into()),
         },
         Pick::None => match usable.iter().find(|it| it.1 == ControlEffect::Delete) {
-            Some((control, _)) => Err(format!("`{}` would undo or delete", label(control))),
+            Some((control, _)) => {
+                Err(format!("`{}` would undo or delete something", label(control)))
+            }
             None => Ok(None),
         },
     }

@@ -281,15 +281,18 @@ impl FormData {
     fn end(&self) -> Vec<String> {
         let label = |label: &String| format!("`{}`", text::line(label, 60));
         let labels = self.handed_over.iter().map(label).collect::<Vec<_>>().join(", ");
+        let were = if self.handed_over.len() == 1 { "was" } else { "were" };
         let why = self.why_handed_over.as_deref().unwrap_or_default();
         let mut lines = Vec::new();
         match self.ending {
             None => {}
             // Only what the agent did is known: a page may send by itself what it was given.
-            Some(Ending::Unsent) => lines.push(format!("{labels} was not pressed, as you asked.")),
+            Some(Ending::Unsent) => {
+                lines.push(format!("As you asked, {labels} {were} not pressed."))
+            }
             Some(Ending::NoMore) => lines.push("There is no control to press.".into()),
             Some(Ending::Denied) => {
-                lines.push(sentence(&format!("{labels} was not pressed:"), why));
+                lines.push(sentence(&format!("{labels} {were} not pressed:"), why));
             }
             Some(Ending::Unsafe) => lines.push(sentence("Not finished:", why)),
         }

@@ -117,7 +117,10 @@ fn join(room: &ChatSession<'_>, row: &RunRow) -> Result<OpenConversation, Error>
             let new = talk.run();
             vec![Line::of(
                 Ink::Dim,
-                &format!("run {} has ended ({how}); it continues as {new}", row.id),
+                &format!(
+                    "run {} has ended ({how}); the conversation continues in run {new}",
+                    row.id
+                ),
             )]
         }
         None => vec![Line::of(Ink::Dim, &format!("resumed run {}", row.id))],

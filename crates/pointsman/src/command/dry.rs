@@ -119,7 +119,7 @@ pub(super) fn show(
         let more = if approved.is_empty() { "" } else { ", and the tools of its MCP servers" };
         line(format!("  offered to the agent: {}{more}", offered.join(", ")));
     }
-    line("\nPermissions; the first matching rule decides:".into());
+    line("\nPermissions, checked from the top; the first match decides:".into());
     for rule in &rules {
         line(format!("  {rule}"));
     }

@@ -156,7 +156,7 @@ fn explained(reading: &PageReading, selector: &str) -> Result<String, Error> {
         let unsure = typing.best.first().is_some_and(|best| best.kind != FieldKind::None)
             && field.kind == FieldKind::None;
         let why = if unsure { "; too uncertain, so `none`" } else { "" };
-        lines.push(format!("kind: {}, by the model ({sure} %){why}", field.kind));
+        lines.push(format!("kind: {}, by the built-in classifier ({sure} %){why}", field.kind));
         lines.push(format!("the rules alone: {}", typing.rule));
         for best in &typing.best {
             let words = visible(&best.words.join(", "));

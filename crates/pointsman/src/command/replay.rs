@@ -86,7 +86,9 @@ impl Replay {
             if let Some(prompts) = prompts.filter(|it| *it > 0) {
                 what = format!("{what} and {}", counted(prompts, "prompt"));
             }
-            report::data(&format!("{what} replayed, byte for byte: in `{state}`\n"))?;
+            report::data(&format!(
+                "{what} replayed, identical byte for byte; the run is in `{state}`\n"
+            ))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -42,12 +42,12 @@ Examples:
 pub(crate) struct Reproduce {
     /// The exploration: an id, a unique prefix of one, or `last`.
     run: RunArgument,
-    /// How often to verify the shortest steps [default: 5; 20 if an action had different
-    /// results or the steps did not always work].
+    /// How many times to verify the shortest sequence of steps [default: 5; 20 if an action had
+    /// different results or the steps did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
-    /// Limit the actions in total: `actions=N` [default for each problem: 500, or 60 for each
-    /// action of its known steps, at most 3000].
+    /// Limit the actions for all problems together: `actions=N` [default: no total; each problem
+    /// gets 60 per action of its known steps, at least 500 and at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each problem into this folder.
@@ -60,7 +60,9 @@ pub(crate) struct Reproduce {
 
 fn budget(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix("actions=").and_then(|it| it.parse().ok());
-    number.filter(|it| *it > 0).ok_or_else(|| "write `actions=N` with a whole number from 1".into())
+    number
+        .filter(|it| *it > 0)
+        .ok_or_else(|| "write `actions=N` with a whole number of at least 1".into())
 }
 
 impl Reproduce {

@@ -26,11 +26,13 @@ use crate::{
 /// Run an agent to its end. Progress goes to standard error, the result to standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file with built-in jobs. Without
+AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that uses the built-in
+jobs. Without
 `--model`, `quote` answers: it is built in, asks no model, and quotes the passages that match.
 
 `form` fills a web form in a real browser from a profile. If `--model` or the settings name a model,
-that model writes text that the profile lacks. `form` sends nothing before you confirm.
+that model writes text that the profile lacks. `form` sends nothing before you confirm, unless you
+give `--submit yes`.
 
 `explore` tries every action of an app, on a device behind Appium or in a recording. The default of
 100 steps allows about twelve actions; `--budget actions=N` raises all limits to what N actions need.
@@ -65,7 +67,7 @@ Examples:
   pointsman run code - < task.md                           the goal is read from standard input
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
-5 stuck, 6 cancelled, 7 denied, or a step needs you, 8 chart refused, 10 store fault.")]
+5 stuck, 6 cancelled, 7 denied, or a step is left to you, 8 chart refused, 10 store fault.")]
 pub(crate) struct Run {
     /// A shipped agent, or a chart file.
     #[arg(value_name = "AGENT|CHART.toml")]

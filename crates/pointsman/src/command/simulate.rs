@@ -13,8 +13,8 @@ use crate::{
 /// Walk through a chart, given the outcome of each visit.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Give one name per visit: an outcome of the state's job, an awaited event, one of the
-kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Each
+Give one name per visit: an outcome of the state's job, an awaited event, an outcome
+that the kernel adds (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Each
 edge that is taken spends its budget. A used-up budget or an unknown name stops the walk;
 `rejected` reports it, and the exit code is 0.
 

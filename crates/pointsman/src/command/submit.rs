@@ -91,7 +91,7 @@ pub(super) struct QueueArgs {
     /// The concurrency key: keys take turns, and workers can limit each.
     #[arg(long, value_name = "KEY", help_heading = "Queue")]
     key: Option<String>,
-    /// The priority: each level counts as one minute of waiting.
+    /// The priority: each level moves the run ahead as if it had already waited a minute longer.
     #[arg(
         long,
         value_name = "N",

@@ -59,7 +59,7 @@ pub(crate) struct WorkerCommand {
     /// Exit when no queued run is ready or in progress.
     #[arg(long)]
     once: bool,
-    /// Time for runs in progress to finish when the worker is stopped.
+    /// How long to wait for calls in progress when the worker is stopped.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     drain: u64,
     /// Print a JSON line for every run that ends or fails.

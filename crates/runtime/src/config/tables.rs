@@ -317,7 +317,7 @@ fn attempts(value: &DeValue<'_>) -> Result<u16, String> {
 }
 
 fn distance(value: &DeValue<'_>) -> Result<u16, String> {
-    keys::up_to(value, 1, 65_535, "write a number of points from 1 to 65535")
+    keys::up_to(value, 1, 65_535, "write a number of device points from 1 to 65535")
 }
 
 fn optional(value: &DeValue<'_>) -> Result<OnOptional, String> {

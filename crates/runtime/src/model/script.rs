@@ -128,7 +128,7 @@ impl ModelScript {
         Err(match left.len() {
             0 => format!("{path} has ended: all {} turns were used", self.count),
             waiting => format!(
-                "{path} has no turn for this question: the `when` of {waiting} of {} turns does not match",
+                "{path} has no turn for this question: no unused turn has a matching `when` ({waiting} of {} unused)",
                 self.count
             ),
         })

@@ -326,7 +326,7 @@ impl StoreError {
             Self::ReadOnly { path } => {
                 format!("give write access to {} and its folder", path.display())
             }
-            Self::OnlyRead { .. } => "free some space, or give write access to it".into(),
+            Self::OnlyRead { .. } => "free some disk space, or make the journal writable".into(),
             Self::NotOurs { .. } => "choose another file; this one is unchanged".into(),
             Self::TooNew { .. } => "use the build that wrote it, or a later one".into(),
             Self::Tables { .. } => "it is damaged, or another build wrote it: restore a backup, use that build, or choose another file"

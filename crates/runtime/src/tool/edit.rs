@@ -162,7 +162,9 @@ fn planned(
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Err(ToolOutput::no("`old` and `new` are the same, and line ends are kept"));
+        return Err(ToolOutput::no(
+            "`old` and `new` are the same apart from line ends, which `edit` never changes",
+        ));
     }
     let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);

@@ -89,7 +89,7 @@ impl Tool for PlanTool {
 pub(crate) fn phase_complete() -> ToolSpec {
     spec(
         PHASE_COMPLETE,
-        "Ends the open phase. A success is rejected while the last tests failed.",
+        "Ends the open phase. Success is rejected if the last tests failed.",
         json!({
             "success": { "type": "boolean", "description": "Whether the phase reached its goal." },
             "phase": {

@@ -41,7 +41,8 @@ pub(super) fn number(least: u64, about: &str) -> Value {
 #[cfg(feature = "tools")]
 pub(super) fn known_digest() -> Value {
     text(
-        "The last digest of the file that you were shown, if the file must not have changed since.",
+        "The digest that you were last shown for this file. If given, the call fails when the file \
+         has changed since.",
     )
 }
 

@@ -67,7 +67,7 @@ pub(super) fn joined(policy: &SandboxPolicy, root: &Path) -> SandboxPolicy {
     let Found { read_only, variables, links } = find(&person, &cache, policy.network);
     let link = |(name, target): &(&str, PathBuf)| linked(&cache, name, target);
     if let Some(error) = links.iter().find_map(|it| link(it).err()) {
-        tracing::warn!(%error, cache = %cache.display(), "packages of a toolchain are not shown");
+        tracing::warn!(%error, cache = %cache.display(), "packages of a toolchain are not visible in the sandbox");
     }
     // Nothing is shown that a command could have put there.
     let written: Vec<PathBuf> = policy

@@ -30,7 +30,7 @@ pub enum BrowserError {
         source: io::Error,
     },
     /// The folder for a browser cannot be used.
-    #[error("cannot use {path} for a browser")]
+    #[error("cannot use {path} as the browser's folder")]
     Folder {
         /// Which.
         path: String,

@@ -130,7 +130,7 @@ impl DeviceSession {
         let Some(file) = &app.install_from else {
             let message = match app.version {
                 Some(version) => format!(
-                    "version {version} of {} is required: name a file to install with --app",
+                    "version {version} or later of {} is required: name a file to install with --app",
                     app.package
                 ),
                 None => format!(
@@ -151,7 +151,7 @@ impl DeviceSession {
             }
             (Some(found), Some(wanted)) if found < wanted => {
                 let message = format!(
-                    "{file} was installed, but {} has version {found} instead of {wanted}",
+                    "{file} was installed, but {} has version {found}; {wanted} or later is required",
                     app.package
                 );
                 Err(DeviceError::new(DeviceClass::InvalidArgument, message))

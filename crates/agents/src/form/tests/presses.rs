@@ -86,7 +86,7 @@ fn unpressed_control_is_reported_as_not_pressed() {
     // Whether a page sent data on its own (when a field was left) cannot be seen.
     let mut driver = filled(false);
     driver.report(surveyed("one", "d1", vec![control("Next")]));
-    assert_eq!(end(&driver), "`Next` was not pressed, as you asked.");
+    assert_eq!(end(&driver), "As you asked, `Next` was not pressed.");
     assert!(!driver.run.data.by_itself);
 }
 
@@ -107,7 +107,7 @@ fn automatic_navigation_is_reported() {
     // It shows the same form again.
     let mut driver = filled(false);
     driver.report(surveyed("one", "d2", vec![control("Send")]));
-    let wanted = format!("`Send` was not pressed, as you asked.\n{by_itself}");
+    let wanted = format!("As you asked, `Send` was not pressed.\n{by_itself}");
     assert_eq!(end(&driver), wanted);
     // It was reloaded once more, after the controls were listed.
     let mut driver = filled(false);

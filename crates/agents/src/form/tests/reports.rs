@@ -136,7 +136,7 @@ fn report_of_an_unsent_form_says_what_to_do_next() {
     let mut driver = super::at_fill_with(never, vec![name()]);
     fill(&mut driver);
     driver.report(super::controls(vec![control("Send")]));
-    let unsent = "`Send` was not pressed, as you asked.";
+    let unsent = "As you asked, `Send` was not pressed.";
     assert_eq!(end(&driver).as_deref(), Some(unsent));
     // Something is the person's.
     let agree = Field { required: true, ..field("I agree", FieldShape::Checkbox) };

@@ -33,7 +33,7 @@ fn help(top: usize, area: Rect, painter: &mut Painter<'_>) {
         HELP.iter().flat_map(|each| line(each).wrapped(inner.width.into())).collect();
     rows.push(Line::default());
     rows.extend(Line::of(Ink::Plain, FILTERS).wrapped(inner.width.into()));
-    rows.push(Line::of(Ink::Dim, "↑↓ scrolls, any other key closes"));
+    rows.push(Line::of(Ink::Dim, "↑↓ scroll, any other key closes"));
     let rows: Vec<Line> = rows.into_iter().skip(top).collect();
     painter.rows(inner, &rows);
 }

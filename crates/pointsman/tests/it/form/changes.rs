@@ -54,7 +54,9 @@ fn a_yes_from_outside_is_not_spent_on_another_label() {
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn a_yes_is_not_spent_on_another_page_or_another_site() {
-    for (name, words) in [("page", "would undo or delete"), ("target", "leads to another site")] {
+    for (name, words) in
+        [("page", "would undo or delete something"), ("target", "leads to another site")]
+    {
         let (rig, terminal) =
             asked_and_changed(&format!("changes-{name}"), &format!("changes?{name}"));
         terminal.keys(&format!("y{ENTER}"));

@@ -51,7 +51,7 @@ fn unobservable_sending_is_not_denied() {
         let ran = rig.fill(page, &["--submit", "never"]);
         let told = rig.told(&ran);
         assert!(!rig.site.delivery("/sent").is_empty(), "{page}: {told}");
-        let known = ["`Send` was not pressed, as you asked.", BY_ITSELF];
+        let known = ["As you asked, `Send` was not pressed.", BY_ITSELF];
         assert!(known.iter().any(|it| ran.out.contains(it)), "{page}: {told}");
         assert!(!ran.out.contains("Not sent"), "{page}: {told}");
     }

@@ -82,7 +82,7 @@ fn with_never_a_button_that_says_continue_is_not_pressed_either() {
     let rig = Rig::new("continue", ADA);
     let ran = rig.fill("continue", &["--submit", "never"]);
     assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
-    assert!(ran.out.contains("`Continue` was not pressed, as you asked."), "{}", ran.out);
+    assert!(ran.out.contains("As you asked, `Continue` was not pressed."), "{}", ran.out);
     assert!(rig.site.delivery("/sent").is_empty());
 }
 

@@ -24,7 +24,7 @@ pub enum FolderError {
         path: String,
     },
     /// It is inside, and not named from the root.
-    #[error("`{path}` is in the workspace: name it from there, as `{plain}`")]
+    #[error("`{path}` is in the workspace: use its relative path, `{plain}`")]
     Absolute {
         /// The path.
         path: String,

@@ -58,7 +58,9 @@ async fn turns_are_taken_in_order_and_when_they_fit() {
         assert_eq!(kind(&second), (FaultClass::RateLimited, true));
         assert_eq!(fault(&second).hint_ms, Some(40));
         let waits = model.ask(question("hello"), ProgressSink::none()).await;
-        assert!(fault(&waits).message.contains("the `when` of 1 of 3 turns does not match"));
+        assert!(
+            fault(&waits).message.contains("no unused turn has a matching `when` (1 of 3 unused)")
+        );
         let third = model.ask(question("the weather?"), ProgressSink::none()).await;
         assert_eq!(reply(&third).text, "It rains.");
         let over = fault(&model.ask(question("hello"), ProgressSink::none()).await);

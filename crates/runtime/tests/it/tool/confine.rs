@@ -118,10 +118,10 @@ fn absolute_path_inside_is_rejected_with_its_plain_name() {
     let path = desk.root.join("inside/./file");
     for (tool, arguments) in calls(path.to_str().expect("the path is UTF-8")) {
         let said = desk.refuses(tool, arguments);
-        assert!(said.contains("name it from there, as `inside/file"), "{tool}: {said}");
+        assert!(said.contains("use its relative path, `inside/file"), "{tool}: {said}");
     }
     let said = desk.refuses("list", json!({ "path": desk.root }));
-    assert!(said.ends_with("name it from there, as `.`"), "{said}");
+    assert!(said.ends_with("use its relative path, `.`"), "{said}");
 }
 
 #[test]

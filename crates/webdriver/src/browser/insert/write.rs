@@ -51,7 +51,7 @@ impl Browser {
             }
             if typed.framed {
                 self.notice(format!(
-                    "the page moved the focus to {} after it was filled",
+                    "the page moved the focus to {} after the field was filled",
                     typed.taker
                 ));
             }

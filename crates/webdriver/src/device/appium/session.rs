@@ -178,7 +178,7 @@ fn is_id(id: &str) -> bool {
 
 fn kept(path: &Path, done: std::io::Result<()>) -> Result<(), DeviceError> {
     done.map_err(|error| {
-        let message = format!("cannot keep the session in {}: {error}", path.display());
+        let message = format!("cannot save the session's record to {}: {error}", path.display());
         DeviceError::new(DeviceClass::Internal, message)
     })
 }

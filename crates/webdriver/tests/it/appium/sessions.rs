@@ -95,7 +95,7 @@ async fn a_session_that_cannot_be_written_down_is_not_left_open() {
     fs::write(&blocked, "").expect("file is writable");
     let device = kept(&stand_in, &blocked.join("RUN.json"));
     let error = device.open().await.expect_err("record cannot be written");
-    assert!(error.message.contains("cannot keep the session in"), "{error}");
+    assert!(error.message.contains("cannot save the session's record to"), "{error}");
     assert!(stand_in.model().session.is_none());
 }
 
