@@ -288,7 +288,7 @@ impl FormData {
             None => {}
             // Only what the agent did is known: a page may send by itself what it was given.
             Some(Ending::Unsent) => {
-                lines.push(format!("As you asked, {labels} {were} not pressed."))
+                lines.push(format!("As you asked, {labels} {were} not pressed."));
             }
             Some(Ending::NoMore) => lines.push("There is no control to press.".into()),
             Some(Ending::Denied) => {
