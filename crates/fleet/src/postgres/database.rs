@@ -123,7 +123,7 @@ impl Database {
             Ok(Err(error)) => match error.as_db_error() {
                 // A server that goes down may have committed before.
                 Some(said) if !is_last_word(said.severity()) => {
-                    return Err(Failure::Refused(error.into()));
+                    return Err(Failure::Refused(told(&error).into()));
                 }
                 _ => Failure::Unknown(told(&error)),
             },

@@ -58,7 +58,7 @@ impl Database {
         let failed = |error: tokio_postgres::Error| {
             let definite = error.as_db_error().is_some();
             let failure = if definite {
-                Failure::Refused(error.into())
+                Failure::Refused(told(&error).into())
             } else {
                 Failure::Unknown(told(&error))
             };
