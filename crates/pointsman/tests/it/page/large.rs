@@ -35,7 +35,11 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
     let run = long_run(&home);
     let rig = Rig::new(home, &[]);
     rig.open(&format!("/runs/{run}"));
-    let head = rig.server.json(&format!("/api/v1/runs/{run}"))["steps"].as_u64().expect("a number");
+    let detail = rig.server.json(&format!("/api/v1/runs/{run}"));
+    let head = detail["steps"].as_u64().expect("a number");
+    // An entry every 10 ms, and the last one resumes it.
+    assert!(detail["elapsed_ms"].as_u64() > Some(head * 9), "{detail}");
+    assert_eq!(detail["paused"], json!(false));
     assert!(head >= ENTRIES as u64, "{head}");
     // The server reads the journal once, and the page says how far it is.
     rig.wait(&format!(
