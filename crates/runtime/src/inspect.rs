@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    driver::{Derived, DriveError, PackedRun, unread},
+    driver::{Derived, DriveError, Loaded, PackedRun, unread},
     engine::EngineError,
     observe::Question,
     session::program,
@@ -153,6 +153,11 @@ impl Inspector {
     /// Returns the run.
     pub const fn run(&self) -> &RunId {
         &self.run
+    }
+
+    /// Returns the run after the entry that was read last.
+    pub const fn loaded(&self) -> &Loaded {
+        self.fold.projector.loaded()
     }
 
     /// Returns the result so far, at the entry that was read last.

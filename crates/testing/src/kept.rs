@@ -9,13 +9,13 @@ use pointsman_kernel::{
     body::Body,
     effect::Effect,
     erased::AnyRun,
-    event::Event,
+    event::{Event, Pauser},
     id::{At, Digest, Seq},
     journal::Entry,
     run::Core,
 };
 use pointsman_runtime::{
-    driver::fold_each,
+    driver::{fold_each, listens},
     store::{
         Append, NewRun, Store,
         import::{self, Exported},
@@ -39,6 +39,26 @@ pub fn corpus(begin: &str) -> Vec<Exported> {
     paths.sort();
     let read = |path| import::read(fs::File::open(path).expect("the file opens"));
     paths.iter().map(|path| read(path).expect("it is an export")).collect()
+}
+
+/// Returns a run of at least this many entries: a conversation that is paused and resumed again and
+/// again, `pause N` at entry N + 1.
+///
+/// # Panics
+///
+/// Panics if the corpus has no conversation.
+pub fn long(agents: &Agents, entries: usize) -> Exported {
+    let mut run = WrittenRun::cut(agents, corpus("chat-01").remove(0), |program, core| {
+        listens(program, core) && !core.paused
+    });
+    while run.exported.lines.len() < entries {
+        let why = format!("pause {}", run.exported.lines.len());
+        run.write(Event::Paused { why, by: Some(Pauser::Person) });
+        run.write(Event::Resumed);
+    }
+    let mut exported = run.exported;
+    exported.goal = "A very long conversation".into();
+    exported
 }
 
 /// Writes an exported run into a store, where it is not a fork.

@@ -19,6 +19,7 @@ mod eval_screens;
 mod eval_tokens;
 mod filling;
 mod fleet;
+mod page;
 mod train;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -114,6 +115,8 @@ enum Bench {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// A run with a long journal on the page, beside a page that loads the journal whole.
+    Page(page::Options),
 }
 
 #[derive(Subcommand)]
@@ -202,6 +205,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Fleet(options)) => fleet::bench(&options),
         Command::Bench(Bench::Fields { dev }) => train::bench(dev),
         Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
+        Command::Bench(Bench::Page(options)) => page::bench(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::Eval(Eval::Forms(options)) => eval_forms::forms(&options),

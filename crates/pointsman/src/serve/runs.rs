@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use pointsman_kernel::{
+    agents::Program,
     chart::Disposition,
     id::Seq,
     view::{BudgetView, view},
 };
 use pointsman_runtime::{
+    driver::Loaded,
     entry::begun,
-    store::{Cursor, Filter, Page, QueueStatus, RunScope, StatusFilter},
+    store::{Cursor, Filter, Page, QueueStatus, RunRow, RunScope, StatusFilter},
     timeline::{TIMELINE_VERSION, Timeline, TimelineItem},
 };
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Server,
     extract::{Asked, Named},
+    open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
 };
@@ -28,6 +31,8 @@ use crate::{json_lines::asked, run_object::RunObject};
 /// Runs on a page where nothing is said, and at most.
 const PAGE: usize = 20;
 const MOST: usize = 1_000;
+/// Entries that are not read again for the moment that a page shows with the run.
+const FAR: u64 = 4_096;
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]
@@ -287,8 +292,6 @@ pub(super) async fn read_run(
     let run = run_id(&id)?;
     let row = server.store().run(&run).await?;
     let begun = begun(&**server.store(), &run).await?.and_then(|begun| begun.place);
-    let timeline =
-        Timeline::open(server.agents(), Arc::clone(server.store()), &run, row.seq).await?;
     let mut detail = RunDetail {
         row: RunObject::of(&row),
         paused: false,
@@ -300,17 +303,49 @@ pub(super) async fn read_run(
         error: None,
         place: begun.and_then(|place| serde_json::from_str(place.get()).ok()),
     };
-    if let (Some(loaded), Some(program)) = (timeline.loaded(), timeline.program()) {
-        let view = view(program, loaded.run.core());
-        detail.paused = view.paused && view.ended.is_none();
-        detail.elapsed_ms = view.now.0;
-        detail.budgets = view.budgets;
-        detail.questions = loaded.questions().iter().map(asked).collect();
-        detail.result = loaded.run.result();
-        detail.report = loaded.run.report().and_then(|report| report.read().ok());
-        detail.error = loaded.run.turn_error().and_then(|error| serde_json::to_value(error).ok());
+    if server.is_far_from_snapshot(&row).await? {
+        // The page asks for a moment next: the same reading serves both.
+        let inspector = loop {
+            if let Reached::Ready(inspector) = server.reach(&run, row.seq.next()).await? {
+                break inspector;
+            }
+        };
+        detail.fill(inspector.program(), inspector.loaded());
+    } else {
+        let store = Arc::clone(server.store());
+        let timeline = Timeline::open(server.agents(), store, &run, row.seq).await?;
+        if let (Some(loaded), Some(program)) = (timeline.loaded(), timeline.program()) {
+            detail.fill(program, loaded);
+        }
     }
     Ok(Json(detail))
+}
+
+impl Server {
+    /// Returns whether many entries must be read to know how a run stands, by an agent that is known
+    /// here: an imported run has no snapshot, and one of another build is not used.
+    async fn is_far_from_snapshot(&self, row: &RunRow) -> Result<bool, HttpProblem> {
+        let known = || self.agents().decls().iter().any(|decl| decl.name == &*row.agent);
+        if row.seq.0 < FAR || !known() {
+            return Ok(false);
+        }
+        let snapshot = self.store().snapshot(&row.id).await?.map_or(Seq(0), |it| it.seq);
+        Ok(row.seq.0.saturating_sub(snapshot.0) >= FAR)
+    }
+}
+
+impl RunDetail {
+    /// Adds what the fold of its journal says.
+    fn fill(&mut self, program: &Program, loaded: &Loaded) {
+        let view = view(program, loaded.run.core());
+        self.paused = view.paused && view.ended.is_none();
+        self.elapsed_ms = view.now.0;
+        self.budgets = view.budgets;
+        self.questions = loaded.questions().iter().map(asked).collect();
+        self.result = loaded.run.result();
+        self.report = loaded.run.report().and_then(|report| report.read().ok());
+        self.error = loaded.run.turn_error().and_then(|error| serde_json::to_value(error).ok());
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -188,3 +188,29 @@ fn run_ids_are_plain() {
         assert!(wrong.parse::<RunId>().is_err(), "{wrong}");
     }
 }
+
+#[tokio::test]
+async fn pages_are_found_again_after_a_run_was_written_anew() {
+    let folder = TempFolder::new("places");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 5).await;
+    for at in 0..600 {
+        store.write(script.next(&format!("entry {at}"))).await.expect("the entry is written");
+    }
+    let pages = |store: &SqliteStore| {
+        for after in [550, 300, 0, 255, 256, 511, 512] {
+            let page = store.reader().page(&script.run, Seq(after as u64), 20).expect("a page");
+            assert_eq!(page, script.lines[after..after + 20], "after {after}");
+        }
+    };
+    pages(&store);
+    pages(&store);
+    // Another run takes the place of its entries.
+    store.remove(&script.run).await.expect("the store answers").expect("it is removed");
+    Script::begin("other", &store, 6).await;
+    let mut again = Script::begin("one", &store, 5).await;
+    for at in 0..600 {
+        store.write(again.next(&format!("entry {at}"))).await.expect("the entry is written");
+    }
+    pages(&store);
+}

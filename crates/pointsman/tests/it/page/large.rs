@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use pointsman_kernel::event::{Event, Pauser};
-use pointsman_runtime::{driver::listens, store::SqliteStore};
-use pointsman_testing::kept::{WrittenRun, corpus, keep};
+use pointsman_runtime::store::SqliteStore;
+use pointsman_testing::kept::{keep, long};
 use serde_json::json;
 
 use super::rig::Rig;
@@ -18,16 +17,7 @@ const ELEMENTS: u64 = 2_000;
 /// Writes a run of many entries into the journal of a home, and returns it.
 fn long_run(home: &Home) -> String {
     let agents = pointsman_agents::all();
-    let mut run = WrittenRun::cut(&agents, corpus("chat-01").remove(0), |program, core| {
-        listens(program, core) && !core.paused
-    });
-    while run.exported.lines.len() < ENTRIES {
-        let why = format!("pause {}", run.exported.lines.len());
-        run.write(Event::Paused { why, by: Some(Pauser::Person) });
-        run.write(Event::Resumed);
-    }
-    let mut exported = run.exported;
-    exported.goal = "A very long conversation".into();
+    let exported = long(&agents, ENTRIES);
     let path = home.path("state/pointsman/journal.db");
     fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
@@ -45,7 +35,11 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
     let run = long_run(&home);
     let rig = Rig::new(home, &[]);
     rig.open(&format!("/runs/{run}"));
-    let head = rig.server.json(&format!("/api/v1/runs/{run}"))["steps"].as_u64().expect("a number");
+    let detail = rig.server.json(&format!("/api/v1/runs/{run}"));
+    let head = detail["steps"].as_u64().expect("a number");
+    // An entry every 10 ms, and the last one resumes it.
+    assert!(detail["elapsed_ms"].as_u64() > Some(head * 9), "{detail}");
+    assert_eq!(detail["paused"], json!(false));
     assert!(head >= ENTRIES as u64, "{head}");
     // The server reads the journal once, and the page says how far it is.
     rig.wait(&format!(

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     super::{RunId, RunRow, Snapshot, StoreDamage, StoreError},
-    Link, SqliteReader, artifact, chain,
+    Link, SqliteReader, artifact,
+    chain::{self, Places},
     checksum::{self, Checksum, Fixed, Tip, entry, unsigned},
     manifest::Manifest,
 };
@@ -48,8 +49,9 @@ impl SqliteReader {
         self.read(|connection| {
             let row = run(connection, id)?;
             let until = after.0.saturating_add(limit.try_into().unwrap_or(u64::MAX));
-            match lines_until(connection, &row, after, Seq(until)) {
+            match lines_until(connection, &row, Some(&self.places), after, Seq(until)) {
                 Err(StoreError::Damaged { .. }) if until < row.seq.0 => {
+                    self.places.forget(id);
                     let mut lines = lines(connection, &row, after)?;
                     lines.truncate(limit);
                     Ok(lines)
@@ -169,7 +171,7 @@ pub(super) fn lines(
     row: &RunRow,
     after: Seq,
 ) -> Result<Vec<String>, StoreError> {
-    lines_until(connection, row, after, row.seq)
+    lines_until(connection, row, None, after, row.seq)
 }
 
 /// Reads the lines after an entry, up to another one whose own checksum is checked where it is not the
@@ -177,6 +179,7 @@ pub(super) fn lines(
 fn lines_until(
     connection: &Connection,
     row: &RunRow,
+    places: Option<&Places>,
     after: Seq,
     until: Seq,
 ) -> Result<Vec<String>, StoreError> {
@@ -189,7 +192,7 @@ fn lines_until(
     let first = after.max(Seq(1));
     let mut lines = Vec::new();
     let mut wanted = (until >= row.seq).then_some(row.link);
-    chain::back_from(connection, row, until.min(row.seq), first, |seq, cells| {
+    chain::back_from(connection, row, places, until.min(row.seq), first, |seq, cells| {
         let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
         let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
         let digest = Digest::of(line.as_bytes());

@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{super::StoreError, SqliteOptions, schema};
+use super::{super::StoreError, SqliteOptions, chain::Places, schema};
 
 /// Reads a journal on the caller's own thread. A store reads so in the background; a program
 /// without a runtime of tasks does it itself.
@@ -28,13 +28,23 @@ pub struct SqliteReader {
     /// Whether it is closed; held by each read while it lasts.
     closed: RwLock<bool>,
     reads: AtomicU64,
+    pub(super) places: Places,
 }
 
 impl SqliteReader {
     pub(super) fn new(path: &Path, options: &SqliteOptions, ordered: bool) -> Self {
         let (busy, most) = (options.busy, options.readers);
-        let (idle, closed, reads) = (Mutex::default(), RwLock::default(), AtomicU64::new(0));
-        Self { path: path.into(), busy, most, frozen: false, ordered, idle, closed, reads }
+        Self {
+            path: path.into(),
+            busy,
+            most,
+            frozen: false,
+            ordered,
+            idle: Mutex::default(),
+            closed: RwLock::default(),
+            reads: AtomicU64::new(0),
+            places: Places::default(),
+        }
     }
 
     /// Reads from a file that cannot be written to.
