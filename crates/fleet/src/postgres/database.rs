@@ -9,8 +9,9 @@ use rustls::crypto::ring;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::timeout;
 use tokio_postgres::{
-    Config, Row,
+    Client, Config, Error as SqlError, Row,
     config::{Host, TargetSessionAttrs},
+    error::SqlState,
     types::{ToSql, Type},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -21,6 +22,8 @@ pub(super) type Params<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// How often a read is tried whose connection was lost: one that was idle may be dead by now.
 const READS: u32 = 3;
+/// How often a statement is run that the server undoes because of a deadlock.
+const RUNS: u32 = 5;
 
 /// A server that is asked.
 #[derive(Clone)]
@@ -115,10 +118,10 @@ impl Database {
         }
     }
 
-    /// Runs one statement, once.
+    /// Runs one statement, and again only if the server has undone it because of a deadlock.
     pub(super) async fn write(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Failure> {
         let connection = self.connection().await?;
-        let failure = match timeout(self.deadline, connection.query_typed(sql, params)).await {
+        let failure = match timeout(self.deadline, settled(&connection, sql, params)).await {
             Ok(Ok(rows)) => return Ok(rows),
             Ok(Err(error)) => match error.as_db_error() {
                 // A server that goes down may have committed before.
@@ -153,6 +156,19 @@ impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Database({})", self.name)
     }
+}
+
+/// Runs a statement until it is no longer undone because of a deadlock. A claim and a release can
+/// meet in one: each locks runs in an order of its own, and a claim locks a run before it sees that
+/// another worker was faster.
+async fn settled(client: &Client, sql: &str, params: Params<'_>) -> Result<Vec<Row>, SqlError> {
+    for _ in 1..RUNS {
+        match client.query_typed(sql, params).await {
+            Err(error) if error.code() == Some(&SqlState::T_R_DEADLOCK_DETECTED) => {}
+            answered => return answered,
+        }
+    }
+    client.query_typed(sql, params).await
 }
 
 /// Returns whether a connection ends with an error of this severity.

@@ -3,6 +3,7 @@
 mod changes;
 mod claims;
 mod conformance;
+mod deadlocks;
 mod leases;
 mod opening;
 mod protocol;
