@@ -83,3 +83,19 @@ async fn file(uri: axum::http::Uri, Path(name): Path<String>) -> Result<Response
         None => Err(no_such_path(uri).await),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module that is found only by reading another one delays the first screen.
+    #[test]
+    fn the_document_names_every_module() {
+        let document = include_str!("page/index.html");
+        for (name, ..) in FILES.iter().filter(|(_, kind, _)| *kind == SCRIPT) {
+            let preloaded = format!("<link rel=\"modulepreload\" href=\"/page/{name}\">");
+            let started = format!("<script type=\"module\" src=\"/page/{name}\">");
+            assert!(document.contains(&preloaded) || document.contains(&started), "{name}");
+        }
+    }
+}
