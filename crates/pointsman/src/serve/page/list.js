@@ -90,7 +90,7 @@ export class ListPage {
         this.tell();
       }
     } catch {
-      // The next scroll tries again.
+      // The next poll tries again.
     }
     this.loading = false;
   }
@@ -105,6 +105,7 @@ export class ListPage {
       this.rows = [...page.runs, ...rest];
       if (rest.length === 0) this.next = page.next;
       show(this.note);
+      if (this.list.drawn.has(this.list.count - 1)) this.more();
       if (JSON.stringify(this.rows.slice(0, PAGE)) === before) return;
       this.list.resize(Math.ceil(this.rows.length / BLOCK));
       for (const index of [...this.list.drawn.keys()]) this.list.refresh(index);

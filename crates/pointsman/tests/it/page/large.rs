@@ -11,6 +11,9 @@ use crate::home::Home;
 
 const ENTRIES: usize = 100_000;
 const RUNS: usize = 10_000;
+/// The number of runs that the list has loaded, by its heading.
+const COUNT: &str =
+    "parseInt(document.querySelector('.list-head .dim').textContent.replaceAll(',', ''), 10)";
 /// Elements in the document, for every view.
 const ELEMENTS: u64 = 2_000;
 
@@ -112,14 +115,17 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
     assert!(loaded.as_u64().unwrap_or(u64::MAX) < 300_000, "{loaded} bytes for the first screen");
     let mut seen = 0;
     while seen < RUNS {
-        rig.scroll(".runs", "it.scrollHeight");
-        rig.wait(&format!("parseInt(document.querySelector('.list-head .dim').textContent.replaceAll(',', ''), 10) > {seen}"));
-        let count = rig.script("return parseInt(document.querySelector('.list-head .dim').textContent.replaceAll(',', ''), 10)");
+        // The count is told before the list grows: scroll until that was seen.
+        rig.wait(&format!(
+            "(() => {{ const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
+            return {COUNT} > {seen}; }})()"
+        ));
+        let count = rig.script(&format!("return {COUNT}"));
         seen = usize::try_from(count.as_u64().unwrap_or(0)).unwrap_or(0);
         assert!(rig.elements() <= ELEMENTS, "{} elements after {seen} runs", rig.elements());
     }
-    rig.scroll(".runs", "it.scrollHeight");
     rig.wait(
-        "[...document.querySelectorAll('.row .goal')].some((it) => it.textContent === 'Goal 0')",
+        "(() => { const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
+        return [...document.querySelectorAll('.row .goal')].some((it) => it.textContent === 'Goal 0'); })()",
     );
 }
