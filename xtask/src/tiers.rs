@@ -10,7 +10,7 @@ use std::{
     io,
     path::Path,
     process::Command,
-    sync::mpsc,
+    sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
@@ -31,6 +31,8 @@ const BUILD_CAP: Duration = Duration::from_mins(40);
 const MODEL_SECONDS: &str = "20";
 /// Lines that are repeated at the end for a failed test.
 const FAILURE_LINES: usize = 40;
+/// How often a tier's output is printed.
+const FOLLOW: Duration = Duration::from_millis(100);
 /// A build elsewhere may hold cargo's lock meanwhile.
 const LIST_CAP: Duration = Duration::from_mins(10);
 
@@ -336,14 +338,17 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
     let built = if chosen.iter().any(|tier| tier.is_built()) { build(&chosen) } else { Ok(()) };
     let installed = installing.join();
     println!("built and installed in {:.1} s", started.elapsed().as_secs_f64());
-    let attempt = |tier: Tier, log: Option<&Path>| {
+    let attempt = |tier: Tier, log: &Path| {
         let started = Instant::now();
         let result = match &built {
             Err(why) if tier.is_built() => Err(anyhow!("{why:#}")),
             _ => installed.has(tier.needs()).and_then(|()| run(tier, &ourselves, log)),
         };
-        let failures = String::new();
-        TierResult { tier, took: started.elapsed(), result, failures }
+        let failures = match &result {
+            Err(_) if log.exists() => failures(&String::from_utf8_lossy(&fs::read(log)?)),
+            _ => String::new(),
+        };
+        Ok(TierResult { tier, took: started.elapsed(), result, failures })
     };
     let mut results = in_two_lanes(&chosen, attempt)?;
     results.sort_by_key(|it| chosen.iter().position(|tier| *tier == it.tier));
@@ -357,7 +362,7 @@ struct TierResult {
     tier: Tier,
     took: Duration,
     result: Result<()>,
-    /// What its failed tests said, if its output was kept: readers of a long log look at its end.
+    /// What its failed tests said: readers of a long log look at its end.
     failures: String,
 }
 
@@ -373,25 +378,22 @@ impl TierResult {
     }
 }
 
-/// Runs the tiers, those that mostly wait beside the others. Their output is shown once they have
-/// ended, so that the lines of two tiers never mix.
+/// Runs the tiers, those that mostly wait beside the others. The output of those is shown once they
+/// have ended, so that the lines of two tiers never mix.
 fn in_two_lanes(
     chosen: &[Tier],
-    attempt: impl Fn(Tier, Option<&Path>) -> TierResult + Sync,
+    attempt: impl Fn(Tier, &Path) -> Result<TierResult> + Sync,
 ) -> Result<Vec<TierResult>> {
     let (beside, front): (Vec<Tier>, Vec<Tier>) = chosen.iter().partition(|tier| tier.waits());
     let logs = Scratch::new()?;
     let log_of = |tier: Tier| logs.file(tier.name());
     let (ended, ends) = mpsc::channel();
-    let show = |mut it: TierResult| -> Result<TierResult> {
+    let show = |it: TierResult| -> Result<TierResult> {
         TierResult::announce(it.tier);
         let log = log_of(it.tier);
         if log.exists() {
             io::copy(&mut File::open(&log)?, &mut io::stdout())
                 .context("showing a tier's output")?;
-            if it.result.is_err() {
-                it.failures = failures(&String::from_utf8_lossy(&fs::read(log)?));
-            }
         }
         it.complain();
         Ok(it)
@@ -400,7 +402,7 @@ fn in_two_lanes(
         let (attempt, log_of) = (&attempt, &log_of);
         scope.spawn(move || {
             for tier in beside {
-                if ended.send(attempt(tier, Some(&log_of(tier)))).is_err() {
+                if ended.send(attempt(tier, &log_of(tier))).is_err() {
                     return;
                 }
             }
@@ -408,17 +410,40 @@ fn in_two_lanes(
         let mut results = Vec::new();
         for tier in front {
             TierResult::announce(tier);
-            let it = attempt(tier, None);
+            let log = log_of(tier);
+            let it = following(&log, || attempt(tier, &log))??;
             it.complain();
             results.push(it);
             for it in ends.try_iter() {
-                results.push(show(it)?);
+                results.push(show(it?)?);
             }
         }
         for it in ends {
-            results.push(show(it)?);
+            results.push(show(it?)?);
         }
         Ok(results)
+    })
+}
+
+/// Prints a file while something writes it.
+fn following<T>(log: &Path, write: impl FnOnce() -> T) -> Result<T> {
+    let mut shown = File::create_new(log).and_then(|_| File::open(log)).context("making a log")?;
+    let (ended, end) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let printing = scope.spawn(move || {
+            loop {
+                let last = end.recv_timeout(FOLLOW) != Err(RecvTimeoutError::Timeout);
+                io::copy(&mut shown, &mut io::stdout())?;
+                if last {
+                    return Ok::<_, io::Error>(());
+                }
+            }
+        });
+        let written = write();
+        drop(ended);
+        let printed = printing.join().map_err(|_| anyhow!("the printing thread panicked"))?;
+        printed.context("showing a tier's output")?;
+        Ok(written)
     })
 }
 
@@ -437,16 +462,14 @@ fn build(chosen: &[Tier]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a tier, and writes its output to a file if there is one.
-fn run(tier: Tier, ourselves: &Path, log: Option<&Path>) -> Result<()> {
+/// Runs a tier, and writes its output to a file.
+fn run(tier: Tier, ourselves: &Path, log: &Path) -> Result<()> {
     if tier == Tier::Properties {
         println!("{} properties", count(process::cargo(PROPERTIES), &[])?);
     }
     let mut command = tier.command(ourselves);
-    if let Some(log) = log {
-        let log = File::create(log).context("making the file of a tier's output")?;
-        command.stdout(log.try_clone()?).stderr(log);
-    }
+    let log = File::create(log).context("making the file of a tier's output")?;
+    command.stdout(log.try_clone()?).stderr(log);
     let ended = process::run(command, tier.cap()).context("starting a tier")?;
     match ended {
         process::ChildExit::Exited(status) if status.success() => Ok(()),
