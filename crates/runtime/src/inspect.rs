@@ -18,13 +18,14 @@ use pointsman_kernel::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::task::JoinHandle;
 
 use crate::{
     driver::{Derived, DriveError, Loaded, PackedRun, unread},
     engine::EngineError,
     observe::Question,
     session::program,
-    store::{RunId, Store},
+    store::{RunId, Store, StoreError},
     timeline::{Projector, TimelineItem, shown},
 };
 
@@ -111,11 +112,19 @@ pub struct Inspector {
     checkpoints: BTreeMap<Seq, Checkpoint>,
     every: u64,
     room: usize,
+    ahead: Option<Ahead>,
 }
 
 struct Fold {
     projector: Projector,
     taken: Vec<(Hop, u64)>,
+}
+
+/// Lines that are being read while those before them are folded.
+struct Ahead {
+    after: Seq,
+    most: usize,
+    reading: JoinHandle<Result<Vec<String>, StoreError>>,
 }
 
 struct Checkpoint {
@@ -133,7 +142,7 @@ impl Inspector {
         let program = Arc::new(program(agents, &*store, run).await?);
         let fold = Fold::start(&program, run);
         let (run, checkpoints) = (run.clone(), BTreeMap::new());
-        Ok(Self { store, run, program, fold, checkpoints, every: EVERY, room: ROOM })
+        Ok(Self { store, run, program, fold, checkpoints, every: EVERY, room: ROOM, ahead: None })
     }
 
     /// Sets the entries between two checkpoints, and the bytes that all of them may take. Beyond
@@ -183,15 +192,40 @@ impl Inspector {
         let missing = before.0.saturating_sub(self.seq().0);
         let most = usize::try_from(missing).unwrap_or(usize::MAX).min(most);
         if most > 0 {
-            let lines = self.store.page(&self.run, self.seq(), most).await?;
+            let lines = self.page(most).await?;
             if lines.is_empty() {
                 return Err(self.no_such(seq));
             }
+            self.read_ahead(before, lines.len());
             for line in &lines {
                 self.skip(line)?;
             }
         }
         Ok(self.seq() == before)
+    }
+
+    /// Returns this many lines after the entry that was read last; fewer only where there are no more.
+    async fn page(&mut self, most: usize) -> Result<Vec<String>, EngineError> {
+        if let Some(ahead) = self.ahead.take()
+            && (ahead.after, ahead.most) == (self.seq(), most)
+            && let Ok(lines) = ahead.reading.await
+        {
+            return Ok(lines?);
+        }
+        Ok(self.store.page(&self.run, self.seq(), most).await?)
+    }
+
+    /// Begins to read the next lines on the way to an entry, while those in hand are folded.
+    fn read_ahead(&mut self, to: Seq, in_hand: usize) {
+        let after = Seq(self.seq().0 + in_hand as u64);
+        let missing = usize::try_from(to.0.saturating_sub(after.0)).unwrap_or(usize::MAX);
+        let most = missing.min(in_hand);
+        if most == 0 {
+            return;
+        }
+        let (store, run) = (Arc::clone(&self.store), self.run.clone());
+        let reading = tokio::spawn(async move { store.page(&run, after, most).await });
+        self.ahead = Some(Ahead { after, most, reading });
     }
 
     /// Returns the run as it was right after an entry.
