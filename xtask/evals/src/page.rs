@@ -1,14 +1,17 @@
 //! `cargo xtask bench page`: a run with a long journal on the page, beside the same journal in a page
-//! that loads it whole.
+//! that loads it whole and in the page of `inspect_ai`; and the statistics of many runs.
 //!
 //! Each page is opened in a browser of its own, over a server that has just started. A page measures
 //! the time itself, from its own start.
 
 mod figures;
+mod inspect;
+mod statistics;
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Stdio,
     thread,
     time::{Duration, Instant},
 };
@@ -20,15 +23,17 @@ use pointsman_testing::{
     kept::{keep, long},
     site::{HttpReply, Site},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use xtask::server::{Ready, Server, free_port};
 
 use crate::{
+    components,
     place::{self, Scratch},
     program::{self, Home},
     webdriver::Browser,
 };
 use figures::{PageFigures, Sizes};
+use inspect::InspectView;
 
 /// Times that each page is opened.
 const TIMES: usize = 3;
@@ -66,6 +71,9 @@ pub(crate) fn bench(options: &Options) -> Result<bool> {
         Some(program) => program.clone(),
         None => program::build(!options.dev)?,
     };
+    let python = components::python_of_pages()?;
+    let statistics = statistics::measure(&program)?;
+    statistics.print();
     let mut all = Vec::new();
     for entries in &options.entries {
         eprintln!("writing a run of {entries} entries");
@@ -74,19 +82,22 @@ pub(crate) fn bench(options: &Options) -> Result<bool> {
         let home = Home::of(&program, &scratch.file(""), &place::cache()?)?;
         write(&home, &exported)?;
         let site = whole(&exported)?;
+        let inspect = InspectView::new(&python, &scratch, &exported)?;
         let mut sizes = Sizes::new(exported.lines.len());
         for _ in 0..TIMES {
             sizes.whole.push(loaded_whole(&site, exported.lines.len())?);
             sizes.ours.push(ours(&home, &exported)?);
+            sizes.inspect.push(inspect.visit()?);
         }
         sizes.print();
         all.push(sizes);
     }
     if let Some(file) = &options.json {
-        let figures: Value = all.iter().map(Sizes::json).collect();
+        let sizes: Value = all.iter().map(Sizes::json).collect();
+        let figures = json!({ "runs": sizes, "statistics": statistics.json() });
         fs::write(file, figures.to_string()).context("writing the figures")?;
     }
-    Ok(figures::print_limits(&all))
+    Ok(figures::print_limits(&all, &statistics))
 }
 
 /// Writes a run into the journal of a home.
@@ -114,22 +125,19 @@ fn loaded_whole(site: &Site, head: usize) -> Result<PageFigures> {
     let mut page = OpenPage::open(&site.url(""))?;
     let mut figures = PageFigures { first: page.until(&seen(head))?, ..PageFigures::default() };
     let middle = head / 2;
-    figures.step = page.timed(
+    figures.step = Some(page.timed(
         &format!("document.querySelector('[data-seq=\"{middle}\"]').scrollIntoView()"),
         "true",
-    )?;
+    )?);
     let find = "window.hits = window.entries.filter((it) => \
         JSON.stringify(it).toLowerCase().includes('pause 777')).length";
-    figures.find = page.timed(find, "window.hits > 0")?;
+    figures.find = Some(page.timed(find, "window.hits > 0")?);
     page.rest(&mut figures)?;
     Ok(figures)
 }
 
 fn ours(home: &Home, exported: &Exported) -> Result<PageFigures> {
-    let port = free_port()?;
-    let mut command = home.child(["serve", "--listen", &format!("127.0.0.1:{port}")]);
-    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-    let server = Server::start(command, port, Ready::Answers("/"), LISTENS)?;
+    let server = serve(home)?;
     let head = exported.lines.len();
     let mut page = OpenPage::open(&format!("{}/runs/{}", server.url(), exported.run))?;
     let drawn = format!("{} && document.querySelector('.state.now')", seen(head));
@@ -143,13 +151,20 @@ fn ours(home: &Home, exported: &Exported) -> Result<PageFigures> {
         "document.querySelector('.entry.selected')?.dataset.seq === '{middle}' && document\
          .querySelector('.now-line').textContent.replaceAll(',', '').startsWith('Entry {middle}')"
     );
-    figures.step = page.timed(&step, &stepped)?;
+    figures.step = Some(page.timed(&step, &stepped)?);
     let find = "const it = document.querySelector('.find input'); it.value = 'pause 777'; \
                 it.form.requestSubmit()";
     let found = "/ of [\\d,]+$/.test(document.querySelector('.place').textContent)";
-    figures.find = page.timed(find, found)?;
+    figures.find = Some(page.timed(find, found)?);
     page.rest(&mut figures)?;
     Ok(figures)
+}
+
+fn serve(home: &Home) -> Result<Server> {
+    let port = free_port()?;
+    let mut command = home.child(["serve", "--listen", &format!("127.0.0.1:{port}")]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Server::start(command, port, Ready::Answers("/"), LISTENS)
 }
 
 fn seen(seq: usize) -> String {

@@ -30,8 +30,8 @@ pub use self::{
         tests as npm,
     },
     python::{
-        Python, benches as python_of_benches, fleet as python_of_fleet, http, spans,
-        tests as python, typos,
+        Python, benches as python_of_benches, fleet as python_of_fleet, http,
+        pages as python_of_pages, spans, tests as python, typos,
     },
 };
 

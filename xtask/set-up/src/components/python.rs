@@ -24,6 +24,8 @@ const FLEET: [&str; 4] = [
     "dbos==3.3.0",
     "psycopg[binary,pool]==3.3.8",
 ];
+/// A framework whose logs have a page.
+const PAGES: [&str; 1] = ["inspect-ai==0.3.285"];
 /// A fuzzer of HTTP interfaces, what the examples in Python need, and a reader of metrics.
 const HTTP: [&str; 4] = [
     "schemathesis==4.32.5",
@@ -48,7 +50,12 @@ pub struct Python {
 impl Python {
     /// Returns the program.
     pub fn program(&self) -> PathBuf {
-        self.folder.join("bin").join("python")
+        self.tool("python")
+    }
+
+    /// Returns a program that came with a package.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.folder.join("bin").join(name)
     }
 
     /// Returns the weights of the weak model.
@@ -63,7 +70,7 @@ impl Python {
 
 /// Makes sure of what tests need: a server for models, and the weak model.
 pub fn tests() -> Result<Python> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "tests", &TESTS)?;
     weights(&python)?;
     Ok(python)
@@ -71,43 +78,51 @@ pub fn tests() -> Result<Python> {
 
 /// Makes sure of what benchmarks need.
 pub fn benches() -> Result<Python> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "benches", &BENCHES)?;
     Ok(python)
 }
 
 /// Makes sure of what the benchmark of fleets needs.
 pub fn fleet() -> Result<Python> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "fleet", &FLEET)?;
+    Ok(python)
+}
+
+/// Makes sure of what the benchmark of the page needs, in an environment of its own: its packages are
+/// many, and other versions than those of the tests.
+pub fn pages() -> Result<Python> {
+    let python = environment("pages")?;
+    packages(&python, "pages", &PAGES)?;
     Ok(python)
 }
 
 /// Makes sure of what tests of the HTTP server need.
 pub fn http() -> Result<Python> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "http", &HTTP)?;
     Ok(python)
 }
 
 /// Makes sure of what a receiver of spans needs.
 pub fn spans() -> Result<Python> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "spans", &SPANS)?;
     Ok(python)
 }
 
 /// Makes sure of the spelling checker, and returns its path.
 pub fn typos() -> Result<PathBuf> {
-    let python = environment()?;
+    let python = environment("python")?;
     packages(&python, "typos", &TYPOS)?;
-    Ok(python.folder.join("bin").join("typos"))
+    Ok(python.tool("typos"))
 }
 
-fn environment() -> Result<Python> {
+fn environment(name: &str) -> Result<Python> {
     debian::ensure(&["python3", "python3-venv"])?;
     let cache = place::cache()?;
-    let python = Python { folder: cache.join("python"), models: cache.join("models") };
+    let python = Python { folder: cache.join(name), models: cache.join("models") };
     // Ticked off when all of it is there: one that was cut short has no pip.
     let list = List::new(&python.folder, "environment", &["venv"]);
     if !list.is_there() {
