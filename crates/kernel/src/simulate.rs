@@ -98,7 +98,7 @@ impl<'c> Walker<'c> {
             let routes: Vec<String> =
                 state.routes().iter().map(|route| format!("`{}`", route.name())).collect();
             return Err(format!(
-                "state `{}` cannot end in it; its outcomes are {}",
+                "state `{}` has no such outcome; its outcomes are {}",
                 state.name(),
                 routes.join(", ")
             ));

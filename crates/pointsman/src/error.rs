@@ -109,7 +109,7 @@ pub(crate) enum Error {
         path: String,
     },
     /// No such code.
-    #[error("no code is called `{code}`")]
+    #[error("no error code is called `{code}`")]
     NoSuchCode {
         /// The requested code.
         code: String,

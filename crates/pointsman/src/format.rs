@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use chrono::{Local, TimeZone as _};
+use pointsman_kernel::chart::Charge;
 pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
 
 /// Returns rows under their heads. The last column is a text of any length, cut to what a terminal
@@ -53,6 +54,19 @@ pub(crate) fn grouped(number: u64) -> String {
 pub(crate) fn counted(number: u64, what: &str) -> String {
     let many = if number == 1 { "" } else { "s" };
     format!("{} {what}{many}", grouped(number))
+}
+
+/// Writes by how much a limit was raised: `granted 2 more model calls`.
+pub(crate) fn granted(charge: Charge, amount: u64) -> String {
+    let what = match charge {
+        Charge::Time => return format!("granted {} more time", duration(amount)),
+        Charge::Money => return format!("granted {} more money", money(amount)),
+        Charge::OutsideApp => {
+            return format!("granted {} outside the app", counted(amount, "more action"));
+        }
+        other => other.name().replace('_', " "),
+    };
+    format!("granted {}", counted(amount, &format!("more {what}")))
 }
 
 /// Writes milliseconds in the two largest units that fit.

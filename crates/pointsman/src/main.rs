@@ -71,7 +71,7 @@ Examples:
   pointsman run research \"Where is the loop rule proved?\"
   pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
   pointsman show last                        what the newest run did, step by step
-  pointsman watch                            all runs on a full screen, live
+  pointsman watch                            all runs, full-screen and live
   pointsman check form                       a shipped agent
   pointsman check my-agent.toml --json       your own chart
   pointsman graph research --format mermaid

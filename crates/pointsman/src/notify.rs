@@ -160,18 +160,20 @@ pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
 fn unanswered(question: &Question) -> String {
     let effect = question.effect;
     let again = question.is_again();
-    let known = if again { format!("{AGAIN} ") } else { String::new() };
+    let repeat = format!("may the agent repeat this call? {AGAIN}");
     match &question.asks {
         QuestionKind::Call { call, .. } if !fits_a_line(call) => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
-            let may = if again { "May it repeat this call?" } else { "may it call this?" };
-            format!("question {effect}: {known}{may}{}", lines.concat())
+            let may = if again { &*repeat } else { "may the agent make this call?" };
+            format!("question {effect}: {may}{}", lines.concat())
+        }
+        QuestionKind::Call { .. } if again => {
+            format!("question {effect}: {repeat}\n  {}", asked(question))
         }
         QuestionKind::Call { .. } => {
-            let may = if again { "May it repeat" } else { "may it call" };
-            format!("question {effect}: {known}{may} {}?", asked(question))
+            format!("question {effect}: may the agent call {}?", asked(question))
         }
         QuestionKind::Plain(text) => {
             format!("question {effect}: {}", format::folded(&format::visible(text)))

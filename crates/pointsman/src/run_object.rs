@@ -18,7 +18,7 @@ pub(crate) struct RunObject {
     goal: Box<str>,
     /// When it was created, in milliseconds since 1970.
     created_ms: u64,
-    /// Its entries.
+    /// How many entries it has.
     steps: u64,
     /// Its state.
     state: Box<str>,
@@ -26,7 +26,7 @@ pub(crate) struct RunObject {
     disposition: Option<Box<str>>,
     /// The process that drives it.
     owner: Option<Box<str>>,
-    /// Its key in the queue.
+    /// Its concurrency key.
     key: Option<Box<str>>,
     /// How it waits in the queue: `ready`, `waiting`, `leased` or `quarantined`.
     queue: Option<&'static str>,

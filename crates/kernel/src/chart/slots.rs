@@ -102,7 +102,7 @@ impl<'a> Slots<'a> {
         let fills = self.states.iter().filter_map(|uses| uses.fills.as_ref());
         for slot in self.draft.slots.iter().map(|(slot, _)| slot).chain(fills) {
             if !template::is_name(slot) {
-                let message = format!("`{}` is not a name for a slot", **slot);
+                let message = format!("`{}` is not a valid name for a slot", **slot);
                 let hint = "use lower-case letters, digits and underscores";
                 found.add(Code::BadValue, slot.span, message, hint);
             }

@@ -39,7 +39,7 @@ pub(super) fn session(error: &SessionError) -> Error {
         SessionError::Store(store) | SessionError::Drive(DriveError::Store(store)) => store.hint(),
         SessionError::Chart { .. } => Some("use the build that started it".into()),
         SessionError::Held { .. } => {
-            Some("close it there, or wait until the other program releases it".into())
+            Some("close it there, or wait until that process releases it".into())
         }
         _ => None,
     };
@@ -49,7 +49,7 @@ pub(super) fn session(error: &SessionError) -> Error {
 /// Says what is wrong and what to do next, in one message, because that is what editors show.
 pub(super) fn hinted(why: &str, hint: Option<&str>) -> Error {
     match hint {
-        Some(hint) => failed(&format!("{why}. {hint}")).data(json!({ "hint": hint })),
+        Some(hint) => failed(&format!("{why}; {hint}")).data(json!({ "hint": hint })),
         None => failed(why),
     }
 }

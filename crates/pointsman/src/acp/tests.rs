@@ -327,7 +327,7 @@ fn bad_input_is_rejected_with_the_reason() {
         assert_snapshot!(said.join("\n"), @r#"
         -32602 `cwd` must be an absolute path, not `work`
         -32602 `cwd` must be a folder, and /no/such/folder is not
-        -32603 the folder is locked. unlock it
+        -32603 the folder is locked; unlock it
         -32602 the MCP server `old` uses `sse`, which is not supported: use `http` or `stdio`
         -32002 there is no session `nobody`: start a new one
         -32002 there is no session `0nobody`: start a new one

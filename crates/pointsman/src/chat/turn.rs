@@ -259,7 +259,7 @@ fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
             (Ink::Bad, message.map(|why| format!("budget: {why}")), next)
         }
         _ => {
-            let next = "Send it again to retry, or leave and choose another `--model`.";
+            let next = "Send the message again, or leave and choose another `--model`.";
             (Ink::Bad, message.map(|why| format!("no answer: {why}")), next)
         }
     };

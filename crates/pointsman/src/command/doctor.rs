@@ -227,7 +227,7 @@ fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
             settled.config
         }
         Err(error) => {
-            let hint = "correct the file; `pointsman run --dry-run` lists every mistake";
+            let hint = "correct the file; `pointsman run chat --dry-run` lists every mistake";
             let detail = report::whole(&error);
             checks
                 .push(Check { status: Status::Fail, ..Check::warn("configuration", detail, hint) });

@@ -23,9 +23,9 @@ use crate::{
 /// Import exported runs.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Pointsman checks every byte and every step of an export before it stores the run. The run keeps its id;
-an existing run with that id is never replaced. Exports do not include screenshots and
-screen hierarchies.
+Pointsman checks every byte and every step of an export before it stores the run. The run keeps its
+id; an existing run with that id is never replaced. Exports do not include screenshots and screen
+hierarchies.
 
 Examples:
   pointsman export RUN --out run.jsonl

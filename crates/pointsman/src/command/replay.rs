@@ -29,8 +29,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The command applies every entry again and compares the results with the journal: the state, the end
-and the next wake-up after each entry, and every prompt. For an export it checks only
-the entries, because exports contain no prompts.
+and the next wake-up after each entry, and every prompt. For an export it checks only the entries,
+because exports contain no prompts.
 
 Examples:
   pointsman replay last

@@ -126,10 +126,10 @@ fn told(map: &AppMap, found: &[Reproducer]) -> String {
         let short =
             if it.cut_short { "; the budget was used up before the search ended" } else { "" };
         lines.push(format!(
-            "  reproduced {} of {} times, with {} actions instead of {}{short}",
+            "  reproduced {} of {} times, with {} instead of {}{short}",
             it.held,
             it.tries,
-            it.path.len(),
+            format::counted(it.path.len().try_into().unwrap_or(u64::MAX), "action"),
             it.seen_after
         ));
         let steps = findings::path(map, &it.path);

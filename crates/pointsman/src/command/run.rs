@@ -26,26 +26,28 @@ use crate::{
 /// Run an agent to its end. Progress goes to standard error, the result to standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that uses the built-in
-jobs. Without
-`--model`, `quote` answers: it is built in, asks no model, and quotes the passages that match.
+AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that uses the built-in jobs.
+Without `--model`, `quote` answers: it is built in, asks no model, and quotes matching passages.
 
 `form` fills a web form in a real browser from a profile. If `--model` or the settings name a model,
 that model writes text that the profile lacks. `form` sends nothing before you confirm, unless you
 give `--submit yes`.
 
-`explore` tries every action of an app, on a device behind Appium or in a recording. The default of
-100 steps allows about twelve actions; `--budget actions=N` raises all limits to what N actions need.
+`explore` tries every action of an app, on a device behind Appium or in a recording. The default
+of 100 steps allows about twelve actions; `--budget actions=N` raises all limits to what N actions
+need.
 
 `code` works in phases, from `--plan` or proposed by the model and approved by you. A plan is a TOML
 file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
 
-Read-only tools run without asking; everything else prompts at the terminal. Without a terminal the
-run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a prompt.
+Read-only tools run without asking; everything else prompts at the terminal. Without a terminal
+the run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a
+prompt.
 
 `--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
-`xdg-open` or `open`. The result is printed when the run ends; at a terminal the page then stays until
-Ctrl-C; without a terminal it closes with the run. Changes in the page need a token, as for `pointsman serve`.
+`xdg-open` or `open`. The result is printed when the run ends; at a terminal the page then stays
+until Ctrl-C; without a terminal it closes with the run. Changes in the page need a token, as for
+`pointsman serve`.
 
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
 once.

@@ -235,11 +235,13 @@ impl PruneRuns {
         note(&format!("{} {word}", format::counted(count, "run")));
         for run in &pruned.damaged {
             note(&format!(
-                "{run} kept, because it is damaged; `pointsman runs remove {run}` removes it"
+                "run {run} kept: it is damaged; `pointsman runs remove {run}` removes it"
             ));
         }
         if !pruned.held.is_empty() {
-            note(&format!("{} kept, because another process owns them", pruned.held.len()));
+            let count = u64::try_from(pruned.held.len()).unwrap_or(u64::MAX);
+            let runs = format::counted(count, "run");
+            note(&format!("{runs} kept: owned by another process"));
         }
         if pruned.unswept {
             note(UNSWEPT);

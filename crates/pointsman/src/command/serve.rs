@@ -13,11 +13,11 @@ use crate::{
 /// Serve runs over HTTP, for programs that start, follow and steer them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-With a journal file the server drives the runs that it starts, up to `--jobs` at a time. With `--store`
-it only queues them, and `pointsman worker` drives them.
+With a journal file the server drives the runs that it starts, up to `--jobs` at a time. With
+`--store` it only queues them, and `pointsman worker` drives them.
 
-Requests that change something need a token: `pointsman token create --role operate`. Beyond loopback,
-every request needs one. docs/api-security.md has the details.
+Requests that change something need a token: `pointsman token create --role operate`. Beyond
+loopback, every request needs one. docs/api-security.md has the details.
 
 The server describes itself at /openapi.json; docs/api.md has examples. Ctrl-C or SIGTERM stops it:
 requests and steps in progress finish first, and the next `pointsman serve` resumes the runs.

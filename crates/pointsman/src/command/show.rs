@@ -254,10 +254,7 @@ fn about(kind: &TimelineKind) -> Option<About> {
             About { did: format!("{said} {call}"), ok: *granted, came: reason.to_string() }
         }
         TimelineKind::Given { text: Some(text), .. } => plain(text),
-        TimelineKind::Granted { charge, amount } => {
-            let charge = charge.name().replace('_', " ");
-            plain(&format!("granted {amount} more: {charge}"))
-        }
+        TimelineKind::Granted { charge, amount } => plain(&format::granted(*charge, *amount)),
         TimelineKind::Paused { why, .. } => plain(why),
         _ => return None,
     })

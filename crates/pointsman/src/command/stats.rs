@@ -58,7 +58,7 @@ fn told(stats: &Stats) -> String {
 fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     let ends: Vec<String> =
         stats.dispositions.iter().map(|(how, count)| format!("{count} {how}")).collect();
-    let ends = if ends.is_empty() { "none yet".into() } else { ends.join(", ") };
+    let ends = if ends.is_empty() { "none ended yet".into() } else { ends.join(", ") };
     writeln!(text, "{}: {ends}", counted(stats.runs, "run"))?;
     let (whole, part) = (stats.stuck_per_mille / 10, stats.stuck_per_mille % 10);
     writeln!(text, "{whole}.{part} % of the ended runs were stuck")?;

@@ -36,7 +36,7 @@ pub(crate) struct TokenCommand {
 enum TokenAction {
     /// Create a token and print it once.
     #[command(after_help = "\
-Pointsman keeps a hash of the token, so it cannot print it again.
+Pointsman keeps a hash of the token, so it cannot print the token again.
 
 Examples:
   pointsman token create --role read --name dashboard

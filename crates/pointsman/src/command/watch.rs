@@ -6,11 +6,11 @@ use clap::Args;
 
 use crate::{paths::Globals, report::Error, run_argument::RunArgument, watch};
 
-/// Watch runs on a full screen: live, step by step, with the reason for each step.
+/// Watch runs full-screen: live, step by step, with the reason for each step.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Needs a terminal. `?` lists the keys; `q` leaves, and runs continue. Runs that wait for you come first:
-`a` approves and `d` denies, like `pointsman approve` and `pointsman deny`.
+Needs a terminal. `?` lists the keys; `q` leaves, and runs continue. Runs that wait for you come
+first: `a` approves and `d` denies, like `pointsman approve` and `pointsman deny`.
 
 Examples:
   pointsman watch

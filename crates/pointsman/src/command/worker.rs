@@ -27,16 +27,16 @@ const ROWS: usize = 500;
 /// Drive queued runs until the process is stopped.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A worker claims the runs that `pointsman submit` queues, several at a time, each in its own folder and
-with its own model. Any number of workers can share a PostgreSQL database; with a journal file, all
-workers run on one machine. Waiting runs do not count towards `--jobs`.
+A worker claims the runs that `pointsman submit` queues, several at a time, each in its own folder
+and with its own model. Any number of workers can share a PostgreSQL database; with a journal file,
+all workers run on one machine. Waiting runs do not count towards `--jobs`.
 
-SIGTERM and Ctrl-C drain the worker: it claims and starts nothing more, waits for calls in progress, and
-hands its runs over to other workers.
+SIGTERM and Ctrl-C drain the worker: it claims and starts nothing more, waits for calls in progress,
+and hands its runs over to other workers.
 
 When a provider answers 429 with a retry time, no worker calls it before then. A run that loses its
-worker five times without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN` says why, and
-`pointsman resume RUN --queue` gives it another chance.
+worker five times without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN`
+says why, and `pointsman resume RUN --queue` gives it another chance.
 
 Examples:
   pointsman worker

@@ -103,7 +103,7 @@ impl ExploreError {
             }
             Self::NothingSeen { .. } => "explore again, and compare with that run".into(),
             Self::OtherApp { .. } => "name two explorations of the same app".into(),
-            Self::NoFormat { instead, .. } => format!("write `--format` with one of: {instead}"),
+            Self::NoFormat { instead, .. } => format!("use `--format` with one of: {instead}"),
             Self::Reproduce(_) => {
                 "connect the device, or restore the recording; `pointsman doctor` reports what is missing"
                     .into()
@@ -115,7 +115,7 @@ impl ExploreError {
                     .into()
             }
             Self::Capabilities(error) => error.hint().into(),
-            Self::Address(_) => "write `--appium` with the server's address".into(),
+            Self::Address(_) => "give the server's address with `--appium`".into(),
             Self::Hierarchy { .. } => {
                 "give a file with the output of `adb shell uiautomator dump`, or with Appium's \
                  page source"

@@ -56,7 +56,7 @@ impl Error {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "check the path".into()
             }
-            Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
+            Self::NoSuchCode { .. } => "`pointsman explain` lists all codes".into(),
             Self::NoGoal { agent } | Self::GoalSet { agent } => {
                 format!("write `pointsman run {agent} \"GOAL\"`")
             }
@@ -87,7 +87,7 @@ impl Error {
             Self::NoSuchRun { none: true, .. } => {
                 "there are no runs yet; start one with `pointsman run research \"QUESTION\"`".into()
             }
-            Self::NoSuchRun { .. } => "`pointsman runs` lists them".into(),
+            Self::NoSuchRun { .. } => "`pointsman runs` lists all runs".into(),
             Self::SeveralRuns { ids, .. } => {
                 let few: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
                 format!("type a longer prefix: {}", few.join(", "))
@@ -116,7 +116,7 @@ impl Error {
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
             Self::LogFilter { .. } => LOG_FILTER.into(),
             Self::LogFormat { .. } => "set it to `text` or `json`".into(),
-            Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
+            Self::ForeignChart { .. } => "replay the export with the build that wrote it".into(),
             Self::NoField(_) => "`pointsman fields PAGE --json` prints the selectors".into(),
             Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
             _ => return self.inner_hint(),
@@ -165,7 +165,7 @@ fn session_hint(error: &SessionError) -> Option<String> {
             Some(format!("{source}; replay with the build that wrote the journal"))
         }
         SessionError::Drive(DriveError::Short { run, short }) => Some(format!(
-            "`pointsman resume {run} --grant {}s={}` permits it; `pointsman cancel {run}` ends the run",
+            "`pointsman resume {run} --grant {}s={}` permits the call; `pointsman cancel {run}` ends the run",
             short.charge.name(),
             short.missing
         )),

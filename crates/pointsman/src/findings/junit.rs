@@ -7,7 +7,7 @@ use pointsman_agents::explore::map::{AppMap, Mishap, MishapKind};
 use pointsman_webdriver::exploration::Exploration;
 
 use super::{path, told};
-use crate::draw::text::escape;
+use crate::{draw::text::escape, format::counted};
 
 /// Returns an exploration for a CI server. Crashes and hangs are failures; a dead end may be
 /// intended, and is only reported.
@@ -96,8 +96,9 @@ fn failed(map: &AppMap, mishap: &Mishap, xml: &mut String) -> Result {
     for (number, step) in (1..).zip(&steps) {
         writeln!(xml, "{number}. {}", escape(step))?;
     }
-    let (times, other) = (mishap.times, mishap.otherwise);
-    writeln!(xml, "Seen {times} times; the same action had another result {other} times.")?;
+    let [times, other] =
+        [mishap.times, mishap.otherwise].map(|count| counted(count.into(), "time"));
+    writeln!(xml, "Seen {times}; the same action had another result {other}.")?;
     writeln!(xml, "      </failure>")?;
     writeln!(xml, "    </testcase>")
 }

@@ -240,7 +240,7 @@ pub(super) struct ForkBody {
     at: Option<u64>,
     /// Whether to only create the fork, and not to queue it.
     no_run: bool,
-    /// Its key in the queue; by default the run's own.
+    /// Its concurrency key; by default the run's own.
     key: Option<String>,
     /// Its priority in the queue.
     priority: i32,

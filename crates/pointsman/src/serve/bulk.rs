@@ -29,7 +29,7 @@ pub(super) struct BulkBody {
     dry_run: bool,
     /// The reason for an answer, which the journals keep.
     reason: Option<String>,
-    /// For `resume` and `fork`: the key in the queue; by default each run's own.
+    /// For `resume` and `fork`: the concurrency key; by default each run's own.
     key: Option<String>,
     /// For `resume` and `fork`: the priority of the runs.
     #[serde(default)]

@@ -322,7 +322,7 @@ pub(super) async fn simulate(
     Ok(Json(server.blocking(walked).await?))
 }
 
-/// A code of `check`.
+/// An error code of `check`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CodeDetail {
     /// The code.
@@ -334,7 +334,7 @@ pub(super) struct CodeDetail {
     text: &'static str,
 }
 
-/// Explain a code of `check`.
+/// Explain an error code of `check`.
 #[utoipa::path(
     get,
     path = "/codes/{diagnostic}",

@@ -53,7 +53,7 @@ pub(super) struct ListQuery {
     from_ms: Option<u64>,
     /// Runs created before this time, in milliseconds since 1970.
     before_ms: Option<u64>,
-    /// Runs of this key of the queue.
+    /// Runs with this concurrency key.
     key: Option<Box<str>>,
     /// Runs with this status in the queue.
     #[param(inline)]
@@ -67,7 +67,7 @@ pub(super) struct ListQuery {
     /// How many runs to return.
     #[param(minimum = 1, maximum = 1000, default = 20)]
     limit: Option<usize>,
-    /// The `next` of the page before.
+    /// The `next` value of the previous page.
     cursor: Option<String>,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct RunFilter {
     from_ms: Option<u64>,
     /// Runs created before this time, in milliseconds since 1970.
     before_ms: Option<u64>,
-    /// Runs of this key of the queue.
+    /// Runs with this concurrency key.
     key: Option<Box<str>>,
     /// Runs with this status in the queue.
     queue: Option<QueueName>,

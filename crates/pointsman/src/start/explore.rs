@@ -30,7 +30,7 @@ pub(crate) struct ExploreArgs {
     /// [default: from the capabilities].
     #[arg(long, value_name = "NAME", help_heading = "Exploring", conflicts_with = "app_graph")]
     package: Option<String>,
-    /// Install the app from this file if it is missing, or older than `--app-version`.
+    /// Install the app from this file if the app is missing, or older than `--app-version`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
     app: Option<PathBuf>,
     /// The minimum version code.

@@ -21,7 +21,7 @@ pub(crate) struct FormArgs {
     /// The page with the form: an address, or a local file.
     #[arg(long, value_name = "URL", help_heading = "Forms")]
     url: Option<String>,
-    /// The profile to fill it from (`pointsman profile example` prints one).
+    /// The profile to fill the form from (`pointsman profile example` prints one).
     #[arg(long, value_name = "FILE", help_heading = "Forms")]
     profile: Option<PathBuf>,
     /// Show the browser's window.

@@ -67,10 +67,7 @@ fn told(kind: &TimelineKind) -> (Ink, String) {
             let still = if *still_paused { "; still paused" } else { "" };
             (Ink::Plain, format!("pause lifted by {}{still}", pauser(*by)))
         }
-        TimelineKind::Granted { charge, amount } => {
-            let charge = charge.name().replace('_', " ");
-            (Ink::Plain, format!("granted {amount} more: {charge}"))
-        }
+        TimelineKind::Granted { charge, amount } => (Ink::Plain, format::granted(*charge, *amount)),
         TimelineKind::Interrupted => {
             (Ink::Warning, "interrupted: its process stopped, and another one resumed it".into())
         }

@@ -65,7 +65,8 @@ fn open_question_is_printed_completely() {
     let home = Home::new("approve-long");
     let goal = format!("{}last word", "word ".repeat(100));
     for shown in [home.shown(&["run", "note.toml", &goal]), home.shown(&["show", "last"])] {
-        let (_, call) = shown.split_once("may it call this?\n").expect("it does not fit in a line");
+        let (_, call) =
+            shown.split_once("may the agent make this call?\n").expect("it does not fit in a line");
         assert!(call.contains("last word"), "{shown}");
     }
 }
@@ -209,7 +210,7 @@ fn repeated_question_says_it_may_have_been_done() {
     assert_eq!(killed.code, None, "{}", killed.err);
     let (code, _, told) = home.pointsman(&["resume", "last"]);
     assert!(code == 3 && told.contains("asks to repeat"), "{told}");
-    let again = "and may or may not have been done. May it repeat shell";
+    let again = "and may or may not have been done.\n  shell";
     assert!(told.contains(again), "{told}");
     assert!(home.pointsman(&["show", "last"]).1.contains(again));
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);

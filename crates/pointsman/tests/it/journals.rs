@@ -120,7 +120,7 @@ fn a_damaged_run_hides_no_other_and_can_be_removed() {
     let (code, out, told) = home.pointsman(&["runs"]);
     assert!(code == 0 && out.contains(&whole) && out.contains(&newest), "{out}{told}");
     let named =
-        format!("the journal is damaged at run {damaged}: the checksum of its row is wrong");
+        format!("the journal is damaged in run {damaged}: the checksum of its row is wrong");
     assert!(told.contains(&named) && told.contains("runs remove"), "{told}");
     assert_eq!(home.pointsman(&["show", &whole]).0, 0);
     // The newest is found without a look at those before it.

@@ -41,7 +41,7 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
 pub(super) fn read<T: Table>(text: &str, origin: ConfigOrigin) -> Result<T, Vec<Problem>> {
     let document = document(text, "see https://toml.io for the format")?;
     let told = ConfigFindings { origin, found: RefCell::default() };
-    let mut keys = Keys::new(document.get_ref(), "the configuration".into(), &told);
+    let mut keys = Keys::new(document.get_ref(), "the settings file".into(), &told);
     let table = T::read(&mut keys);
     keys.finish();
     let mut found = told.found.into_inner();

@@ -126,7 +126,7 @@ impl McpError {
                 Some("install it, or give its full path in `command`".into())
             }
             Self::Slow { .. } => {
-                Some("raise `start_timeout` of `[mcp]` if it needs more time".into())
+                Some("raise `start_timeout` of `[mcp]` if the server needs more time".into())
             }
             Self::TooMany { .. } => Some("raise `tools` of `[mcp]` if you need them".into()),
             _ => None,

@@ -307,7 +307,7 @@ pub enum StoreDamage {
 fn place(run: Option<&RunId>, seq: Option<Seq>) -> String {
     match (run, seq) {
         (Some(run), Some(seq)) => format!(" at entry {} of run {run}", seq.0),
-        (Some(run), None) => format!(" at run {run}"),
+        (Some(run), None) => format!(" in run {run}"),
         (None, _) => String::new(),
     }
 }
@@ -321,7 +321,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Open { .. } | Self::Folder { .. } => {
-                "choose another location, or make it writable".into()
+                "choose another location, or make this one writable".into()
             }
             Self::ReadOnly { path } => {
                 format!("give write access to {} and its folder", path.display())
@@ -332,7 +332,7 @@ impl StoreError {
             Self::Tables { .. } => "it is damaged, or another build wrote it: restore a backup, use that build, or choose another file"
                 .into(),
             Self::Damaged { damage: StoreDamage::Rendered { .. }, .. } => {
-                "replay it with the build that ran it; if this is that build, restore a backup"
+                "replay the run with the build that ran it; if this is that build, restore a backup"
                     .into()
             }
             Self::Damaged { .. } => {
@@ -355,7 +355,7 @@ impl StoreError {
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Unknown { .. } => "check the disk, then resume the run".into(),
             Self::Conflict { .. } | Self::Fenced { .. } => "another process owns this run; `pointsman runs` shows its progress".into(),
-            Self::NoSuchRun { .. } => "list the runs: `pointsman runs`".into(),
+            Self::NoSuchRun { .. } => "`pointsman runs` lists all runs".into(),
             _ => return None,
         })
     }

@@ -283,7 +283,7 @@ pub(super) fn well_named(name: &Name, what: &str, found: &mut Findings) {
     if is_well_named(name) {
         return;
     }
-    let message = format!("`{}` is not a name for {what}", **name);
+    let message = format!("`{}` is not a valid name for {what}", **name);
     let plain = plain(name);
     let hint = if is_well_named(&plain) {
         format!("write `{plain}`: lower-case letters, digits and underscores, a letter first")

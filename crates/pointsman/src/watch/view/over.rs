@@ -102,6 +102,7 @@ fn draw_answer(model: &WatchModel, answer: &PendingAnswer, area: Rect, painter: 
     let keys = match (&model.notice, left) {
         (Some((ink, text)), _) => Line::of(*ink, text),
         (None, 0) => Line::of(Ink::Dim, &format!("Enter {does}  Esc back")),
+        (None, 1) => Line::of(Ink::Warning, "1 more row: PgDn  Esc back"),
         (None, left) => Line::of(Ink::Warning, &format!("{left} more rows: PgDn  Esc back")),
     };
     painter.rows(last, &[input("reason (optional): ", &answer.reason, last.width), keys]);

@@ -132,7 +132,7 @@ fn error_is_shown_once_in_a_conversation() {
         "[[turn]]\nfault = { class = 'forbidden', message = 'the key is wrong', repeatable = false }\n",
     );
     let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
-    terminal.shows("Send it again to retry");
+    terminal.shows("Send the message again");
     let shown = terminal.prompts();
     assert_eq!(shown.matches("the key is wrong").count(), 1, "{shown}");
     terminal.keys(CTRL_D);

@@ -52,7 +52,7 @@ async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
     // An impossible size must not be trusted.
     folder.raw().execute("UPDATE artifact SET size = 1 << 50", []).expect("the SQL runs");
     let error = store.reader().chart_source(&script.run).expect_err("it is damaged").to_string();
-    assert!(error.contains("at run one: artifact"), "{error}");
+    assert!(error.contains("in run one: artifact"), "{error}");
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn every_column_of_a_run_is_sealed() {
     ] {
         let (lines, runs) =
             after("columns", &format!("UPDATE run SET {set} WHERE id = 'one'")).await;
-        assert!(lines.contains("damaged at run one"), "{set}: {lines}");
+        assert!(lines.contains("damaged in run one"), "{set}: {lines}");
         assert_eq!(runs, Some(lines), "{set}");
     }
 }
