@@ -2,7 +2,7 @@
 //! Without hooks, nothing happens after the tools of a chat.
 
 #[cfg(not(feature = "tools"))]
-use pointsman_agents::chat::{self, ChatAgent};
+use pointsman_agents::chat::{ChatAgent, ChatReport, ChatTask};
 use pointsman_agents::research::{ResearchAgent, ResearchReport, ResearchTask};
 
 use crate::{
@@ -24,9 +24,9 @@ impl Executor<ResearchAgent> for Echo {
 }
 
 #[cfg(not(feature = "tools"))]
-impl Executor<Chat> for Echo {
-    fn perform(&self, _: Permit, _: chat::Task) -> TaskFuture<chat::Report> {
-        let report = chat::Report::PostTools { action_taken: false, actions: Vec::new() };
+impl Executor<ChatAgent> for Echo {
+    fn perform(&self, _: Permit, _: ChatTask) -> TaskFuture<ChatReport> {
+        let report = ChatReport::PostTools { action_taken: false, actions: Vec::new() };
         Box::pin(std::future::ready(Ok(report.into())))
     }
 }
