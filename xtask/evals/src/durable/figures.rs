@@ -10,7 +10,7 @@ use super::{
     waiting::Waiting,
 };
 
-const RATIO: f64 = 1.3;
+const RATIO: f64 = 1.2;
 const SHARE: f64 = 0.75;
 const PER_SECOND: f64 = 30_000.0;
 /// The slowest disk that the target of steps per second is meant for, in microseconds.
@@ -71,7 +71,7 @@ impl Figures {
         let targets = [
             (
                 pairs.ratio <= RATIO,
-                format!("a durable step <= 1.3 raw flushes: {:.2}", pairs.ratio),
+                format!("a durable step <= 1.2 raw flushes: {:.2}", pairs.ratio),
             ),
             (
                 (flushes.per_step - 1.0).abs() < 0.005,
