@@ -53,7 +53,7 @@ use crate::{
         StoreError,
     },
     timeline::Before,
-    watch::PauseSignal,
+    watch::{PauseSignal, ResourceWatch},
 };
 use notify::{CallTally, tell};
 use work::{OpenOrder, StartedOrder, WorkEvent};
@@ -266,6 +266,11 @@ impl Driver {
         self.context.executor.provider()
     }
 
+    /// Returns a new watch over the machine, if its executor wants one.
+    pub(crate) fn watch(&self) -> Option<ResourceWatch> {
+        self.context.executor.watch()
+    }
+
     /// Returns its chart, bound to its agent.
     pub const fn program(&self) -> &Arc<Program> {
         &self.program
@@ -293,7 +298,7 @@ impl Driver {
         }
         match self.next().await {
             DriverInput::Event(event) => self.give(event).await,
-            DriverInput::Question => Ok(()),
+            DriverInput::Question | DriverInput::Rested => Ok(()),
         }
     }
 
@@ -330,6 +335,7 @@ impl Driver {
                     // The caller that asks people reads the run's state, so the wait ends.
                     return DriverInput::Question;
                 }
+                WorkEvent::Rested => return DriverInput::Rested,
             }
         }
     }
@@ -528,6 +534,8 @@ pub enum DriverInput {
     Event(Event<Body>),
     /// A question can be put to a person now: nothing was found against its call.
     Question,
+    /// An effect in progress has begun to wait until the run is resumed, or to work again.
+    Rested,
 }
 
 impl From<Event<Body>> for DriverInput {

@@ -1,6 +1,13 @@
 //! The other half of every job: carrying an order out into the world.
 
-use std::{future::Future, pin::Pin};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, ChildRun, Fault, FaultClass, Reply, ToolCall, ToolResult},
@@ -14,7 +21,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 pub use crate::journal::Permit;
-use crate::store::RunId;
+use crate::{store::RunId, watch::ResourceWatch};
 
 /// An order that is on disk, with everything needed to carry it out.
 #[derive(Clone, Debug)]
@@ -33,25 +40,39 @@ pub enum EffectTask {
 /// Receives a model's text while it is written, and a tool's output while the tool runs. It is
 /// shown but not stored: the journal has only complete results.
 #[derive(Clone, Debug, Default)]
-pub struct ProgressSink(Option<mpsc::UnboundedSender<String>>);
+pub struct ProgressSink {
+    pieces: Option<mpsc::UnboundedSender<String>>,
+    rests: Arc<AtomicBool>,
+}
 
 impl ProgressSink {
     /// A sink without an observer.
-    pub const fn none() -> Self {
-        Self(None)
+    pub fn none() -> Self {
+        Self::default()
     }
 
     /// Sends each piece there.
-    pub const fn to(sender: mpsc::UnboundedSender<String>) -> Self {
-        Self(Some(sender))
+    pub fn to(sender: mpsc::UnboundedSender<String>) -> Self {
+        Self { pieces: Some(sender), ..Self::default() }
     }
 
     /// Shows a piece of text.
     pub fn show(&self, text: &str) {
-        if let Some(sender) = self.0.as_ref().filter(|_| !text.is_empty()) {
+        if let Some(sender) = self.pieces.as_ref().filter(|_| !text.is_empty()) {
             // An observer that was dropped needs no update.
             drop(sender.send(text.to_owned()));
         }
+    }
+
+    /// Records whether the effect does nothing until its run is resumed, as a paused child run does.
+    /// A worker that stops waits for no such effect.
+    pub(crate) fn rests(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+    }
+
+    /// Returns what [`rests`](Self::rests) has recorded, now and later.
+    pub(crate) fn resting(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.rests)
     }
 }
 
@@ -155,6 +176,12 @@ pub trait EffectExecutor: Send + Sync {
     /// Returns the name of the provider and account that are asked, the same for every worker that
     /// asks them; nothing if none is asked. It holds no secret.
     fn provider(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns a new watch over the machine, which pauses a run while the machine is short of
+    /// something; nothing if none is wanted.
+    fn watch(&self) -> Option<ResourceWatch> {
         None
     }
 

@@ -119,7 +119,7 @@ impl Engine {
     pub async fn start(&self, start: StartOptions) -> Result<RunHandle, EngineError> {
         let (told, notices) = handle::notices();
         let driver = self.begin(self.beginning(start)?, vec![told]).await?;
-        RunHandle::drive(driver, self.executor.watch(), notices).await
+        RunHandle::drive(driver, notices).await
     }
 
     /// Resumes a run without an owner: one that was interrupted, waits, or is paused.
@@ -130,7 +130,7 @@ impl Engine {
         self.unpause(&lease).await?;
         let heard = self.store.messages(run).await?.is_empty();
         let driver = Driver::rejoin(self.context(vec![told]), program, lease, heard).await?;
-        RunHandle::drive(driver, self.executor.watch(), notices).await
+        RunHandle::drive(driver, notices).await
     }
 
     /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. An

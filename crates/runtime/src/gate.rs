@@ -58,6 +58,12 @@ impl Gates {
         (left > 0).then(|| Duration::from_millis(left))
     }
 
+    /// Returns the gates that are closed, and for how long.
+    pub(crate) fn list(&self) -> Vec<(Box<str>, Duration)> {
+        let names: Vec<Box<str>> = self.closed().keys().cloned().collect();
+        names.into_iter().filter_map(|name| self.wait(&name).map(|wait| (name, wait))).collect()
+    }
+
     /// Returns how long a run stays away from a gate: as long as it is closed, and a little longer.
     pub(crate) fn away(&self, name: &str) -> Option<Duration> {
         let jitter = entropy().checked_rem(JITTER_MS).unwrap_or_default();

@@ -205,12 +205,6 @@ impl LocalExecutor {
         self.0.tools.tool_sandbox()
     }
 
-    /// Returns a new watch over the machine, if one is wanted.
-    pub(crate) fn watch(&self) -> Option<ResourceWatch> {
-        let folder = self.0.journal.parent().unwrap_or(&self.0.journal);
-        self.0.watch.clone().map(|limits| ResourceWatch::new(limits, folder))
-    }
-
     /// Calls a tool.
     async fn call(&self, permit: &Permit, call: &ToolCall, shown: &ProgressSink) -> Completion {
         #[cfg(feature = "tools")]
@@ -252,6 +246,11 @@ impl EffectExecutor for LocalExecutor {
         self.0.provider.as_deref()
     }
 
+    fn watch(&self) -> Option<ResourceWatch> {
+        let folder = self.0.journal.parent().unwrap_or(&self.0.journal);
+        self.0.watch.clone().map(|limits| ResourceWatch::new(limits, folder))
+    }
+
     fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {
         match task {
             EffectTask::Model(prompt) => {
@@ -267,7 +266,7 @@ impl EffectExecutor for LocalExecutor {
                 let executor = self.clone();
                 Box::pin(async move { executor.call(&permit, &call, &shown).await })
             }
-            EffectTask::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
+            EffectTask::Child(child) => Box::pin(child::run(self.clone(), permit, child, shown)),
             EffectTask::Own(task) => self.0.executors.perform(permit, &task),
         }
     }

@@ -18,8 +18,8 @@ use async_trait::async_trait;
 use pointsman_kernel::{
     agents::Program,
     chart::{Disposition, RefusedChart},
-    event::Pauser,
     id::{Digest, Seq},
+    replay::Divergence,
 };
 use thiserror::Error;
 use tokio::{
@@ -34,7 +34,6 @@ use crate::{
     gate::Gates,
     store::{Change, Changes, Lease, Release, RunId, Store, StoreError, Worker},
     task::{RunTask, TaskEnd, Until},
-    watch::PauseSignal,
 };
 
 /// The longest time for which a run that cannot be driven is kept out of the queue.
@@ -53,6 +52,9 @@ pub enum SchedulerError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// This build cannot replay the run's journal.
+    #[error("this build cannot replay run {0}: {1}")]
+    Unreadable(RunId, Divergence),
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
     Chart(RunId, RefusedChart),
@@ -72,7 +74,15 @@ pub enum SchedulerError {
 impl SchedulerError {
     /// Returns whether another worker may do better: the run was not driven at all.
     const fn is_local(&self) -> bool {
-        matches!(self, Self::Context { .. } | Self::Chart(..))
+        matches!(self, Self::Context { .. } | Self::Chart(..) | Self::Unreadable(..))
+    }
+
+    /// Returns the error of a run that could not be read.
+    fn unread(run: &RunId, error: DriveError) -> Self {
+        match error {
+            DriveError::Diverged { source, .. } => Self::Unreadable(run.clone(), source),
+            error => Self::Drive(error),
+        }
     }
 }
 
@@ -248,7 +258,8 @@ async fn claim(
         tokio::select! {
             Some(_) = driving.join_next() => {}
             () = announced(&mut changes), if free > 0 => {}
-            () = tokio::time::sleep(options.poll), if free > 0 => {}
+            // Without a free place too: other workers close gates, and the runs here keep to them.
+            () = tokio::time::sleep(options.poll) => {}
             // Dropping the scheduler aborts this task.
             closed = open.changed(), if is_open => if closed.is_err() { return },
         }
@@ -313,12 +324,14 @@ impl Shared {
         let set_up = async {
             let context = self.contexts.context(&run).await?;
             let program = self.program(&context, &run).await?;
-            Ok((context, program))
+            let read = Driver::read(&context, &program, &run).await;
+            let read = read.map_err(|error| SchedulerError::unread(&run, error))?;
+            Ok((context, program, read))
         };
-        let (context, program) = match set_up.await {
+        let (context, program, read) = match set_up.await {
             Ok(set_up) => set_up,
             Err(error) => {
-                // Another worker may have what is missing here.
+                // Another worker may have what is missing here, or a newer build.
                 let wait = self.retry.saturating_mul(UNPLACEABLE);
                 self.store.release(lease, Release::Deferred { wait }).await?;
                 return Err(error);
@@ -327,14 +340,10 @@ impl Shared {
         // An agent whose questions end with the process stays here until they are answered.
         let lasts = program.agent().questions_last;
         let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
-        let driver = Driver::resume(context, program, lease).await?;
-        let mut task =
-            RunTask::new(driver, until).with_worker(self.open.clone(), self.gates.clone());
-        // A gate that is closed stops the starts before the queue's pause is lifted.
-        task.follow_gate().await?;
-        if task.driver().run().core().is_paused_by(Pauser::Worker) {
-            task.driver_mut().heed(Pauser::Worker, PauseSignal::Resume).await?;
-        }
+        let driver = Driver::resume_read(context, program, lease, read).await?;
+        let task = RunTask::new(driver, until);
+        let mut task = task.with_worker(self.open.clone(), self.gates.clone()).with_watch();
+        task.lift_left().await?;
         let mut task = task.with_mailbox().await?;
         loop {
             match task.run().await? {

@@ -190,7 +190,7 @@ impl Session {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.begin(beginning, observers).await?;
-            drive::attended(driver, executor.watch(), commands, approver).await
+            drive::attended(driver, commands, approver).await
         })
     }
 
@@ -219,7 +219,7 @@ impl Session {
             let (handle, commands) = mpsc::unbounded_channel();
             let _pressed = Pressed::listen(handle.downgrade())?;
             let driver = engine.take_up(id, grants, observers).await?;
-            drive::attended(driver, executor.watch(), commands, approver).await
+            drive::attended(driver, commands, approver).await
         })
     }
 

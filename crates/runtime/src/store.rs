@@ -171,7 +171,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Tells all workers of a shared store that a provider of models accepts no requests for a time.
+    /// Tells all workers of this store that a provider of models accepts no requests for a time. A
+    /// store of one machine tells those of this process.
     async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
         let _ = (name, wait);
         Ok(())

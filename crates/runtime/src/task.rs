@@ -19,6 +19,7 @@ use tokio::{
 
 use crate::{
     driver::{DriveError, Driver, DriverInput, RunStatus, written},
+    effect::ProgressSink,
     gate::{Gates, closes},
     mailbox::{counting, is_word},
     session::{ApprovalDecision, approval, end_children},
@@ -85,7 +86,7 @@ pub(crate) struct RunTask {
     commands: Option<mpsc::UnboundedReceiver<Command>>,
     /// Nothing where the caller says when messages come.
     changes: Option<Changes>,
-    parent: Option<watch::Receiver<bool>>,
+    parent: Option<(watch::Receiver<bool>, ProgressSink)>,
     machine: Option<(ResourceWatch, Interval)>,
     /// Whether its worker continues; `false` hands the run over.
     worker: Option<watch::Receiver<bool>>,
@@ -127,17 +128,17 @@ impl RunTask {
         self
     }
 
-    /// Has it keep to the pauses of a parent.
+    /// Has it keep to the pauses of a parent, and say when it rests.
     #[must_use]
-    pub(crate) fn with_parent(mut self, parent: watch::Receiver<bool>) -> Self {
-        self.parent = Some(parent);
+    pub(crate) fn with_parent(mut self, parent: watch::Receiver<bool>, says: ProgressSink) -> Self {
+        self.parent = Some((parent, says));
         self
     }
 
-    /// Has it pause the run while the machine is short of something.
+    /// Has it pause the run while the machine is short of something, if that is wanted.
     #[must_use]
-    pub(crate) fn with_watch(mut self, watch: Option<ResourceWatch>) -> Self {
-        self.machine = watch.map(|watch| {
+    pub(crate) fn with_watch(mut self) -> Self {
+        self.machine = self.driver.watch().map(|watch| {
             let looks = every(watch.every());
             (watch, looks)
         });
@@ -151,6 +152,40 @@ impl RunTask {
         let provider = self.driver.provider().map(Into::into);
         self.gate = provider.map(|name| Gate { name, changes: gates.changes(), gates });
         self
+    }
+
+    /// Lifts the pauses of all that can pause a run; a person wants it to continue. If the machine is
+    /// short of something, its own pause begins before the others end, so that nothing starts.
+    pub(crate) async fn lift_all(&mut self) -> Result<(), DriveError> {
+        if !self.driver.run().core().paused {
+            return Ok(());
+        }
+        let Some(call) = self.look() else { return self.driver.give(Event::Resumed).await };
+        self.driver.heed(Pauser::Machine, call).await?;
+        self.driver.heed(Pauser::Person, PauseSignal::Resume).await?;
+        self.driver.heed(Pauser::Parent, PauseSignal::Resume).await
+    }
+
+    /// Lifts the pauses that other processes have left: of a worker that stopped, and of a machine
+    /// that was short of something, unless this one is. A closed gate pauses it before that.
+    pub(crate) async fn lift_left(&mut self) -> Result<(), DriveError> {
+        self.follow_gate().await?;
+        let short = self.look();
+        let paused = |driver: &Driver, by| driver.run().core().is_paused_by(by);
+        match (short, paused(&self.driver, Pauser::Machine)) {
+            (Some(call), false) => self.driver.heed(Pauser::Machine, call).await?,
+            (None, true) => self.driver.heed(Pauser::Machine, PauseSignal::Resume).await?,
+            _ => {}
+        }
+        if paused(&self.driver, Pauser::Worker) {
+            self.driver.heed(Pauser::Worker, PauseSignal::Resume).await?;
+        }
+        Ok(())
+    }
+
+    /// Checks the machine now, and returns the watch's signal.
+    fn look(&mut self) -> Option<PauseSignal> {
+        self.machine.as_mut().and_then(|(watch, _)| watch.look())
     }
 
     pub(crate) const fn driver(&self) -> &Driver {
@@ -183,18 +218,24 @@ impl RunTask {
                 }
                 return Ok(rest);
             }
+            self.say_rest();
             let Self { driver, commands, changes, parent, machine, worker, gate, run, .. } = self;
             let event = tokio::select! {
                 sent = driver.next() => match sent {
                     DriverInput::Event(event) => {
-                        if let (Some(gate), Some(wait)) = (&self.gate, closes(&event)) {
-                            gate.gates.close(&gate.name, wait);
-                            // Other workers hear of it as soon as the store can tell them.
-                            self.store.close_gate(&gate.name, wait).await?;
+                        if let (Some(name), Some(wait)) = (driver.provider(), closes(&event)) {
+                            if let Some(gate) = &self.gate {
+                                gate.gates.close(name, wait);
+                            }
+                            // All workers learn it from the store, also what a child has found.
+                            // One that fails keeps no answer from the run.
+                            if let Err(error) = self.store.close_gate(name, wait).await {
+                                tracing::warn!(%error, "other workers cannot learn of the pause");
+                            }
                         }
                         Some(event)
                     }
-                    DriverInput::Question => None,
+                    DriverInput::Question | DriverInput::Rested => None,
                 },
                 command = next_command(commands) => match self.obey(command).await? {
                     Obeyed::Event(event) => Some(event),
@@ -205,10 +246,10 @@ impl RunTask {
                     self.deliver().await?;
                     None
                 }
-                () = changed(parent) => None,
-                () = changed(worker) => None,
+                () = changed(parent.as_mut().map(|(parent, _)| parent)) => None,
+                () = changed(worker.as_mut()) => None,
                 () = gate_changed(gate) => None,
-                call = look(machine) => {
+                call = next_look(machine) => {
                     if let Some(call) = call {
                         self.driver.heed(Pauser::Machine, call).await?;
                     }
@@ -275,13 +316,20 @@ impl RunTask {
 
     /// Pauses the run while its parent is paused.
     async fn follow_parent(&mut self) -> Result<(), DriveError> {
-        let Some(parent) = &mut self.parent else { return Ok(()) };
+        let Some((parent, _)) = &mut self.parent else { return Ok(()) };
         let wanted = *parent.borrow_and_update();
         if wanted == self.driver.run().core().is_paused_by(Pauser::Parent) {
             return Ok(());
         }
         let paused = || PauseSignal::Pause("its parent is paused".into());
         self.driver.heed(Pauser::Parent, if wanted { paused() } else { PauseSignal::Resume }).await
+    }
+
+    /// Tells a parent whether this run waits for it and does nothing else.
+    fn say_rest(&self) {
+        let Some((_, says)) = &self.parent else { return };
+        let driver = &self.driver;
+        says.rests(driver.run().core().paused && driver.is_idle() && !driver.is_at_work());
     }
 
     /// Stops the starts of a run whose worker stops: the next one lifts that.
@@ -294,7 +342,7 @@ impl RunTask {
     }
 
     /// Stops the starts of a run while the provider of its model is closed.
-    pub(crate) async fn follow_gate(&mut self) -> Result<(), DriveError> {
+    async fn follow_gate(&mut self) -> Result<(), DriveError> {
         let Some(gate) = &mut self.gate else { return Ok(()) };
         gate.changes.borrow_and_update();
         let closed = gate.gates.wait(&gate.name).is_some();
@@ -339,7 +387,8 @@ impl RunTask {
             return Some(TaskEnd::Leaves(how));
         }
         let rests = match (self.until, status) {
-            (Until::Parks, _) => !driver.is_under_way(),
+            // Nobody would wake a parked run when the machine has recovered.
+            (Until::Parks, _) => !driver.is_under_way() && !self.is_paused_temporarily(),
             (Until::Ends { answers }, RunStatus::Asking) => !answers,
             (Until::Ends { .. }, _) | (Until::Waits, RunStatus::Moving) => false,
             (Until::Waits, _) => !self.is_paused_temporarily(),
@@ -448,7 +497,7 @@ async fn next_message(changes: &mut Option<Changes>, run: &RunId) {
 }
 
 /// Waits until the parent is paused or resumed. A parent that was dropped changes nothing.
-async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
+async fn changed(parent: Option<&mut watch::Receiver<bool>>) {
     let changed = match parent {
         Some(parent) => parent.changed().await.is_ok(),
         None => false,
@@ -459,7 +508,7 @@ async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
 }
 
 /// Waits for the next check of the machine, and returns the watch's signal.
-async fn look(machine: &mut Option<(ResourceWatch, Interval)>) -> Option<PauseSignal> {
+async fn next_look(machine: &mut Option<(ResourceWatch, Interval)>) -> Option<PauseSignal> {
     match machine {
         Some((watch, looks)) => {
             looks.tick().await;

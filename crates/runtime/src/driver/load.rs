@@ -182,6 +182,14 @@ fn go_on(
     Ok(loaded)
 }
 
+/// A run that was read, and is not driven yet.
+pub(crate) struct ReadRun {
+    created_ms: u64,
+    /// Whether it is a fork without an entry of its own.
+    is_new_fork: bool,
+    loaded: Loaded,
+}
+
 /// Returns whether an item waits for this effect.
 pub(crate) fn waits_for(item: &Item, waited: EffectId) -> bool {
     match item.doing {
@@ -272,14 +280,46 @@ impl Driver {
         Ok(driver)
     }
 
+    /// Reads a run that is to be driven. It fails if this build cannot replay the journal.
+    pub(crate) async fn read(
+        context: &DriverContext,
+        program: &Program,
+        run: &RunId,
+    ) -> Result<ReadRun, DriveError> {
+        let RunRow { created_ms, forked, seq, .. } = context.store.run(run).await?;
+        let is_new_fork = forked.is_some_and(|(_, shared)| shared == seq);
+        Ok(ReadRun { created_ms, is_new_fork, loaded: load(context, program, run).await? })
+    }
+
+    /// Resumes a run that was read under its lease.
+    pub(crate) async fn resume_read(
+        context: DriverContext,
+        program: Arc<Program>,
+        lease: Lease,
+        read: ReadRun,
+    ) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen_read(context, program, lease, read).await?;
+        driver.recover().await?;
+        Ok(driver)
+    }
+
     async fn reopen(
         context: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
+        let read = Self::read(&context, &program, lease.run()).await?;
+        Self::reopen_read(context, program, lease, read).await
+    }
+
+    async fn reopen_read(
+        context: DriverContext,
+        program: Arc<Program>,
+        lease: Lease,
+        read: ReadRun,
+    ) -> Result<Self, DriveError> {
         let id = lease.run().clone();
-        let RunRow { created_ms, forked, seq, .. } = context.store.run(&id).await?;
-        let loaded = load(&context, &program, &id).await?;
+        let ReadRun { created_ms, is_new_fork, loaded } = read;
         let clock = Clock::new(created_ms, loaded.run.core().now, lease.ahead_ms());
         let journal = Journal::of(Arc::clone(&context.store), program.agent().name, lease);
         let mut driver = Self::around(id, program, loaded, context, journal, clock);
@@ -289,7 +329,7 @@ impl Driver {
         // Another process may have paused or resumed it since this host last drove it.
         driver.context.executor.paused(&driver.id, driver.run.core().paused);
         // Its own first entry drops rules that were allowed before.
-        if forked.is_some_and(|(_, shared)| shared == seq) {
+        if is_new_fork {
             driver.give(Event::Forked).await?;
         }
         Ok(driver)

@@ -75,9 +75,11 @@ impl Driver {
         is_under_way(self.run.core(), asks)
     }
 
-    /// Returns whether something is being done at this moment: not what waits for its next attempt.
+    /// Returns whether something is being done at this moment: not what waits for its next attempt,
+    /// or rests as a paused child run does.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.open.values().any(|it| question(&*self.run, &it.order).is_none())
+        let works = |it: &OpenOrder| !it.rests() && question(&*self.run, &it.order).is_none();
+        self.open.values().any(works)
     }
 
     /// Returns whether no event is there to be taken: nothing has come, and it is not

@@ -2,7 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -89,12 +94,22 @@ pub(super) struct OpenOrder {
     done: Option<Completion>,
     /// A check of the call, before a person is asked.
     check: Option<PrecheckFuture>,
+    /// Whether it does nothing until the run is resumed, as its executor says.
+    resting: Arc<AtomicBool>,
+    /// The same, as the driver's caller knows it.
+    rests: bool,
 }
 
 impl OpenOrder {
     /// An order without a future: a question, or work from before a crash.
-    pub(super) const fn idle(order: EffectKind<Body>) -> Self {
-        Self { order, doing: None, pieces: None, done: None, check: None }
+    pub(super) fn idle(order: EffectKind<Body>) -> Self {
+        let resting = Arc::default();
+        Self { order, doing: None, pieces: None, done: None, check: None, resting, rests: false }
+    }
+
+    /// Returns whether it does nothing until the run is resumed.
+    pub(super) const fn rests(&self) -> bool {
+        self.rests
     }
 
     /// Returns whether the call is looked at before a person is asked for it.
@@ -137,6 +152,8 @@ pub(super) enum WorkEvent {
     Said { effect: EffectId, text: String },
     /// Nothing was found against a call: a person can be asked for it.
     Checked(EffectId),
+    /// An effect has begun to rest, or to work again.
+    Rested,
 }
 
 /// Polls all work in progress until some of it has a result.
@@ -166,6 +183,10 @@ pub(super) fn poll(
         if let Some(done) = working.done.take() {
             let tokens = done.tokens;
             return Poll::Ready(WorkEvent::Answered(event(*effect, done), tokens));
+        }
+        let rests = working.resting.load(Ordering::Relaxed);
+        if mem::replace(&mut working.rests, rests) != rests {
+            return Poll::Ready(WorkEvent::Rested);
         }
     }
     Poll::Pending
@@ -288,9 +309,10 @@ impl Driver {
             let prompt = prompt.private.is_none().then(|| Box::new(prompt.clone()));
             self.tell(LiveNotice::ModelCalled { effect: id, model, prompt });
         }
+        let resting = shown.resting();
         let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
-        self.open.insert(id, OpenOrder { order, doing, pieces, done: None, check: None });
+        self.open.insert(id, OpenOrder { doing, pieces, resting, ..OpenOrder::idle(order) });
     }
 
     /// Drops orders that no item waits for. Front ends learn that a question is closed.

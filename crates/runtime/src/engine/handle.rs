@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::event::{Event, Pauser};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -10,12 +9,11 @@ use tokio::{
 
 use super::EngineError;
 use crate::{
-    driver::{DriveError, Driver},
+    driver::Driver,
     observe::{Notice, Observer},
     session::{CommandSender, RunSummary, outcome},
     store::RunId,
     task::{Command, RunTask, TaskEnd, Until},
-    watch::{PauseSignal, ResourceWatch},
 };
 
 /// The notices of a run for its handle.
@@ -53,15 +51,11 @@ impl Drop for Stops {
 }
 
 impl RunHandle {
-    pub(super) async fn drive(
-        driver: Driver,
-        watch: Option<ResourceWatch>,
-        notices: Notices,
-    ) -> Result<Self, EngineError> {
+    pub(super) async fn drive(driver: Driver, notices: Notices) -> Result<Self, EngineError> {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
         let sender = CommandSender::new(commands, driver.program().agent());
-        let mut task = talking(driver, Until::Ends { answers: true }, watch, taken).await?;
+        let mut task = talking(driver, Until::Ends { answers: true }, taken).await?;
         let driving = tokio::spawn(async move {
             if !matches!(task.run().await?, TaskEnd::Ended(_)) {
                 task.keep_commands().await?;
@@ -104,25 +98,11 @@ impl RunHandle {
 
 /// Returns the task of a run that takes commands. A paused run is resumed.
 pub(crate) async fn talking(
-    mut driver: Driver,
+    driver: Driver,
     until: Until,
-    mut watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
 ) -> Result<RunTask, EngineError> {
-    if driver.run().core().paused {
-        lift(&mut driver, watch.as_mut()).await?;
-    }
-    let task = RunTask::new(driver, until).with_commands(commands).with_watch(watch);
+    let mut task = RunTask::new(driver, until).with_commands(commands).with_watch();
+    task.lift_all().await?;
     Ok(task.with_mailbox().await?)
-}
-
-/// Lifts the pauses of a run that is being resumed. If the machine is short of something, its own
-/// pause begins before the others end, so that nothing starts.
-async fn lift(driver: &mut Driver, watch: Option<&mut ResourceWatch>) -> Result<(), DriveError> {
-    let Some(call) = watch.and_then(ResourceWatch::look) else {
-        return driver.give(Event::Resumed).await;
-    };
-    driver.heed(Pauser::Machine, call).await?;
-    driver.heed(Pauser::Person, PauseSignal::Resume).await?;
-    driver.heed(Pauser::Parent, PauseSignal::Resume).await
 }

@@ -19,7 +19,7 @@ use super::{LocalExecutor, rules::RulesError};
 use crate::{
     clock::now_ms,
     driver::{DriveError, Driver, DriverContext, PreparedRun},
-    effect::{Completion, Permit},
+    effect::{Completion, Permit, ProgressSink},
     store::{NoRunId, RunId, StoreError},
     task::{RunTask, TaskEnd, Until},
     timeline::{Projector, Spent},
@@ -49,8 +49,13 @@ enum ChildError {
 }
 
 /// Runs a child to its end and reports how it ended and what it cost.
-pub(super) async fn run(executor: LocalExecutor, permit: Permit, child: ChildRun) -> Completion {
-    match to_its_end(&executor, &permit, &child).await {
+pub(super) async fn run(
+    executor: LocalExecutor,
+    permit: Permit,
+    child: ChildRun,
+    shown: ProgressSink,
+) -> Completion {
+    match to_its_end(&executor, &permit, &child, shown).await {
         Ok((end, usage)) => Completion::child(end).costing(usage),
         Err(error) => Completion::fault(FaultClass::Other, false, &error.to_string()),
     }
@@ -60,6 +65,7 @@ async fn to_its_end(
     executor: &LocalExecutor,
     permit: &Permit,
     child: &ChildRun,
+    shown: ProgressSink,
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = permit.to_string().parse()?;
     let store = Arc::clone(&executor.0.store);
@@ -104,7 +110,8 @@ async fn to_its_end(
         Err(error) => return Err(error.into()),
     };
     // It is paused while its parent is, and takes messages as other runs do.
-    let task = RunTask::new(driver, Until::Waits).with_parent(executor.0.pauses.of(&permit.run));
+    let parent = executor.0.pauses.of(&permit.run);
+    let task = RunTask::new(driver, Until::Waits).with_parent(parent, shown);
     let mut task = task.with_mailbox().await?;
     let rest = task.run().await?;
     if let TaskEnd::Ended(ended) = rest {

@@ -201,7 +201,7 @@ impl Session {
         let engine = self.engine(executor);
         let beginning = PreparedRun { words: Vec::new(), ..engine.beginning(start)? };
         let driver = self.threads.block_on(engine.begin(beginning, observers))?;
-        Ok(self.talk(executor, driver))
+        Ok(self.talk(driver))
     }
 
     /// Resumes a conversation. Observers first learn what it waits for.
@@ -220,18 +220,18 @@ impl Session {
             let heard = !self.store.messages(id).await?.iter().any(is_word);
             Ok::<_, SessionError>(Driver::rejoin(context, program, lease, heard).await?)
         })?;
-        Ok(self.talk(executor, driver))
+        Ok(self.talk(driver))
     }
 
-    fn talk(&self, executor: &LocalExecutor, driver: Driver) -> ConversationHandle {
+    fn talk(&self, driver: Driver) -> ConversationHandle {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
         // The last sender that goes detaches from the run, so the signals keep no sender.
-        let (pressing, watch) = (commands.downgrade(), executor.watch());
+        let pressing = commands.downgrade();
         let sender = CommandSender::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
             let _pressed = Pressed::listen(pressing)?;
-            drive::converse_until_end(driver, watch, taken).await
+            drive::converse_until_end(driver, taken).await
         });
         let threads = self.threads.clone();
         ConversationHandle { run, sender, driving, threads }

@@ -21,7 +21,6 @@ use crate::{
     observe::{Question, QuestionKind},
     store::{RunId, Store},
     task::{Command, RunTask, TaskEnd, Until},
-    watch::ResourceWatch,
 };
 
 /// Time between two checks whether a question was closed, while a person is asked.
@@ -62,11 +61,10 @@ impl Drop for Pressed {
 /// second one, or SIGTERM, detaches from it.
 pub(super) async fn attended(
     driver: Driver,
-    watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
     approver: &mut dyn Approver,
 ) -> Result<RunSummary, SessionError> {
-    let mut task = talking(driver, Until::Waits, watch, commands).await?;
+    let mut task = talking(driver, Until::Waits, commands).await?;
     while task.run().await? == TaskEnd::Asking {
         if !ask(&mut task, approver).await? {
             break;
@@ -78,10 +76,9 @@ pub(super) async fn attended(
 /// Drives a conversation until it ends or the person leaves. Ctrl-C cancels the turn.
 pub(super) async fn converse_until_end(
     driver: Driver,
-    watch: Option<ResourceWatch>,
     commands: mpsc::UnboundedReceiver<Command>,
 ) -> Result<RunSummary, SessionError> {
-    let mut task = talking(driver, Until::Ends { answers: true }, watch, commands).await?;
+    let mut task = talking(driver, Until::Ends { answers: true }, commands).await?;
     if !matches!(task.run().await?, TaskEnd::Ended(_)) {
         task.keep_commands().await?;
     }

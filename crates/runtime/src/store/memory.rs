@@ -23,7 +23,7 @@ use super::{
     queue::{self, QueuedRun, RunningCounts},
     row::part,
 };
-use crate::clock::now_ms;
+use crate::{clock::now_ms, gate::Gates};
 use shelf::{MemoryClaim, Queued, Record, Shelf};
 
 /// A store that keeps journals for as long as it lives itself.
@@ -31,6 +31,7 @@ use shelf::{MemoryClaim, Queued, Record, Shelf};
 pub struct MemoryStore {
     runs: Arc<Mutex<Shelf>>,
     feed: Feed,
+    gates: Gates,
     /// How long a lease lasts unless it is renewed.
     lasts_ms: Option<u64>,
 }
@@ -242,6 +243,15 @@ impl Store for MemoryStore {
         }
         self.feed.send(Change::Lagged);
         Ok(queued)
+    }
+
+    async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        self.gates.close(name, wait);
+        Ok(())
+    }
+
+    async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
+        Ok(self.gates.list())
     }
 
     async fn fork(

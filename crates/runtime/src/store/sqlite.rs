@@ -33,6 +33,7 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -45,7 +46,7 @@ use super::{
     RunList, RunRecord, RunRow, Snapshot, Store, StoreDamage, StoreError, Worker, link::Link,
     row::made,
 };
-use crate::{clock::now_ms, private};
+use crate::{clock::now_ms, gate::Gates, private};
 use artifact::Packed;
 use lock::RunLock;
 #[doc(hidden)]
@@ -71,6 +72,8 @@ pub struct SqliteStore {
     writer: Option<Arc<WriteQueue>>,
     feed: Feed,
     polled: Polled,
+    /// Of this process: a provider that refuses another one soon refuses this one, too.
+    gates: Gates,
     options: SqliteOptions,
     /// Why it can only be read, if it can.
     unwritable: Option<String>,
@@ -120,6 +123,7 @@ impl SqliteStore {
             writer: Some(writer),
             feed,
             polled: Polled::default(),
+            gates: Gates::default(),
             options: options.clone(),
             unwritable: None,
         })
@@ -221,6 +225,15 @@ impl Store for SqliteStore {
             WriteReply::Queued(runs) => Ok(runs),
             _ => Err(gone()),
         }
+    }
+
+    async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        self.gates.close(name, wait);
+        Ok(())
+    }
+
+    async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
+        Ok(self.gates.list())
     }
 
     async fn fork(

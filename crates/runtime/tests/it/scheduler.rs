@@ -1,6 +1,7 @@
 //! The scheduler: the runs of a queue, many at a time; waiting runs are only on disk.
 
 mod leaving;
+mod machine;
 
 use std::{
     sync::{

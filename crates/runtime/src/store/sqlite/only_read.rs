@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, fs, io, path::Path, sync::Arc};
 
-use super::{Feed, Polled, SqliteOptions, SqliteReader, SqliteStore, StoreError, schema};
+use super::{Feed, Gates, Polled, SqliteOptions, SqliteReader, SqliteStore, StoreError, schema};
 
 impl SqliteStore {
     /// Opens a journal to be read only, after it could not be opened to be written to.
@@ -26,6 +26,7 @@ impl SqliteStore {
             reader: Arc::new(SqliteReader::frozen(path, options, ordered)),
             feed: Feed::default(),
             polled: Polled::default(),
+            gates: Gates::default(),
             options: options.clone(),
             jobs: None,
             thread: None,

@@ -2,11 +2,20 @@
 
 use std::sync::atomic::AtomicBool;
 
-use pointsman_kernel::agent::{Fault, FaultClass};
-use pointsman_runtime::store::QueueStatus;
+use pointsman_kernel::{
+    agent::{Fault, FaultClass},
+    id::Digest,
+};
+use pointsman_runtime::{
+    model::{ModelSettings, Spec},
+    session::StartOptions,
+    store::QueueStatus,
+};
+use pointsman_testing::script::{Script, write};
 use tokio::sync::Semaphore;
 
 use super::*;
+use crate::session::TestSession;
 
 /// Asks twice, one after the other.
 const TWICE: &str = r#"
@@ -156,4 +165,106 @@ async fn closed_provider_is_asked_by_no_run() {
     tokio::time::timeout(LIMIT, answered).await.expect("the first run is answered");
     let asked = limited.asked.load(Ordering::SeqCst);
     assert_eq!(asked, 3, "{:?}", events(&store, &one));
+}
+
+/// Answers once it is let, at a provider.
+struct SlowProvider(Arc<Slow>);
+
+impl EffectExecutor for SlowProvider {
+    fn model(&self) -> &'static str {
+        "a slow provider"
+    }
+
+    fn provider(&self) -> Option<&str> {
+        Some("provider:account")
+    }
+
+    fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {
+        self.0.perform(permit, task, shown)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn full_worker_learns_that_a_provider_is_closed() {
+    let folder = TempFolder::new("scheduler-gate-full");
+    let store = Arc::new(folder.store());
+    let (slow, id) = (Slow::new(), new_run_id());
+    let context = context(&store, Arc::new(SlowProvider(Arc::clone(&slow))));
+    submit(&context, &program(TWICE), TWICE, &id).await;
+    let (scheduler, _leaving) = open(&context, 1).await;
+    reaches(&store, &id, 2).await;
+    // Another worker was refused.
+    store.close_gate("provider:account", LIMIT).await.expect("the gate closes");
+    reaches(&store, &id, 3).await;
+    slow.lets.add_permits(9);
+    rested(&scheduler).await;
+    assert_eq!(events(&store, &id), ["begun", "lifted", "paused", "answered"]);
+    assert_eq!(slow.started.load(Ordering::SeqCst), 1, "the closed provider is not asked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn run_of_a_newer_build_is_left_to_it() {
+    let folder = TempFolder::new("scheduler-newer");
+    let store = Arc::new(folder.store());
+    let context = context(&store, Arc::new(World));
+    let id = new_run_id();
+    submit(&context, &program(CHART), CHART, &id).await;
+    // A newer build has written an event that this one does not know.
+    let first = store.reader().lines(&id, Seq(0)).expect("the journal is readable").remove(0);
+    let prev = Digest::of(first.as_bytes());
+    let mut script = Script { run: id.clone(), seq: Seq(1), prev, lines: Vec::new() };
+    write(&*store, script.next("from a newer build")).await.expect("the entry is appended");
+
+    let (_scheduler, mut leaving) = open(&context, 1).await;
+    let (run, how) = finished(&mut leaving).await;
+    assert!(matches!(how, Err(SchedulerError::Unreadable(..))), "{how:?}");
+    let waits = store.reader().run(&run).expect("the run is readable").queue;
+    // It is deferred: the claim counts as none, and a worker of the newer build can take it.
+    assert_eq!(waits.and_then(|place| place.status), Some(QueueStatus::Waiting));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn drained_worker_does_not_wait_for_a_resting_child() {
+    let desk = tokio::task::block_in_place(|| TestSession::new("scheduler-drain-child"));
+    let script = desk.work().join("script.jsonl");
+    let turn = json!({ "text": "Well.", "delay_ms": 1_500 });
+    std::fs::write(&script, format!("{turn}\n").repeat(20)).expect("the file is written");
+    let executor = tokio::task::block_in_place(|| {
+        desk.host_of(ModelSettings::new(Spec::script(&script)), None)
+    });
+    let store = Arc::clone(desk.session.store());
+    let context = DriverContext {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        executor: Arc::new(executor),
+        observers: Vec::new(),
+    };
+    let StartOptions { program, source, config, permissions, .. } = crate::children::parent();
+    let id = new_run_id();
+    let config: serde_json::Value = serde_json::from_str(config.get()).expect("it is JSON");
+    let begun = begun(&program, permissions, &config);
+    let goal = "When is the oven lit?".into();
+    let beginning = PreparedRun {
+        id: id.clone(),
+        program: Arc::new(program),
+        source,
+        goal,
+        words: Vec::new(),
+        begun,
+    };
+    let queued = Driver::submit(context.clone(), beginning, None, QueueOptions::default()).await;
+    queued.unwrap_or_else(|error| panic!("the run is queued: {error}"));
+    let (scheduler, _leaving) = open(&context, 1).await;
+    // Its job starts with the entry that lifts the queue's pause.
+    let child: RunId = format!("{id}-2-0").parse().expect("a child's id");
+    let begins = async {
+        while store.run(&child).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, begins).await.expect("the child begins");
+    // The child's call in progress is waited for, and nothing else of the child.
+    let drained = scheduler.drain(Duration::from_hours(1));
+    tokio::time::timeout(LIMIT, drained).await.expect("the worker is drained");
+    tokio::task::block_in_place(|| drop(desk));
 }
