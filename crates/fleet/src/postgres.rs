@@ -113,7 +113,7 @@ impl Store for PostgresStore {
         let asked = boot_ms();
         let ended = "the store's runtime has ended";
         let (at, entry) = (Some(run.clone()), Some(seq));
-        let job = Job { append, link, epoch, answer };
+        let job = Job { append, link, epoch, ends_ms: held.ends_ms(), answer };
         if plant::is("early-answer") {
             let writer = self.writer.clone();
             tokio::spawn(async move {

@@ -17,7 +17,7 @@ use pointsman_runtime::{
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::{MissedTickBehavior, interval, timeout},
+    time::{sleep, timeout},
 };
 use tokio_postgres::types::Type;
 
@@ -31,6 +31,8 @@ use super::{
 pub(super) const CLAIMS: i32 = protocol::CLAIMS.cast_signed();
 /// How many leases one statement gives up.
 const MOST: usize = 256;
+/// The pause after a renewal that failed; a tenth of the usual one if that is shorter.
+const RENEWED_AGAIN: Duration = Duration::from_secs(1);
 /// How long a claim waits for leases that were dropped before it.
 const GIVING_UP: Duration = Duration::from_secs(5);
 
@@ -87,7 +89,8 @@ UPDATE pointsman.run r SET
     wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
         WHEN i.how = 'parked' THEN r.created_ms + r.wake
         WHEN i.how = 'deferred' THEN (SELECT pointsman.now_ms()) + i.wait ELSE r.wake_at END,
-    claims = CASE i.how WHEN 'parked' THEN 0 WHEN 'deferred' THEN greatest(r.claims - 1, 0)
+    claims = CASE WHEN i.how = 'parked' THEN 0
+        WHEN i.how = 'deferred' AND r.owner <> '' THEN greatest(r.claims - 1, 0)
         ELSE r.claims END
 FROM i JOIN before ON before.id = i.run
 WHERE r.id = i.run AND r.epoch = i.epoch";
@@ -190,6 +193,13 @@ impl Held {
     /// Notes that the server has renewed it, which was asked for at a time of ours.
     pub(super) fn renewed(&self, expires: i64, asked: u64) {
         self.times.move_on(self.keeper.lasts, expires, asked);
+    }
+
+    /// Returns until when nobody else can have the run, by our own clock.
+    pub(super) fn ends_ms(&self) -> u64 {
+        let usable = self.times.deadline_ms.load(Ordering::Acquire);
+        let rest = self.keeper.lasts.saturating_sub(self.keeper.lasts * 2 / 3);
+        usable.saturating_add(u64::try_from(rest.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
@@ -405,7 +415,8 @@ async fn give_up(
             (&CLAIMS, Type::INT4),
             (&wait, Type::INT8_ARRAY),
         ];
-        let written = database.write(RELEASE, params).await;
+        // What was given up without an answer has no owner and, if anybody has it now, another epoch.
+        let written = database.repeat(RELEASE, params).await;
         if let Err(failure) = &written {
             tracing::warn!(?failure, "leases could not be released and will expire");
         }
@@ -422,12 +433,13 @@ async fn give_up(
     }
 }
 
-/// Renews the leases of a store, until it is dropped.
+/// Renews the leases of a store, until it is dropped. They last three times as long, and are used for
+/// two thirds of that: a renewal without an answer must leave time for another one.
 async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
-    let mut ticks = interval(every.max(Duration::from_millis(1)));
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let tried = database.within(every / 2);
+    let mut pause = every;
     loop {
-        ticks.tick().await;
+        sleep(pause.max(Duration::from_millis(1))).await;
         let Some(keeper) = keeper.upgrade() else { return };
         let held =
             |((run, epoch), times): (&(RunId, u64), &Times)| (run.clone(), *epoch, times.clone());
@@ -437,13 +449,17 @@ async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
         for (run, ..) in hang {
             tracing::warn!(%run, "the task of a run hangs; its lease is not renewed");
         }
+        pause = every;
         if leases.is_empty() {
             continue;
         }
-        match keeper.renew_held(&database, &leases).await {
+        match keeper.renew_held(&tried, &leases).await {
             Ok(over) if over.is_empty() => {}
             Ok(over) => tracing::warn!(?over, "leases have expired"),
-            Err(failure) => tracing::warn!(?failure, "leases could not be renewed"),
+            Err(failure) => {
+                tracing::warn!(?failure, "leases could not be renewed");
+                pause = RENEWED_AGAIN.min(every / 10);
+            }
         }
     }
 }

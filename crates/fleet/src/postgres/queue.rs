@@ -160,7 +160,7 @@ impl Database {
     /// Notes why a worker could not drive a run.
     pub(super) async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE pointsman.run SET fault = $2 WHERE id = $1";
-        let noted = self.write(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
+        let noted = self.repeat(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
         noted.map(drop).map_err(|failure| failure.write(Some(run), None))
     }
 }
@@ -172,6 +172,8 @@ pub(super) async fn claim_ready(
     worker: &Worker,
 ) -> Result<Vec<Lease>, StoreError> {
     keeper.settled().await;
+    // A worker looks again soon, and must notice meanwhile that it is to stop.
+    let database = &database.once();
     let failed = |failure: Failure| failure.write(None, None);
     let swept = database.write(SWEEP, &[(&CLAIMS, Type::INT4)]).await.map_err(failed)?;
     let has = swept.first().map_or((0, 0), |row| (row.get(0), row.get(1)));

@@ -6,6 +6,7 @@ mod conformance;
 mod deadlocks;
 mod leases;
 mod opening;
+mod outages;
 mod protocol;
 mod proxy;
 mod unknown;
