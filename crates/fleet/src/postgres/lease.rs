@@ -46,7 +46,7 @@ UPDATE pointsman.run r SET
         WHEN r.wrote = r.epoch THEN 'ready' ELSE r.back END,
     status = CASE WHEN r.key IS NULL OR r.status = 'ended' THEN r.status ELSE 'leased' END
 WHERE r.id = $1 AND (r.expires_ms <= (SELECT pointsman.now_ms()) OR $4)
-RETURNING r.epoch, r.expires_ms";
+RETURNING r.epoch, r.expires_ms, r.mail";
 
 /// Renewal skips locked runs: the append that locks one renews its lease.
 const RENEW: &str = "
@@ -66,8 +66,9 @@ WITH i AS (
 )
 SELECT mine.id, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
 
-/// A message that was committed after this statement began is visible only in the run's row, which
-/// is read again once it is locked: `mail` is then higher than it was `before`.
+/// A message that its owner has not read makes a run ready, though it is parked or deferred. One that
+/// was committed after this statement began is visible only in the run's row, which is read again once
+/// it is locked: `mail` is then higher than it was `before`.
 const RELEASE: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $6::bigint[])
@@ -79,12 +80,13 @@ UPDATE pointsman.run r SET
     owner = '', expires_ms = 0,
     status = CASE
         WHEN r.status <> 'leased' THEN r.status
-        WHEN i.how = 'deferred' THEN 'timed'
-        WHEN i.how = 'parked' AND NOT (r.mail > i.read AND (r.mail > before.mail OR EXISTS (
-            SELECT FROM pointsman.message m WHERE m.run = r.id AND m.id > i.read)))
-            THEN CASE WHEN r.wake IS NULL THEN 'waiting' ELSE 'timed' END
-        WHEN i.how <> 'parked' AND r.claims >= $5 THEN 'quarantined'
-        WHEN i.how IN ('dropped', 'ready') AND r.wrote <> r.epoch THEN r.back
+        WHEN i.how IN ('parked', 'deferred') AND r.mail > i.read AND (r.mail > before.mail
+            OR EXISTS (SELECT FROM pointsman.message m WHERE m.run = r.id AND m.id > i.read))
+            THEN 'ready'
+        WHEN i.how = 'deferred' OR i.how = 'parked' AND r.wake IS NOT NULL THEN 'timed'
+        WHEN i.how = 'parked' THEN 'waiting'
+        WHEN r.claims >= $5 THEN 'quarantined'
+        WHEN r.wrote <> r.epoch THEN r.back
         ELSE 'ready' END,
     wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
         WHEN i.how = 'parked' THEN r.created_ms + r.wake
@@ -186,6 +188,8 @@ pub(super) struct Held {
     keeper: Arc<Keeper>,
     run: RunId,
     epoch: u64,
+    /// The last message that was sent before it was granted.
+    mail: i64,
     times: Times,
 }
 
@@ -258,12 +262,12 @@ impl Keeper {
         lock(&self.unanswered).insert(run.clone());
     }
 
-    /// Returns a lease that was asked for at a time of ours.
+    /// Returns a lease that was asked for at a time of ours: its epoch, when it expires by the server's
+    /// clock, and the last message that was sent before.
     pub(super) fn grant(
         self: &Arc<Self>,
         run: RunId,
-        epoch: i64,
-        expires: i64,
+        (epoch, expires, mail): (i64, i64, i64),
         asked: u64,
     ) -> Lease {
         let epoch = unsigned(epoch);
@@ -273,7 +277,7 @@ impl Keeper {
         times.move_on(self.lasts, expires, asked);
         lock(&self.held).insert((run.clone(), epoch), times.clone());
         let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
-        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, times };
+        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, mail, times };
         // By the server's clock it was granted a lease's time before it expires.
         let ahead = signed(now_ms()).saturating_sub(expires.saturating_sub(self.lasts_ms()));
         let lease = Lease::new(run, epoch, held).until(ends).usable_until(deadline);
@@ -306,7 +310,8 @@ impl Keeper {
             .await
             .map_err(|failure| failure.write(Some(run), None))?;
         if let Some(row) = claimed.first() {
-            return Ok(Some(self.grant(run.clone(), row.get(0), row.get(1), asked)));
+            let granted = (row.get(0), row.get(1), row.get(2));
+            return Ok(Some(self.grant(run.clone(), granted, asked)));
         }
         let there = "SELECT 1 FROM pointsman.run WHERE id = $1";
         let there = database.read(there, &[(&run.as_str(), Type::TEXT)]).await;
@@ -372,8 +377,9 @@ impl Keeper {
             Release::Ready => ("ready", 0, 0),
             Release::Parked { .. } if plant::is("no-mail-check") => ("parked", i64::MAX, 0),
             Release::Parked { read } => ("parked", read.map_or(0, MessageId::number), 0),
+            // What it had when it was claimed does not make it ready again.
             Release::Deferred { wait } => {
-                ("deferred", 0, i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
+                ("deferred", held.mail, i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
             }
         };
         let (answer, answered) = oneshot::channel();

@@ -72,13 +72,13 @@ const CLAIM_CHOSEN: &str = "
     FROM chosen
     WHERE r.id = chosen.id AND r.status || '' = 'ready'
         AND (SELECT min_version FROM pointsman.meta) <= $5
-    RETURNING r.id, r.epoch, r.expires_ms, chosen.key, chosen.turn, chosen.rank
+    RETURNING r.id, r.epoch, r.expires_ms, r.mail, chosen.key, chosen.turn, chosen.rank
 ), counted AS (
     UPDATE pointsman.key SET turns = had.turn
     FROM (SELECT key, max(turn) AS turn FROM claimed GROUP BY key) AS had
     WHERE key.key = had.key
 )
-SELECT id, epoch, expires_ms FROM claimed ORDER BY turn, rank, id";
+SELECT id, epoch, expires_ms, mail FROM claimed ORDER BY turn, rank, id";
 
 /// A run is queued only as it was when its checksum was made. A run with an owner keeps it.
 const ENQUEUE: &str = "
@@ -203,7 +203,7 @@ pub(super) async fn claim_ready(
     let mut leases = Vec::with_capacity(claimed.len());
     for row in &claimed {
         let run = run_id(row.get(0))?;
-        leases.push(keeper.grant(run, row.get(1), row.get(2), asked));
+        leases.push(keeper.grant(run, (row.get(1), row.get(2), row.get(3)), asked));
     }
     Ok(leases)
 }

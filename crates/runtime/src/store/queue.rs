@@ -138,8 +138,9 @@ pub struct QueuePlace {
 pub enum Release {
     /// It has something to do, and any worker may claim it.
     Ready,
-    /// It cannot be driven here now. It is ready again after this time, and the claim does not count
-    /// as one without progress.
+    /// It cannot be driven here now. It is ready again after this time, or at once if a message came
+    /// after it was claimed: an earlier one could be read. The claim does not count as one without
+    /// progress.
     Deferred {
         /// How long it is kept out of the queue.
         wait: Duration,
