@@ -215,6 +215,11 @@ impl Database {
         Err(failure)
     }
 
+    /// Returns the time limit of a request.
+    pub(super) const fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
     /// Closes a connection whose request has no answer within the limit.
     pub(super) fn no_answer(&self, connection: Object) -> Failure {
         drop(Object::take(connection));

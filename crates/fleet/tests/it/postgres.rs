@@ -9,6 +9,7 @@ mod opening;
 mod outages;
 mod protocol;
 mod proxy;
+mod removals;
 mod unknown;
 
 use std::{
