@@ -4,6 +4,7 @@ mod changes;
 mod claims;
 mod conformance;
 mod deadlocks;
+mod hints;
 mod leases;
 mod opening;
 mod outages;
