@@ -142,6 +142,10 @@ impl Store for PostgresStore {
         queue::claim_ready(&self.database, &self.keeper, most, worker).await
     }
 
+    async fn has_work(&self, worker: &Worker) -> Result<bool, StoreError> {
+        self.database.has_work(worker).await
+    }
+
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
         let renewed = self.keeper.renew(&self.database, leases).await;
         renewed.map_err(|failure| failure.write(None, None))

@@ -111,6 +111,14 @@ WITH i AS (
 )
 SELECT id FROM queued";
 
+/// Whether a run is ready for a worker with these labels, or has an owner. Each question has its own
+/// index, in which no waiting run is.
+const WORK: &str = "
+SELECT EXISTS (SELECT FROM pointsman.run WHERE status = 'ready' AND needs = ANY ($1))
+    OR EXISTS (SELECT FROM pointsman.run WHERE status = 'leased' AND needs = ANY ($1))
+    OR EXISTS (SELECT FROM pointsman.run WHERE status = 'timed'
+        AND wake_at <= (SELECT pointsman.now_ms()) AND needs = ANY ($1))";
+
 /// How many runs one statement queues.
 const QUEUED: usize = 500;
 
@@ -169,12 +177,24 @@ impl Database {
         queued.iter().map(|row| run_id(row.get(0))).collect()
     }
 
+    pub(super) async fn has_work(&self, worker: &Worker) -> Result<bool, StoreError> {
+        let labels = labels(worker);
+        let found = self.read(WORK, &[(&labels, Type::TEXT_ARRAY)]).await;
+        let found = found.map_err(|failure| failure.read(None))?;
+        Ok(found.first().is_some_and(|row| row.get(0)))
+    }
+
     /// Notes why a worker could not drive a run.
     pub(super) async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE pointsman.run SET fault = $2 WHERE id = $1";
         let noted = self.repeat(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
         noted.map(drop).map_err(|failure| failure.write(Some(run), None))
     }
+}
+
+/// Returns the labels of a worker. What needs nothing needs the empty one, which every worker has.
+fn labels(worker: &Worker) -> Vec<&str> {
+    [""].into_iter().chain(worker.labels.iter().map(|label| &**label)).collect()
 }
 
 pub(super) async fn claim_ready(
@@ -191,9 +211,7 @@ pub(super) async fn claim_ready(
     let has = swept.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
     migrate::check_known(database, has)?;
     let most = i64::try_from(most).unwrap_or(i64::MAX).min(1_000);
-    // What needs nothing needs the empty label, which every worker has.
-    let labels: Vec<&str> =
-        [""].into_iter().chain(worker.labels.iter().map(|label| &**label)).collect();
+    let labels = labels(worker);
     let lasts = keeper.lasts_ms();
     let owner = keeper.owner();
     let limits = LimitColumns::of(&worker.limits);

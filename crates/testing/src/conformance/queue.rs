@@ -288,9 +288,15 @@ pub(super) async fn deferred(bench: &dyn Bench) -> Checked {
     }
     let none = claim(&*ours).await?;
     expect(none.is_empty(), || "an old message wakes a deferred run".into())?;
+    let idle = !theirs.has_work(&one).await.map_err(failed)?;
+    expect(idle, || "a worker has work while the only run is deferred".into())?;
     bench.advance(LONG * 2).await;
     let due = claim(&*ours).await?;
-    expect(names(&due) == ["deferred"], || "a deferred run is not woken at its time".into())
+    expect(names(&due) == ["deferred"], || "a deferred run is not woken at its time".into())?;
+    let busy = theirs.has_work(&one).await.map_err(failed)?;
+    expect(busy, || "a worker has no work while another drives a run".into())?;
+    let others = theirs.has_work(&worker("not deferred").0).await.map_err(failed)?;
+    expect(!others, || "a worker without the label of a run has work".into())
 }
 
 pub(super) async fn limited(bench: &dyn Bench) -> Checked {
