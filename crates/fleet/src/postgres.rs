@@ -113,7 +113,7 @@ impl Store for PostgresStore {
         let asked = boot_ms();
         let ended = "the store's runtime has ended";
         let (at, entry) = (Some(run.clone()), Some(seq));
-        let job = Job { append, link, epoch, answer };
+        let job = Job { append, link, epoch, ends_ms: held.ends_ms(), answer };
         if plant::is("early-answer") {
             let writer = self.writer.clone();
             tokio::spawn(async move {
@@ -140,6 +140,10 @@ impl Store for PostgresStore {
             }
         }
         queue::claim_ready(&self.database, &self.keeper, most, worker).await
+    }
+
+    async fn has_work(&self, worker: &Worker) -> Result<bool, StoreError> {
+        self.database.has_work(worker).await
     }
 
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {

@@ -5,6 +5,7 @@
 //! itself or with all it holds, cost no more than the time until the next look.
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -14,7 +15,10 @@ use std::{
 
 use pointsman_runtime::store::{Change, Feed, StoreError};
 use redis::{AsyncConnectionConfig, Client, RedisError, Value, aio::MultiplexedConnection, cmd};
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::{mpsc, watch},
+    time::sleep,
+};
 
 /// The stream, and the group of all workers: each hint goes to one of them.
 const STREAM: &str = "pointsman:ready";
@@ -26,6 +30,8 @@ const BLOCKS: Duration = Duration::from_secs(5);
 const ANSWERS: Duration = Duration::from_secs(10);
 /// The time between two tries to connect.
 const RETRY: Duration = Duration::from_secs(1);
+/// A process that has not looked for this long has ended, however it ended.
+const ENDED_MS: i64 = 3_600_000;
 /// At most one hint is given in this time.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -38,6 +44,8 @@ pub(crate) struct Hints {
     listens: Arc<AtomicBool>,
     /// Whether a hint was taken since the last look.
     heard: Arc<AtomicBool>,
+    /// Dropped with the store, which ends the taking of hints.
+    ends: watch::Sender<()>,
 }
 
 impl Hints {
@@ -51,7 +59,8 @@ impl Hints {
         let (given, hints) = mpsc::channel(1);
         tokio::spawn(give(client.clone(), hints));
         let (listens, heard) = (Arc::default(), Arc::default());
-        Ok(Self { client, owner: owner.to_owned(), given, listens, heard })
+        let ends = watch::Sender::default();
+        Ok(Self { client, owner: owner.to_owned(), given, listens, heard, ends })
     }
 
     /// Returns whether a hint has come since the last call: for the planted fault that waits for one.
@@ -69,7 +78,9 @@ impl Hints {
     pub(crate) fn listen(&self, feed: &Feed) {
         if !self.listens.swap(true, Ordering::AcqRel) {
             let (feed, heard) = (feed.clone(), Arc::clone(&self.heard));
-            tokio::spawn(take(self.client.clone(), self.owner.clone(), feed, heard));
+            let (client, owner, ended) =
+                (self.client.clone(), self.owner.clone(), self.ends.subscribe());
+            tokio::spawn(take(client, owner, feed, heard, ended));
         }
     }
 }
@@ -100,14 +111,57 @@ async fn give(client: Client, mut hints: mpsc::Receiver<()>) {
     }
 }
 
-/// Takes hints until the last subscriber to the store's changes is dropped.
-async fn take(client: Client, owner: String, feed: Feed, heard: Arc<AtomicBool>) {
-    loop {
-        if let Err(error) = take_connected(&client, &owner, &feed, &heard).await {
-            tracing::debug!(%error, "Redis is unavailable; workers poll the queue");
+/// Takes hints until the store is dropped.
+async fn take(
+    client: Client,
+    owner: String,
+    feed: Feed,
+    heard: Arc<AtomicBool>,
+    mut ended: watch::Receiver<()>,
+) {
+    let takes = async {
+        loop {
+            if let Err(error) = take_connected(&client, &owner, &feed, &heard).await {
+                tracing::debug!(%error, "Redis is unavailable; workers poll the queue");
+            }
+            sleep(RETRY).await;
         }
-        sleep(RETRY).await;
+    };
+    tokio::select! {
+        () = takes => {}
+        // Nothing is ever sent: this is its sender's end.
+        _ = ended.changed() => {}
     }
+    if let Err(error) = leave(&client, &owner).await {
+        tracing::debug!(%error, "a consumer was not removed; others remove it later");
+    }
+}
+
+/// Removes the consumer of this process.
+async fn leave(client: &Client, owner: &str) -> Result<(), RedisError> {
+    let mut connection = connect(client).await?;
+    remove(&mut connection, owner).await
+}
+
+/// Removes a consumer. A live one is made again when it takes the next hint: it has nothing to lose.
+async fn remove(connection: &mut MultiplexedConnection, name: &str) -> Result<(), RedisError> {
+    let mut remove = cmd("XGROUP");
+    remove.arg("DELCONSUMER").arg(STREAM).arg(GROUP).arg(name);
+    remove.query_async::<Value>(connection).await.map(drop)
+}
+
+/// Removes the consumers of processes that were killed.
+async fn remove_ended(connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
+    let mut ask = cmd("XINFO");
+    ask.arg("CONSUMERS").arg(STREAM).arg(GROUP);
+    let consumers: Vec<HashMap<String, Value>> = ask.query_async(connection).await?;
+    for consumer in consumers {
+        let (name, idle) = (consumer.get("name"), consumer.get("idle"));
+        if let (Some(Value::BulkString(name)), Some(Value::Int(ENDED_MS..))) = (name, idle) {
+            remove(connection, &String::from_utf8_lossy(name)).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn take_connected(
@@ -117,6 +171,10 @@ async fn take_connected(
     heard: &AtomicBool,
 ) -> Result<(), RedisError> {
     let mut connection = connect(client).await?;
+    // There is no group yet in a stream that is new.
+    if let Err(error) = remove_ended(&mut connection).await {
+        tracing::debug!(%error, "consumers of ended processes were not looked for");
+    }
     loop {
         let mut read = cmd("XREADGROUP");
         read.arg("GROUP").arg(GROUP).arg(owner).arg("COUNT").arg(16);

@@ -151,6 +151,25 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// it has messages that its last owner has not read.
     async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError>;
 
+    /// Returns whether a queued run that a worker could take is ready or has an owner.
+    async fn has_work(&self, worker: &Worker) -> Result<bool, StoreError> {
+        for status in [QueueStatus::Ready, QueueStatus::Leased] {
+            let filter = Filter { queue: Some(status), ..Filter::default() };
+            let mut page = Page::first(500);
+            loop {
+                let listed = self.list(&filter, &page).await?;
+                if listed.runs.iter().any(|row| worker.is_able(row)) {
+                    return Ok(true);
+                }
+                page.after = listed.next;
+                if page.after.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Renews leases that would expire, and returns the runs whose lease is in force no longer.
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError>;
 

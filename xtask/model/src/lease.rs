@@ -36,12 +36,22 @@ pub(crate) struct Bounds {
     pub(crate) kills: u8,
     /// Answers that are lost, and requests that arrive after their sender has stopped waiting.
     pub(crate) losses: u8,
+    /// Runs that are deferred.
+    pub(crate) deferrals: u8,
 }
 
 impl Bounds {
     /// What the tier explores. With `leases: 3` there are seven million places.
-    const TIER: Self =
-        Self { workers: 3, ticks: 4, entries: 3, messages: 1, leases: 2, kills: 1, losses: 1 };
+    const TIER: Self = Self {
+        workers: 3,
+        ticks: 4,
+        entries: 3,
+        messages: 1,
+        leases: 2,
+        kills: 1,
+        losses: 1,
+        deferrals: 1,
+    };
 }
 
 /// A fault of the protocol, put in on purpose.
@@ -53,6 +63,8 @@ pub(crate) enum ProtocolFault {
     BlindRetry,
     /// A run is parked although a message came.
     NoMailCheck,
+    /// A run is deferred although a message came.
+    DeafDeferral,
     /// An entry is acknowledged before it is written.
     EarlyAnswer,
     /// An effect is started before its entry is written.
@@ -93,6 +105,7 @@ pub(crate) struct Seen {
     discarded: bool,
     woken: bool,
     stopped: bool,
+    deferred: bool,
 }
 
 /// A moment of the fleet.
@@ -106,6 +119,7 @@ pub(crate) struct Fleet {
     events: u8,
     kills: u8,
     losses: u8,
+    deferrals: u8,
     seen: Seen,
     broken: Option<BrokenRule>,
 }
@@ -128,6 +142,7 @@ pub(crate) enum Happening {
     StopWaiting { worker: usize },
     Look { worker: usize },
     Park { worker: usize },
+    Defer { worker: usize },
     Kill { worker: usize },
 }
 
@@ -158,6 +173,7 @@ impl Model for Protocol {
             events: 1,
             kills: self.bounds.kills,
             losses: self.bounds.losses,
+            deferrals: self.bounds.deferrals,
             seen: Seen::default(),
             broken: None,
         }]
@@ -215,6 +231,10 @@ impl Model for Protocol {
             }
             Happening::Look { worker } => next.look(worker, self),
             Happening::Park { worker } => next.park(worker),
+            Happening::Defer { worker } => {
+                next.deferrals -= 1;
+                next.defer(worker);
+            }
             Happening::Kill { worker } => {
                 next.kills -= 1;
                 next.workers[worker].phase = worker::Phase::Idle;
@@ -254,6 +274,7 @@ impl Model for Protocol {
             sometimes!(fenced, "a late owner is refused"),
             sometimes!(discarded, "a message is discarded"),
             sometimes!(woken, "a message wakes a run"),
+            sometimes!(deferred, "a message comes before its run is deferred"),
             sometimes!(stopped, "an owner stops before its lease ends"),
         ]
     }

@@ -210,7 +210,12 @@ async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
     let sql = format!("SELECT epoch, seq, link, {GIVEN_UP} FROM pointsman.run r WHERE id = $1");
     let found = match database.read(&sql, &[(&run.as_str(), Type::TEXT)]).await {
         Ok(found) => found,
-        Err(failure) => return failure.read(Some(run)),
+        // An earlier try may have written it.
+        Err(failure) => {
+            let (run, seq) = (Some(run.clone()), Some(append.seq));
+            let why = format!("it cannot be read why: {}", failure.read(None));
+            return StoreError::Unknown { run, seq, why };
+        }
     };
     let (run, seq) = (run.clone(), append.seq);
     let Some(row) = found.first() else { return StoreError::NoSuchRun { run } };

@@ -102,10 +102,12 @@ async fn poll(
 }
 
 async fn look(database: &Database, feed: &Feed, cursor: &str) -> Result<String, StoreError> {
+    // A lost connection must be seen: it is not asked again behind the caller's back.
+    let database = database.once();
     // A serial number would pass transactions that are still open.
     let serial = plant::is("serial-cursor").then(|| SINCE.replace("_xmin", "_xmax"));
     let since = serial.as_deref().unwrap_or(SINCE);
-    let found = database.read(since, &[(&cursor, Type::TEXT)]).await;
+    let found = database.write(since, &[(&cursor, Type::TEXT)]).await;
     let found = found.map_err(|failure| failure.read(None))?;
     let mut next = cursor.to_owned();
     for row in &found {

@@ -1,13 +1,26 @@
 //! Connections to a server, and the meaning of a missing answer.
 
-use std::{error::Error, fmt, path::PathBuf, str::FromStr as _, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fmt,
+    path::PathBuf,
+    str::FromStr as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod};
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{RunId, StoreError};
+use pointsman_runtime::{
+    clock::{Stopwatch, entropy},
+    store::{RunId, StoreError},
+};
 use rustls::crypto::ring;
 use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_postgres::{
     Client, Config, Error as SqlError, Row,
     config::{Host, TargetSessionAttrs},
@@ -20,22 +33,45 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// pooler may give the next one another connection.
 pub(super) type Params<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
-/// How often a read is tried whose connection was lost: one that was idle may be dead by now.
-const READS: u32 = 3;
+/// How often a statement that may be repeated is tried at least whose connection was lost: one that
+/// was idle may be dead by now.
+const REPEATS: u32 = 3;
 /// How often a statement is run that the server undoes because of a deadlock.
 const RUNS: u32 = 5;
+/// The first pause between two tries to connect, and the longest: it doubles each time.
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(800);
+/// How long one try to connect to one host takes at most, unless the URL says otherwise: the next host
+/// of a list must have its turn before a request ends.
+const CONNECTS: Duration = Duration::from_secs(5);
+/// When a connection counts as dead, unless the URL says otherwise: without an answer to a probe that
+/// is sent after `IDLE` and then every `PROBES`, or with data that was not acknowledged for `SILENT`.
+const IDLE: Duration = Duration::from_secs(10);
+const PROBES: Duration = Duration::from_secs(5);
+const PROBED: u32 = 3;
+const SILENT: Duration = Duration::from_secs(15);
+/// What the driver takes for the first of them when a URL says nothing.
+const USUAL_IDLE: Duration = Duration::from_hours(2);
 
 /// A server that is asked.
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
     name: Arc<str>,
+    /// The time limit of a statement, and of the wait for a connection.
     deadline: Duration,
+    /// For how long connecting is tried again: a server that restarts is back soon.
+    patience: Duration,
+    /// Whether there was ever a connection. Before the first one, nothing is tried again: a wrong
+    /// address is reported at once.
+    connected: Arc<AtomicBool>,
 }
 
 /// Why a request failed.
 #[derive(Debug)]
 pub(super) enum Failure {
+    /// Nothing was done: there was no connection.
+    Unreached(String),
     /// Nothing was done.
     Refused(Box<dyn Error + Send + Sync>),
     /// It may have been done or not.
@@ -46,6 +82,7 @@ impl Failure {
     /// Returns the same once more: one statement can be about many runs.
     pub(super) fn again(&self) -> Self {
         match self {
+            Self::Unreached(why) => Self::Unreached(why.clone()),
             Self::Refused(source) => Self::Refused(source.to_string().into()),
             Self::Unknown(why) => Self::Unknown(why.clone()),
         }
@@ -55,6 +92,7 @@ impl Failure {
     pub(super) fn write(self, run: Option<&RunId>, seq: Option<Seq>) -> StoreError {
         let run = run.cloned();
         match self {
+            Self::Unreached(why) => StoreError::Other { run, seq, source: why.into() },
             Self::Refused(source) => StoreError::Other { run, seq, source },
             Self::Unknown(why) => StoreError::Unknown { run, seq, why },
         }
@@ -64,7 +102,7 @@ impl Failure {
     pub(super) fn read(self, run: Option<&RunId>) -> StoreError {
         let source = match self {
             Self::Refused(source) => source,
-            Self::Unknown(why) => why.into(),
+            Self::Unreached(why) | Self::Unknown(why) => why.into(),
         };
         StoreError::Other { run: run.cloned(), seq: None, source }
     }
@@ -84,8 +122,9 @@ impl Database {
             config.application_name("pointsman");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(deadline);
+            config.connect_timeout(deadline.min(CONNECTS));
         }
+        notice_death(&mut config);
         let name = name(&config).into();
         let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -96,7 +135,24 @@ impl Database {
         let manager = Manager::from_config(config, MakeRustlsConnect::new(tls), manager);
         let pool = Pool::builder(manager).max_size(most.max(1)).build();
         let pool = pool.map_err(|error| unusable(error.into()))?;
-        Ok(Self { pool, name, deadline })
+        Ok(Self { pool, name, deadline, patience: deadline, connected: Arc::default() })
+    }
+
+    /// Returns the same server, asked with a shorter time limit.
+    pub(super) fn within(&self, limit: Duration) -> Self {
+        let (deadline, patience) = (self.deadline.min(limit), self.patience.min(limit));
+        Self { deadline, patience, ..self.clone() }
+    }
+
+    /// Returns the same server. Connecting is tried again for this time at most.
+    pub(super) fn patient(&self, limit: Duration) -> Self {
+        Self { patience: self.patience.min(limit), ..self.clone() }
+    }
+
+    /// Returns the same server. Connecting is tried once: the caller asks again later, or must learn of
+    /// a lost connection.
+    pub(super) fn once(&self) -> Self {
+        self.patient(Duration::ZERO)
     }
 
     /// Returns an error of opening it.
@@ -109,13 +165,35 @@ impl Database {
         PathBuf::from(&*self.name)
     }
 
-    /// Returns a connection of the pool.
+    /// Returns a connection of the pool. A new one is tried again for a while if the server is away.
     pub(super) async fn connection(&self) -> Result<Object, Failure> {
-        match timeout(self.deadline, self.pool.get()).await {
-            Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(Failure::Refused(told(&error).into())),
-            Err(_) => Err(Failure::Refused("no connection was free in time".into())),
-        }
+        let waited = Stopwatch::start();
+        let mut last = None;
+        let tries = async {
+            let mut pauses = Pauses::default();
+            loop {
+                let error = match self.pool.get().await {
+                    Ok(connection) => {
+                        self.connected.store(true, Ordering::Release);
+                        return Ok(connection);
+                    }
+                    Err(error) => error,
+                };
+                let gives_up = !self.connected.load(Ordering::Acquire)
+                    || !is_passing(&error)
+                    || waited.elapsed() >= self.patience;
+                if gives_up {
+                    return Err(Failure::Unreached(told(&error)));
+                }
+                last = Some(told(&error));
+                pauses.next().await;
+            }
+        };
+        let tried = timeout(self.deadline, tries).await;
+        tried.unwrap_or_else(|_| {
+            let why = last.unwrap_or_else(|| "no connection was free in time".into());
+            Err(Failure::Unreached(why))
+        })
     }
 
     /// Runs one statement, and again only if the server has undone it because of a deadlock.
@@ -130,25 +208,93 @@ impl Database {
                 }
                 _ => Failure::Unknown(told(&error)),
             },
-            Err(_) => {
-                let seconds = self.deadline.as_secs_f32();
-                Failure::Unknown(format!("no answer within {seconds} s"))
-            }
+            Err(_) => return Err(self.no_answer(connection)),
         };
         // A connection with an open request must not return to the pool: it is closed.
         drop(Object::take(connection));
         Err(failure)
     }
 
+    /// Returns the time limit of a request.
+    pub(super) const fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// Closes a connection whose request has no answer within the limit.
+    pub(super) fn no_answer(&self, connection: Object) -> Failure {
+        drop(Object::take(connection));
+        Failure::Unknown(format!("no answer within {} s", self.deadline.as_secs_f32()))
+    }
+
     /// Runs one statement that changes nothing, again if its connection is lost.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Failure> {
-        for _ in 1..READS {
+        self.repeat(sql, params).await
+    }
+
+    /// Runs one statement that does nothing the second time, again if its connection is lost.
+    pub(super) async fn repeat(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Failure> {
+        let waited = Stopwatch::start();
+        let mut pauses = Pauses::default();
+        let mut tries = 1;
+        loop {
             match self.write(sql, params).await {
-                Err(Failure::Unknown(_)) => {}
+                Err(Failure::Unknown(_)) if tries < REPEATS || waited.elapsed() < self.patience => {
+                }
                 answered => return answered,
             }
+            // A pooler answers while its server is away.
+            if tries >= REPEATS {
+                pauses.next().await;
+            }
+            tries += 1;
         }
-        self.write(sql, params).await
+    }
+}
+
+/// Pauses between tries. They differ by chance, so that workers do not all try at the same time.
+struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(PAUSE)
+    }
+}
+
+impl Pauses {
+    async fn next(&mut self) {
+        sleep(jittered(self.0)).await;
+        self.0 = self.0.saturating_mul(2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Returns a time between half of this one and the whole.
+pub(super) fn jittered(time: Duration) -> Duration {
+    let half = time / 2;
+    let most = u64::try_from(half.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+    half.saturating_add(Duration::from_millis(entropy().checked_rem(most).unwrap_or_default()))
+}
+
+/// Returns whether connecting may succeed soon: the server or its pooler is away, starts, stops or is
+/// full. Wrong names and passwords stay wrong.
+fn is_passing(error: &PoolError) -> bool {
+    let PoolError::Backend(error) = error else { return false };
+    let passes = |code: &SqlState| ["08", "53", "57P"].iter().any(|it| code.code().starts_with(it));
+    error.code().is_none_or(passes)
+}
+
+/// Has dead connections noticed, where the URL does not say how.
+fn notice_death(config: &mut Config) {
+    if config.get_keepalives_idle() == USUAL_IDLE {
+        config.keepalives_idle(IDLE);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(PROBES);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(PROBED);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENT);
     }
 }
 

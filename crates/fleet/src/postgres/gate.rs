@@ -17,7 +17,7 @@ impl Database {
                    ON CONFLICT (name) DO UPDATE
                    SET until_ms = greatest(gate.until_ms, excluded.until_ms)";
         let wait = signed(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-        let closed = self.write(sql, &[(&name, Type::TEXT), (&wait, Type::INT8)]).await;
+        let closed = self.repeat(sql, &[(&name, Type::TEXT), (&wait, Type::INT8)]).await;
         closed.map(drop).map_err(|failure| failure.write(None, None))
     }
 
@@ -25,7 +25,8 @@ impl Database {
     pub(super) async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
         let sql = "SELECT name, until_ms - pointsman.now_ms() FROM pointsman.gate
                    WHERE until_ms > pointsman.now_ms()";
-        let closed = self.read(sql, &[]).await.map_err(|failure| failure.read(None))?;
+        // Workers ask again soon.
+        let closed = self.once().read(sql, &[]).await.map_err(|failure| failure.read(None))?;
         let gate = |row: &tokio_postgres::Row| {
             (row.get::<_, String>(0).into(), Duration::from_millis(unsigned(row.get(1))))
         };

@@ -17,7 +17,7 @@ use pointsman_runtime::{
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::{MissedTickBehavior, interval, timeout},
+    time::{sleep, timeout},
 };
 use tokio_postgres::types::Type;
 
@@ -31,6 +31,8 @@ use super::{
 pub(super) const CLAIMS: i32 = protocol::CLAIMS.cast_signed();
 /// How many leases one statement gives up.
 const MOST: usize = 256;
+/// The pause after a renewal that failed; a tenth of the usual one if that is shorter.
+const RENEWED_AGAIN: Duration = Duration::from_secs(1);
 /// How long a claim waits for leases that were dropped before it.
 const GIVING_UP: Duration = Duration::from_secs(5);
 
@@ -44,7 +46,7 @@ UPDATE pointsman.run r SET
         WHEN r.wrote = r.epoch THEN 'ready' ELSE r.back END,
     status = CASE WHEN r.key IS NULL OR r.status = 'ended' THEN r.status ELSE 'leased' END
 WHERE r.id = $1 AND (r.expires_ms <= (SELECT pointsman.now_ms()) OR $4)
-RETURNING r.epoch, r.expires_ms";
+RETURNING r.epoch, r.expires_ms, r.mail";
 
 /// Renewal skips locked runs: the append that locks one renews its lease.
 const RENEW: &str = "
@@ -64,8 +66,9 @@ WITH i AS (
 )
 SELECT mine.id, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
 
-/// A message that was committed after this statement began is visible only in the run's row, which
-/// is read again once it is locked: `mail` is then higher than it was `before`.
+/// A message that its owner has not read makes a run ready, though it is parked or deferred. One that
+/// was committed after this statement began is visible only in the run's row, which is read again once
+/// it is locked: `mail` is then higher than it was `before`.
 const RELEASE: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $6::bigint[])
@@ -77,17 +80,19 @@ UPDATE pointsman.run r SET
     owner = '', expires_ms = 0,
     status = CASE
         WHEN r.status <> 'leased' THEN r.status
-        WHEN i.how = 'deferred' THEN 'timed'
-        WHEN i.how = 'parked' AND NOT (r.mail > i.read AND (r.mail > before.mail OR EXISTS (
-            SELECT FROM pointsman.message m WHERE m.run = r.id AND m.id > i.read)))
-            THEN CASE WHEN r.wake IS NULL THEN 'waiting' ELSE 'timed' END
-        WHEN i.how <> 'parked' AND r.claims >= $5 THEN 'quarantined'
-        WHEN i.how IN ('dropped', 'ready') AND r.wrote <> r.epoch THEN r.back
+        WHEN i.how IN ('parked', 'deferred') AND r.mail > i.read AND (r.mail > before.mail
+            OR EXISTS (SELECT FROM pointsman.message m WHERE m.run = r.id AND m.id > i.read))
+            THEN 'ready'
+        WHEN i.how = 'deferred' OR i.how = 'parked' AND r.wake IS NOT NULL THEN 'timed'
+        WHEN i.how = 'parked' THEN 'waiting'
+        WHEN r.claims >= $5 THEN 'quarantined'
+        WHEN r.wrote <> r.epoch THEN r.back
         ELSE 'ready' END,
     wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
         WHEN i.how = 'parked' THEN r.created_ms + r.wake
         WHEN i.how = 'deferred' THEN (SELECT pointsman.now_ms()) + i.wait ELSE r.wake_at END,
-    claims = CASE i.how WHEN 'parked' THEN 0 WHEN 'deferred' THEN greatest(r.claims - 1, 0)
+    claims = CASE WHEN i.how = 'parked' THEN 0
+        WHEN i.how = 'deferred' AND r.owner <> '' THEN greatest(r.claims - 1, 0)
         ELSE r.claims END
 FROM i JOIN before ON before.id = i.run
 WHERE r.id = i.run AND r.epoch = i.epoch";
@@ -183,6 +188,8 @@ pub(super) struct Held {
     keeper: Arc<Keeper>,
     run: RunId,
     epoch: u64,
+    /// The last message that was sent before it was granted.
+    mail: i64,
     times: Times,
 }
 
@@ -190,6 +197,13 @@ impl Held {
     /// Notes that the server has renewed it, which was asked for at a time of ours.
     pub(super) fn renewed(&self, expires: i64, asked: u64) {
         self.times.move_on(self.keeper.lasts, expires, asked);
+    }
+
+    /// Returns until when nobody else can have the run, by our own clock.
+    pub(super) fn ends_ms(&self) -> u64 {
+        let usable = self.times.deadline_ms.load(Ordering::Acquire);
+        let rest = self.keeper.lasts.saturating_sub(self.keeper.lasts * 2 / 3);
+        usable.saturating_add(u64::try_from(rest.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
@@ -248,12 +262,12 @@ impl Keeper {
         lock(&self.unanswered).insert(run.clone());
     }
 
-    /// Returns a lease that was asked for at a time of ours.
+    /// Returns a lease that was asked for at a time of ours: its epoch, when it expires by the server's
+    /// clock, and the last message that was sent before.
     pub(super) fn grant(
         self: &Arc<Self>,
         run: RunId,
-        epoch: i64,
-        expires: i64,
+        (epoch, expires, mail): (i64, i64, i64),
         asked: u64,
     ) -> Lease {
         let epoch = unsigned(epoch);
@@ -263,7 +277,7 @@ impl Keeper {
         times.move_on(self.lasts, expires, asked);
         lock(&self.held).insert((run.clone(), epoch), times.clone());
         let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
-        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, times };
+        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, mail, times };
         // By the server's clock it was granted a lease's time before it expires.
         let ahead = signed(now_ms()).saturating_sub(expires.saturating_sub(self.lasts_ms()));
         let lease = Lease::new(run, epoch, held).until(ends).usable_until(deadline);
@@ -296,7 +310,8 @@ impl Keeper {
             .await
             .map_err(|failure| failure.write(Some(run), None))?;
         if let Some(row) = claimed.first() {
-            return Ok(Some(self.grant(run.clone(), row.get(0), row.get(1), asked)));
+            let granted = (row.get(0), row.get(1), row.get(2));
+            return Ok(Some(self.grant(run.clone(), granted, asked)));
         }
         let there = "SELECT 1 FROM pointsman.run WHERE id = $1";
         let there = database.read(there, &[(&run.as_str(), Type::TEXT)]).await;
@@ -362,8 +377,9 @@ impl Keeper {
             Release::Ready => ("ready", 0, 0),
             Release::Parked { .. } if plant::is("no-mail-check") => ("parked", i64::MAX, 0),
             Release::Parked { read } => ("parked", read.map_or(0, MessageId::number), 0),
+            // What it had when it was claimed does not make it ready again.
             Release::Deferred { wait } => {
-                ("deferred", 0, i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
+                ("deferred", held.mail, i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
             }
         };
         let (answer, answered) = oneshot::channel();
@@ -405,7 +421,8 @@ async fn give_up(
             (&CLAIMS, Type::INT4),
             (&wait, Type::INT8_ARRAY),
         ];
-        let written = database.write(RELEASE, params).await;
+        // What was given up without an answer has no owner and, if anybody has it now, another epoch.
+        let written = database.repeat(RELEASE, params).await;
         if let Err(failure) = &written {
             tracing::warn!(?failure, "leases could not be released and will expire");
         }
@@ -422,12 +439,13 @@ async fn give_up(
     }
 }
 
-/// Renews the leases of a store, until it is dropped.
+/// Renews the leases of a store, until it is dropped. They last three times as long, and are used for
+/// two thirds of that: a renewal without an answer must leave time for another one.
 async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
-    let mut ticks = interval(every.max(Duration::from_millis(1)));
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let tried = database.within(every / 2);
+    let mut pause = every;
     loop {
-        ticks.tick().await;
+        sleep(pause.max(Duration::from_millis(1))).await;
         let Some(keeper) = keeper.upgrade() else { return };
         let held =
             |((run, epoch), times): (&(RunId, u64), &Times)| (run.clone(), *epoch, times.clone());
@@ -437,13 +455,17 @@ async fn renew(database: Database, keeper: Weak<Keeper>, every: Duration) {
         for (run, ..) in hang {
             tracing::warn!(%run, "the task of a run hangs; its lease is not renewed");
         }
+        pause = every;
         if leases.is_empty() {
             continue;
         }
-        match keeper.renew_held(&database, &leases).await {
+        match keeper.renew_held(&tried, &leases).await {
             Ok(over) if over.is_empty() => {}
             Ok(over) => tracing::warn!(?over, "leases have expired"),
-            Err(failure) => tracing::warn!(?failure, "leases could not be renewed"),
+            Err(failure) => {
+                tracing::warn!(?failure, "leases could not be renewed");
+                pause = RENEWED_AGAIN.min(every / 10);
+            }
         }
     }
 }

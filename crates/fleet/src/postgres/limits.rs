@@ -18,15 +18,19 @@ WITH lock AS MATERIALIZED (
 ), full_agent AS MATERIALIZED (
     SELECT busy.agent FROM busy LEFT JOIN unnest($9, $10) AS l (agent, most) USING (agent)
     WHERE busy.running >= coalesce(l.most, $11)
-), k AS (
-    SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns,
-        coalesce(l.most, $8) AS most
+), found AS MATERIALIZED (
+    SELECT key.key, coalesce(l.most, $8) AS most
     FROM pointsman.key LEFT JOIN unnest($6, $7) AS l (key, most) ON l.key = key.key
     CROSS JOIN LATERAL (SELECT FROM pointsman.run r
         WHERE r.status = 'ready' AND r.key = key.key AND r.needs = ANY ($2)
             AND NOT EXISTS (SELECT FROM full_agent f WHERE f.agent = r.agent) LIMIT 1) AS first
     WHERE (coalesce(l.most, $8) IS NULL OR coalesce(l.most, $8) > (
             SELECT count(*) FROM pointsman.run r WHERE r.status = 'leased' AND r.key = key.key))
+    ORDER BY key.turns, key.key LIMIT 2 * $1 + 16
+), k AS (
+    SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns,
+        found.most
+    FROM found JOIN pointsman.key ON key.key = found.key
     ORDER BY key.turns, key.key LIMIT $1 FOR UPDATE OF key SKIP LOCKED
 ), room AS MATERIALIZED (
     SELECT k.*, coalesce(k.most - pointsman.leased(k.key), $1) AS room FROM k

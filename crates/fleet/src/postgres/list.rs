@@ -129,7 +129,7 @@ impl Database {
         let sql =
             "SELECT (SELECT count(*) FROM pointsman.run), (SELECT count(*) FROM pointsman.message),
                    pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
-        let found = self.read(sql, &[]).await.map_err(|failure| failure.read(None))?;
+        let found = self.once().read(sql, &[]).await.map_err(|failure| failure.read(None))?;
         let Some(row) = found.first() else { return Ok(Health::default()) };
         let only_read: bool = row.get(2);
         Ok(Health {

@@ -160,7 +160,7 @@ pub(super) async fn create(
         }
     };
     if let Some(cells) = made.first() {
-        return Ok(keeper.grant(row.id, 1, cells.get(1), asked));
+        return Ok(keeper.grant(row.id, (1, cells.get(1), 0), asked));
     }
     let sql = "SELECT id FROM pointsman.run WHERE request = $1";
     let made = database.read(sql, &[(&place.request, Type::TEXT)]).await;

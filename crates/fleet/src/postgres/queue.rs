@@ -3,17 +3,18 @@
 //! A waiting run is in no index but that of its id. Ready runs are found by key, label and rank,
 //! so a million runs of one key do not delay the others.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use pointsman_runtime::{
     clock::boot_ms,
     store::{Lease, QueueOptions, RunId, StoreError, Worker, check_queued},
 };
+use tokio::time::sleep;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{
     checksum::{self, Place, signed, unsigned},
-    database::{Database, Failure, Params},
+    database::{Database, Failure, Params, jittered},
     lease::{CLAIMS, Keeper},
     limits::{CHOOSE_LIMITED, LimitColumns},
     migrate::{self, VERSION},
@@ -43,13 +44,16 @@ SELECT version, min_version FROM pointsman.meta";
 
 /// Keys take turns: the one that has had the least comes first, and within a turn the run that was
 /// queued first. An idle key saves up one round at most. A claim locks its keys, and concurrent
-/// claims skip them. The server looks at one run of each key (`LIMIT 1`), even if its statistics are
-/// of a time when no run was ready.
+/// claims skip them, so it finds a few more than it can use. The server looks at one run of each key
+/// (`LIMIT 1`), even if its statistics are of a time when no run was ready.
 const CHOOSE_READY: &str = "
-WITH k AS (
-    SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns
-    FROM pointsman.key CROSS JOIN LATERAL (SELECT FROM pointsman.run r
+WITH found AS MATERIALIZED (
+    SELECT key.key FROM pointsman.key CROSS JOIN LATERAL (SELECT FROM pointsman.run r
         WHERE r.status = 'ready' AND r.key = key.key AND r.needs = ANY ($2) LIMIT 1) AS first
+    ORDER BY key.turns, key.key LIMIT 2 * $1 + 16
+), k AS (
+    SELECT key.key, greatest(key.turns, (SELECT max(turns) FROM pointsman.key) - $1) AS turns
+    FROM found JOIN pointsman.key ON key.key = found.key
     ORDER BY key.turns, key.key LIMIT $1 FOR UPDATE OF key SKIP LOCKED
 ), next AS (
     SELECT r.id, k.key, r.rank,
@@ -63,7 +67,8 @@ WITH k AS (
     SELECT * FROM next ORDER BY turn, rank, id LIMIT $1";
 
 /// Claims the chosen runs, whichever statement chose them. They are found by their ids: the index of
-/// ready runs cannot serve the test of their status.
+/// ready runs cannot serve the test of their status. `met` says whether another claim was in the way:
+/// it had locked a key, or has claimed a chosen run in the meantime.
 const CLAIM_CHOSEN: &str = "
 ), claimed AS (
     UPDATE pointsman.run r SET
@@ -72,13 +77,20 @@ const CLAIM_CHOSEN: &str = "
     FROM chosen
     WHERE r.id = chosen.id AND r.status || '' = 'ready'
         AND (SELECT min_version FROM pointsman.meta) <= $5
-    RETURNING r.id, r.epoch, r.expires_ms, chosen.key, chosen.turn, chosen.rank
+    RETURNING r.id, r.epoch, r.expires_ms, r.mail, chosen.key, chosen.turn, chosen.rank
 ), counted AS (
     UPDATE pointsman.key SET turns = had.turn
     FROM (SELECT key, max(turn) AS turn FROM claimed GROUP BY key) AS had
     WHERE key.key = had.key
 )
-SELECT id, epoch, expires_ms FROM claimed ORDER BY turn, rank, id";
+SELECT id, epoch, expires_ms, mail, (SELECT count(*) FROM claimed) < (SELECT count(*) FROM chosen)
+    OR (SELECT count(*) FROM k) < least($1, (SELECT count(*) FROM found)) AS met
+FROM (VALUES (true)) AS always (one) LEFT JOIN claimed ON true ORDER BY turn, rank, id";
+
+/// How often a claim is made that got nothing because others were in the way, and the first pause
+/// between two: it doubles each time. A claim takes milliseconds, but the next poll is far away.
+const CLAIM_TRIES: u32 = 5;
+const CLAIM_PAUSE: Duration = Duration::from_millis(20);
 
 /// A run is queued only as it was when its checksum was made. A run with an owner keeps it.
 const ENQUEUE: &str = "
@@ -98,6 +110,14 @@ WITH i AS (
     ON CONFLICT DO NOTHING
 )
 SELECT id FROM queued";
+
+/// Whether a run is ready for a worker with these labels, or has an owner. Each question has its own
+/// index, in which no waiting run is.
+const WORK: &str = "
+SELECT EXISTS (SELECT FROM pointsman.run WHERE status = 'ready' AND needs = ANY ($1))
+    OR EXISTS (SELECT FROM pointsman.run WHERE status = 'leased' AND needs = ANY ($1))
+    OR EXISTS (SELECT FROM pointsman.run WHERE status = 'timed'
+        AND wake_at <= (SELECT pointsman.now_ms()) AND needs = ANY ($1))";
 
 /// How many runs one statement queues.
 const QUEUED: usize = 500;
@@ -157,12 +177,24 @@ impl Database {
         queued.iter().map(|row| run_id(row.get(0))).collect()
     }
 
+    pub(super) async fn has_work(&self, worker: &Worker) -> Result<bool, StoreError> {
+        let labels = labels(worker);
+        let found = self.read(WORK, &[(&labels, Type::TEXT_ARRAY)]).await;
+        let found = found.map_err(|failure| failure.read(None))?;
+        Ok(found.first().is_some_and(|row| row.get(0)))
+    }
+
     /// Notes why a worker could not drive a run.
     pub(super) async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE pointsman.run SET fault = $2 WHERE id = $1";
-        let noted = self.write(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
+        let noted = self.repeat(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
         noted.map(drop).map_err(|failure| failure.write(Some(run), None))
     }
+}
+
+/// Returns the labels of a worker. What needs nothing needs the empty one, which every worker has.
+fn labels(worker: &Worker) -> Vec<&str> {
+    [""].into_iter().chain(worker.labels.iter().map(|label| &**label)).collect()
 }
 
 pub(super) async fn claim_ready(
@@ -172,15 +204,15 @@ pub(super) async fn claim_ready(
     worker: &Worker,
 ) -> Result<Vec<Lease>, StoreError> {
     keeper.settled().await;
+    // A worker looks again soon, and must notice meanwhile that it is to stop.
+    let database = &database.once();
     let failed = |failure: Failure| failure.write(None, None);
     let swept = database.write(SWEEP, &[(&CLAIMS, Type::INT4)]).await.map_err(failed)?;
     let has = swept.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
     migrate::check_known(database, has)?;
     let most = i64::try_from(most).unwrap_or(i64::MAX).min(1_000);
-    // What needs nothing needs the empty label, which every worker has.
-    let labels: Vec<&str> =
-        [""].into_iter().chain(worker.labels.iter().map(|label| &**label)).collect();
-    let (asked, lasts) = (boot_ms(), keeper.lasts_ms());
+    let labels = labels(worker);
+    let lasts = keeper.lasts_ms();
     let owner = keeper.owner();
     let limits = LimitColumns::of(&worker.limits);
     let mut params: Vec<(&(dyn ToSql + Sync), Type)> = vec![
@@ -197,11 +229,21 @@ pub(super) async fn claim_ready(
         CHOOSE_LIMITED
     };
     let claim = format!("{choose}{CLAIM_CHOSEN}");
-    let claimed = database.write(&claim, &params).await.map_err(failed)?;
-    let mut leases = Vec::with_capacity(claimed.len());
-    for row in &claimed {
-        let run = run_id(row.get(0))?;
-        leases.push(keeper.grant(run, row.get(1), row.get(2), asked));
+    let (mut pause, mut tries) = (CLAIM_PAUSE, 1);
+    loop {
+        let asked = boot_ms();
+        let claimed = database.write(&claim, &params).await.map_err(failed)?;
+        let mut leases = Vec::with_capacity(claimed.len());
+        for row in &claimed {
+            let Some(run) = row.get::<_, Option<&str>>(0) else { continue };
+            let granted = (row.get(1), row.get(2), row.get(3));
+            leases.push(keeper.grant(run_id(run)?, granted, asked));
+        }
+        let met = claimed.first().is_some_and(|row| row.get(4));
+        if !leases.is_empty() || !met || tries >= CLAIM_TRIES {
+            return Ok(leases);
+        }
+        sleep(jittered(pause)).await;
+        (pause, tries) = (pause.saturating_mul(2), tries + 1);
     }
-    Ok(leases)
 }

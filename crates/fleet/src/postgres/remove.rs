@@ -1,9 +1,13 @@
-//! Removes runs with all that is theirs.
+//! Removes runs with all that is theirs, and keys without runs.
 
 use pointsman_runtime::store::{
     Filter, Page, PruneOptions, PruneReport, RemovedRuns, RunId, StoreError,
 };
-use tokio_postgres::types::{ToSql, Type};
+use tokio::time::timeout;
+use tokio_postgres::{
+    Client, Error as SqlError,
+    types::{ToSql, Type},
+};
 
 use super::{
     checksum::unsigned,
@@ -38,6 +42,22 @@ WITH gone AS (
 )
 SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM blobs)";
 
+/// Keys of which nothing is in the queue. Every row of a run is read for that: waiting runs are in no
+/// index by key.
+const IDLE_KEYS: &str = "
+SELECT key.key FROM pointsman.key WHERE NOT EXISTS (
+    SELECT FROM pointsman.run r WHERE r.key = key.key AND r.status <> 'ended')";
+
+/// Every statement that puts a run into the queue also writes to the table of keys. So once this lock is
+/// held, none is in progress and none begins, and the next statement sees the runs of all. Appends do
+/// not touch the table.
+const LOCK_KEYS: &str = "
+SET LOCAL lock_timeout = '1s'; LOCK TABLE pointsman.key IN SHARE ROW EXCLUSIVE MODE";
+
+const REMOVE_KEYS: &str = "
+DELETE FROM pointsman.key WHERE key.key = ANY ($1) AND NOT EXISTS (
+    SELECT FROM pointsman.run r WHERE r.key = key.key AND r.key = ANY ($1) AND r.status <> 'ended')";
+
 /// What became of a run that was to go.
 enum Gone {
     /// It was removed, with its children and this many artifacts.
@@ -55,38 +75,28 @@ impl Database {
         with_children: bool,
         dry_run: bool,
     ) -> Result<Gone, StoreError> {
-        let failed = |error: tokio_postgres::Error| {
-            let definite = error.as_db_error().is_some();
-            let failure = if definite {
-                Failure::Refused(told(&error).into())
-            } else {
-                Failure::Unknown(told(&error))
-            };
-            failure.write(Some(run), None)
-        };
-        let mut connection =
-            self.connection().await.map_err(|failure| failure.write(Some(run), None))?;
-        let transaction = connection.transaction().await.map_err(failed)?;
-        let family: [(&(dyn ToSql + Sync), Type); 2] =
-            [(&run.as_str(), Type::TEXT), (&with_children, Type::BOOL)];
-        let family = transaction.query_typed(LOCK, &family).await.map_err(failed)?;
-        if family.is_empty() {
-            return Ok(Gone::Missing);
+        let failed = |failure: Failure| failure.write(Some(run), None);
+        let mut connection = self.connection().await.map_err(failed)?;
+        let gone = take_away(&mut connection, run, with_children, dry_run);
+        match timeout(self.deadline(), gone).await {
+            Ok(gone) => gone,
+            Err(_) => Err(failed(self.no_answer(connection))),
         }
-        if family.iter().any(|row| row.get(1)) {
-            return Ok(Gone::Held);
+    }
+
+    /// Removes the keys of which nothing is in the queue: each claim looks at every key. A run that is
+    /// queued meanwhile has its key afterwards.
+    async fn remove_keys(&self) -> Result<(), Failure> {
+        let idle = self.read(IDLE_KEYS, &[]).await?;
+        let keys: Vec<&str> = idle.iter().map(|row| row.get(0)).collect();
+        if keys.is_empty() {
+            return Ok(());
         }
-        let runs: Vec<RunId> =
-            family.iter().map(|row| run_id(row.get(0))).collect::<Result<_, _>>()?;
-        if dry_run {
-            return Ok(Gone::Removed(runs, 0));
+        let mut connection = self.connection().await?;
+        match timeout(self.deadline(), remove_keys(&mut connection, &keys)).await {
+            Ok(removed) => removed.map_err(|error| Failure::Refused(told(&error).into())),
+            Err(_) => Err(self.no_answer(connection)),
         }
-        let names: Vec<&str> = runs.iter().map(RunId::as_str).collect();
-        let names: [(&(dyn ToSql + Sync), Type); 1] = [(&names, Type::TEXT_ARRAY)];
-        let removed = transaction.query_typed(REMOVE, &names).await.map_err(failed)?;
-        let artifacts = removed.first().map_or(0, |row| row.get::<_, i64>(0));
-        transaction.commit().await.map_err(failed)?;
-        Ok(Gone::Removed(runs, unsigned(artifacts)))
     }
 
     pub(super) async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {
@@ -111,6 +121,55 @@ impl Database {
                 Gone::Missing => {}
             }
         }
+        if !prune.dry_run
+            && let Err(failure) = self.remove_keys().await
+        {
+            tracing::warn!(?failure, "keys without runs could not be removed");
+        }
         Ok(report)
     }
+}
+
+async fn take_away(
+    client: &mut Client,
+    run: &RunId,
+    with_children: bool,
+    dry_run: bool,
+) -> Result<Gone, StoreError> {
+    let failed = |error: SqlError| {
+        let definite = error.as_db_error().is_some();
+        let failure = if definite {
+            Failure::Refused(told(&error).into())
+        } else {
+            Failure::Unknown(told(&error))
+        };
+        failure.write(Some(run), None)
+    };
+    let transaction = client.transaction().await.map_err(failed)?;
+    let family: [(&(dyn ToSql + Sync), Type); 2] =
+        [(&run.as_str(), Type::TEXT), (&with_children, Type::BOOL)];
+    let family = transaction.query_typed(LOCK, &family).await.map_err(failed)?;
+    if family.is_empty() {
+        return Ok(Gone::Missing);
+    }
+    if family.iter().any(|row| row.get(1)) {
+        return Ok(Gone::Held);
+    }
+    let runs: Vec<RunId> = family.iter().map(|row| run_id(row.get(0))).collect::<Result<_, _>>()?;
+    if dry_run {
+        return Ok(Gone::Removed(runs, 0));
+    }
+    let names: Vec<&str> = runs.iter().map(RunId::as_str).collect();
+    let names: [(&(dyn ToSql + Sync), Type); 1] = [(&names, Type::TEXT_ARRAY)];
+    let removed = transaction.query_typed(REMOVE, &names).await.map_err(failed)?;
+    let artifacts = removed.first().map_or(0, |row| row.get::<_, i64>(0));
+    transaction.commit().await.map_err(failed)?;
+    Ok(Gone::Removed(runs, unsigned(artifacts)))
+}
+
+async fn remove_keys(client: &mut Client, keys: &[&str]) -> Result<(), SqlError> {
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(LOCK_KEYS).await?;
+    transaction.query_typed(REMOVE_KEYS, &[(&keys, Type::TEXT_ARRAY)]).await?;
+    transaction.commit().await
 }

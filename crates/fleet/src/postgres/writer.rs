@@ -1,9 +1,12 @@
 //! The writer of a store: entries of many runs go to the server in one statement, and are made
 //! durable by one flush of its disk.
 
-use std::{collections::BTreeSet, mem, sync::Arc};
+use std::{collections::BTreeSet, mem, sync::Arc, time::Duration};
 
-use pointsman_runtime::store::{Append, Link, StoreError};
+use pointsman_runtime::{
+    clock::boot_ms,
+    store::{Append, Link, StoreError},
+};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::{
@@ -24,6 +27,8 @@ pub(super) struct Job {
     pub(super) append: Arc<Append>,
     pub(super) link: Link,
     pub(super) epoch: u64,
+    /// Until when nobody else can have the run, by our own clock.
+    pub(super) ends_ms: u64,
     pub(super) answer: oneshot::Sender<Result<i64, StoreError>>,
 }
 
@@ -67,7 +72,11 @@ async fn write(database: Database, lease_ms: i64, jobs: Arc<Mutex<mpsc::Receiver
                 epoch: signed(*epoch),
             })
             .collect();
-        let answers = append::append(&database, &entries, lease_ms).await;
+        // A server that restarts is waited for. An entry that is written late is fenced by its epoch,
+        // and the next owner need not repeat what it says.
+        let ends_ms = batch.iter().map(|job| job.ends_ms).max().unwrap_or_default();
+        let left = Duration::from_millis(ends_ms.saturating_sub(boot_ms()));
+        let answers = append::append(&database.patient(left), &entries, lease_ms).await;
         drop(entries);
         for (job, answer) in batch.into_iter().zip(answers) {
             // A caller that no longer waits reads the run instead.

@@ -4,10 +4,13 @@ mod changes;
 mod claims;
 mod conformance;
 mod deadlocks;
+mod hints;
 mod leases;
 mod opening;
+mod outages;
 mod protocol;
 mod proxy;
+mod removals;
 mod unknown;
 
 use std::{

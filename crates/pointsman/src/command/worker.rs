@@ -8,7 +8,7 @@ use pointsman_runtime::{
     observe::{Log, Observer},
     scheduler::{FinishedRun, Scheduler, SchedulerOptions},
     session::Session,
-    store::{ClaimLimits, Filter, Page, QueueStatus, RunRow, Worker},
+    store::{ClaimLimits, Worker},
 };
 use serde_json::json;
 use tokio::{
@@ -21,8 +21,6 @@ use crate::{contexts::RunContexts, format, notify::note, paths::Globals, report:
 
 /// The time between two looks whether the queue is empty.
 const LOOKS: Duration = Duration::from_millis(200);
-/// How many runs are listed at a time.
-const ROWS: usize = 500;
 
 /// Drive queued runs until the process is stopped.
 #[derive(Args, Debug)]
@@ -127,9 +125,10 @@ impl WorkerCommand {
         let host = pointsman_runtime::host_name();
         let labels = self.label.iter().map(|label| label.as_str().into());
         let labels: Vec<Box<str>> = labels.chain([format!("host:{host}").into()]).collect();
+        let worker = Worker { labels, limits: limits(&self.limit) };
         let options = SchedulerOptions {
             jobs: self.jobs,
-            worker: Worker { labels: labels.clone(), limits: limits(&self.limit) },
+            worker: worker.clone(),
             ..SchedulerOptions::default()
         };
         let opened = Scheduler::open(Arc::clone(session.store()), contexts, options).await;
@@ -140,7 +139,7 @@ impl WorkerCommand {
                 Some(run) = finished.recv() => self.tell(&run)?,
                 _ = interrupts.recv() => break,
                 _ = terminations.recv() => break,
-                empty = is_empty(session, &scheduler, &labels), if self.once => if empty? { break },
+                empty = is_empty(session, &scheduler, &worker), if self.once => if empty? { break },
             }
         }
         scheduler.drain(Duration::from_millis(self.drain)).await;
@@ -178,33 +177,16 @@ impl WorkerCommand {
     }
 }
 
-/// Returns whether there is nothing left to do for a worker with these labels: looks after a while.
+/// Returns whether there is nothing left to do for a worker: looks after a while.
 async fn is_empty(
     session: &Session,
     scheduler: &Scheduler,
-    labels: &[Box<str>],
+    worker: &Worker,
 ) -> Result<bool, Error> {
     tokio::time::sleep(LOOKS).await;
     if scheduler.driven() > 0 {
         return Ok(false);
     }
-    let fits = |row: &RunRow| {
-        let needs = row.queue.as_ref().and_then(|place| place.needs.as_ref());
-        needs.is_none_or(|needs| labels.contains(needs))
-    };
-    for status in [QueueStatus::Ready, QueueStatus::Leased] {
-        let filter = Filter { queue: Some(status), ..Filter::default() };
-        let mut page = Page::first(ROWS);
-        loop {
-            let listed = session.store().list(&filter, &page).await.map_err(Error::Store)?;
-            if listed.runs.iter().any(fits) {
-                return Ok(false);
-            }
-            match listed.next {
-                Some(next) => page.after = Some(next),
-                None => break,
-            }
-        }
-    }
-    Ok(true)
+    let work = session.store().has_work(worker).await.map_err(Error::Store)?;
+    Ok(!work)
 }

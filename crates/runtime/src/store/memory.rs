@@ -74,9 +74,10 @@ impl MemoryStore {
         let now = runs.now_ms();
         let expires =
             self.lasts_ms.map(|lasts| Arc::new(AtomicU64::new(now.saturating_add(lasts))));
+        let heard = runs.message;
         let record = runs.record_mut(run)?;
         let epoch = record.epoch.saturating_add(1);
-        (record.epoch, record.claimed) = (epoch, true);
+        (record.epoch, record.claimed, record.heard) = (epoch, true, heard);
         record.expires_ms.clone_from(&expires);
         let claimed = MemoryClaim { runs: Arc::downgrade(&self.runs), run: run.clone(), epoch };
         let lease = Lease::new(run.clone(), epoch, claimed);
@@ -205,16 +206,16 @@ impl Store for MemoryStore {
             let mut runs = self.lock();
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let (owner, until) = (runs.is_owner(&lease), runs.now_ms().saturating_add(wait));
+            let heard = runs.runs.get(lease.run()).map(|record| MessageId::new(record.heard));
+            let ready = runs.has_unread(lease.run(), heard);
             let record = runs.runs.get_mut(lease.run()).filter(|_| owner);
             if let Some(queued) = record.and_then(|record| record.queued.as_mut()) {
-                queued.at_ms = Some(until);
+                queued.at_ms = Some(if ready { 0 } else { until });
             }
         }
         if let Release::Parked { read } = how {
             let mut runs = self.lock();
-            let unread =
-                |message: &MailboxMessage| message.run == *lease.run() && Some(message.id) > read;
-            let ready = runs.messages.values().any(unread);
+            let ready = runs.has_unread(lease.run(), read);
             let owner = runs.is_owner(&lease);
             if let Some(record) = runs.runs.get_mut(lease.run()).filter(|_| owner) {
                 let wake = record.row.wake.map(|wake| record.row.created_ms.saturating_add(wake));

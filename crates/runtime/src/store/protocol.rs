@@ -164,7 +164,10 @@ pub enum Leaving {
         unread: bool,
     },
     /// It cannot be driven here now, and the claim does not count.
-    Deferred,
+    Deferred {
+        /// Whether it has messages that were sent after it was claimed.
+        unread: bool,
+    },
     /// Its owner dropped the lease.
     Dropped,
 }
@@ -210,7 +213,7 @@ impl QueueRow {
     pub fn released(self, how: Leaving) -> Self {
         let claims = match how {
             Leaving::Parked { .. } => 0,
-            Leaving::Deferred => self.claims.saturating_sub(1),
+            Leaving::Deferred { .. } => self.claims.saturating_sub(1),
             Leaving::Ready | Leaving::Dropped => self.claims,
         };
         if self.status != RowStatus::Leased {
@@ -219,8 +222,10 @@ impl QueueRow {
         let status = match how {
             Leaving::Parked { unread: false } if self.wakes => RowStatus::Timed,
             Leaving::Parked { unread: false } => RowStatus::Waiting,
-            Leaving::Parked { unread: true } => RowStatus::Ready,
-            Leaving::Deferred => RowStatus::Timed,
+            Leaving::Deferred { unread: false } => RowStatus::Timed,
+            Leaving::Parked { unread: true } | Leaving::Deferred { unread: true } => {
+                RowStatus::Ready
+            }
             // An owner that wrote nothing leaves the run where it was: a delayed one stays delayed.
             Leaving::Ready | Leaving::Dropped => self.lost(),
         };

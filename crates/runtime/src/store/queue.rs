@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use pointsman_kernel::id::Seq;
 
-use super::{Append, MessageId, NewRun, RunId, StoreError};
+use super::{Append, MessageId, NewRun, RunId, RunRow, StoreError};
 
 /// How much earlier a run counts as queued for each level of its priority, in milliseconds.
 /// Waiting runs age, so urgent ones never block the others forever.
@@ -31,6 +31,14 @@ pub struct Worker {
     /// How many runs are driven at a time, by all workers together. Workers of one queue should have
     /// the same limits.
     pub limits: ClaimLimits,
+}
+
+impl Worker {
+    /// Returns whether it has the label that a run needs.
+    pub(super) fn is_able(&self, row: &RunRow) -> bool {
+        let needs = row.queue.as_ref().and_then(|place| place.needs.as_ref());
+        needs.is_none_or(|needs| self.labels.contains(needs))
+    }
 }
 
 /// How many runs of one agent, or of one key, are driven at a time.
@@ -138,8 +146,9 @@ pub struct QueuePlace {
 pub enum Release {
     /// It has something to do, and any worker may claim it.
     Ready,
-    /// It cannot be driven here now. It is ready again after this time, and the claim does not count
-    /// as one without progress.
+    /// It cannot be driven here now. It is ready again after this time, or at once if a message came
+    /// after it was claimed: an earlier one could be read. The claim does not count as one without
+    /// progress.
     Deferred {
         /// How long it is kept out of the queue.
         wait: Duration,

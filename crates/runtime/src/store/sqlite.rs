@@ -82,6 +82,8 @@ pub struct SqliteStore {
 /// The inside of a lease.
 struct SqliteClaim {
     active_term: ActiveTerm,
+    /// The last message of any run that was sent before.
+    heard: MessageId,
     _lock: RunLock,
 }
 
@@ -173,15 +175,17 @@ impl Store for SqliteStore {
         let ready = Ready::new(first, active_term.term(), Some(new_run))?;
         self.ask(WriteRequest::Append(Box::new(ready))).await?;
         active_term.wrote();
-        Ok(Lease::new(run, 1, SqliteClaim { active_term, _lock: lock }))
+        let heard = MessageId(0);
+        Ok(Lease::new(run, 1, SqliteClaim { active_term, heard, _lock: lock }))
     }
 
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
         let Some(lock) = self.lock_run(run)? else { return Ok(None) };
         let asked = run.clone();
-        let last = self.read(move |reader| reader.epoch(&asked)).await?;
+        let read = self.read(move |reader| Ok((reader.epoch(&asked)?, reader.last_message())));
+        let (last, heard) = read.await?;
         let term = Term::after(last);
-        let claimed = SqliteClaim { active_term: ActiveTerm::new(term), _lock: lock };
+        let claimed = SqliteClaim { active_term: ActiveTerm::new(term), heard, _lock: lock };
         Ok(Some(Lease::new(run.clone(), term.number(), claimed)))
     }
 

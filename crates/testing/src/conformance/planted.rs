@@ -35,6 +35,8 @@ pub enum PlantedFault {
     Blind,
     /// It loses the wake-ups that come while a run is released.
     LostWake,
+    /// It loses the messages that come before a run is deferred.
+    LostDeferral,
     /// It keeps no content.
     NoBlob,
     /// It does not know what became of one write, counted from 1.
@@ -149,6 +151,10 @@ impl Store for Planted {
         let run = lease.run().clone();
         if self.fault == PlantedFault::LostWake && matches!(how, Release::Parked { .. }) {
             tokio::task::yield_now().await;
+            let read = self.inner.messages(&run).await?.last().map(|message| message.id);
+            how = Release::Parked { read };
+        }
+        if self.fault == PlantedFault::LostDeferral && matches!(how, Release::Deferred { .. }) {
             let read = self.inner.messages(&run).await?.last().map(|message| message.id);
             how = Release::Parked { read };
         }

@@ -269,6 +269,36 @@ pub(super) async fn requeued(bench: &dyn Bench) -> Checked {
     expect(names(&due) == [script.run.as_str()], || format!("at its time comes {due:?}"))
 }
 
+pub(super) async fn deferred(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (one, queue) = worker("deferred");
+    let (script, lease) = queued(&*ours, "deferred", 5, queue).await.map_err(failed)?;
+    ours.release(lease, Release::Ready).await.map_err(failed)?;
+    let claim = async |store: &dyn Store| store.claim_ready(1, &one).await.map_err(failed);
+    let how = Release::Deferred { wait: LONG };
+    for lease in claim(&*ours).await? {
+        theirs.send(&script.run, "stop").await.map_err(failed)?;
+        ours.release(lease, how).await.map_err(failed)?;
+    }
+    let woken = claim(&*theirs).await?;
+    expect(names(&woken) == ["deferred"], || "a deferred run misses a message".into())?;
+    // This owner had it from the start. It would be claimed for it again and again.
+    for lease in woken {
+        theirs.release(lease, how).await.map_err(failed)?;
+    }
+    let none = claim(&*ours).await?;
+    expect(none.is_empty(), || "an old message wakes a deferred run".into())?;
+    let idle = !theirs.has_work(&one).await.map_err(failed)?;
+    expect(idle, || "a worker has work while the only run is deferred".into())?;
+    bench.advance(LONG * 2).await;
+    let due = claim(&*ours).await?;
+    expect(names(&due) == ["deferred"], || "a deferred run is not woken at its time".into())?;
+    let busy = theirs.has_work(&one).await.map_err(failed)?;
+    expect(busy, || "a worker has no work while another drives a run".into())?;
+    let others = theirs.has_work(&worker("not deferred").0).await.map_err(failed)?;
+    expect(!others, || "a worker without the label of a run has work".into())
+}
+
 pub(super) async fn limited(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let (one, queue) = worker("limited");

@@ -19,7 +19,7 @@ use crate::script::{Script, id, new_run, write};
 /// How often a race is run.
 pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 22] = [
+pub(super) const ALL: [Rule; 23] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -38,6 +38,9 @@ pub(super) const ALL: [Rule; 22] = [
     ("a wake-up that comes with a release is not lost", |bench| Box::pin(queue::woken(bench))),
     ("a run whose owner is lost is ready", |bench| Box::pin(queue::lost(bench))),
     ("a list tells owners and places in the queue", |bench| Box::pin(queue::placed(bench))),
+    ("a message that comes before a deferral is not lost", |bench| {
+        Box::pin(queue::deferred(bench))
+    }),
     ("a run can be queued later, and deferred", |bench| Box::pin(queue::requeued(bench))),
     ("a limit counts the runs of all owners", |bench| Box::pin(queue::limited(bench))),
     ("a lease that is renewed stays in force", |bench| Box::pin(queue::renewed(bench))),

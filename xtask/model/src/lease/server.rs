@@ -27,6 +27,8 @@ pub(crate) struct Server {
     /// Those that still wait, by their numbers.
     pub(crate) messages: Vec<u8>,
     pub(crate) sent: u8,
+    /// How many had been sent when the run was last claimed.
+    pub(crate) heard: u8,
     /// What workers were told: events that are written.
     pub(crate) acknowledged: Vec<u8>,
     /// The last entry whose effects were started.
@@ -49,8 +51,16 @@ pub(crate) enum Request {
     },
     Release {
         epoch: u64,
-        read: Option<u8>,
+        how: Giving,
     },
+}
+
+/// How an owner gives the run up.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Giving {
+    Dropped,
+    Parked { read: u8 },
+    Deferred,
 }
 
 /// The answer to an append, and the end of the lease by the server's clock.
@@ -74,6 +84,7 @@ impl Server {
             entries: vec![Written { epoch: 1, seq: 1, event: 0, under: 1 }],
             messages: Vec::new(),
             sent: 0,
+            heard: 0,
             acknowledged: vec![0],
             handled: 1,
             started: Vec::new(),
@@ -95,8 +106,10 @@ impl Server {
         self.expires > now
     }
 
+    /// Returns whether a sweep finds something. The time of a run that is deferred comes at any moment.
     pub(super) fn sweeps(&self, now: u8) -> bool {
-        self.row.status == RowStatus::Leased && !self.is_leased(now)
+        self.row.status == RowStatus::Timed
+            || self.row.status == RowStatus::Leased && !self.is_leased(now)
     }
 
     pub(super) fn sweep(&mut self) {
@@ -112,6 +125,7 @@ impl Server {
         };
         let Some(row) = claimed else { return false };
         (self.row, self.owner, self.epoch) = (row, Some(worker), self.epoch + 1);
+        self.heard = self.sent;
         self.renew(now);
         true
     }
@@ -120,15 +134,19 @@ impl Server {
         self.expires = now + u8::try_from(LASTS.as_millis()).unwrap_or(u8::MAX);
     }
 
-    fn release(&mut self, epoch: u64, read: Option<u8>, checks_mail: bool) {
+    fn release(&mut self, epoch: u64, giving: Giving, protocol: &Protocol) {
         if epoch != self.epoch {
             return;
         }
-        let how = match read {
-            Some(read) => Leaving::Parked {
-                unread: checks_mail && self.messages.iter().any(|message| *message > read),
+        let unread = |read| self.messages.iter().any(|message| *message > read);
+        let how = match giving {
+            Giving::Parked { read } => Leaving::Parked {
+                unread: unread(read) && !protocol.has(ProtocolFault::NoMailCheck),
             },
-            None => Leaving::Dropped,
+            Giving::Deferred => Leaving::Deferred {
+                unread: unread(self.heard) && !protocol.has(ProtocolFault::DeafDeferral),
+            },
+            Giving::Dropped => Leaving::Dropped,
         };
         (self.row, self.owner, self.expires) = (self.row.released(how), None, 0);
     }
@@ -146,8 +164,10 @@ impl Fleet {
     /// Carries a request out, and answers it if its sender waits and the answer is not lost.
     pub(super) fn arrive(&mut self, request: usize, protocol: &Protocol, heard: bool) {
         match self.requests.remove(request) {
-            Request::Release { epoch, read } => {
-                self.server.release(epoch, read, !protocol.has(ProtocolFault::NoMailCheck));
+            Request::Release { epoch, how } => {
+                let late = self.server.messages.iter().any(|it| *it > self.server.heard);
+                self.seen.deferred |= how == Giving::Deferred && late;
+                self.server.release(epoch, how, protocol);
             }
             Request::Append { worker, number, epoch, seq, prev, event, takes } => {
                 let answer = self.write((epoch, seq, prev), event, takes, protocol);
@@ -207,6 +227,9 @@ impl Fleet {
         let written = |event: &u8| server.entries.iter().any(|it| it.event == *event);
         let last = server.tip().seq;
         let waits = server.row.status == RowStatus::Waiting;
+        // What came before the last claim was there to be read.
+        let deferred = server.row.status == RowStatus::Timed
+            && server.messages.iter().any(|message| *message > server.heard);
         let once = server.entries.iter().enumerate().all(|(place, it)| {
             server.entries.iter().take(place).all(|earlier| earlier.event != it.event)
         });
@@ -222,7 +245,7 @@ impl Fleet {
             BrokenRule::Forgotten
         } else if !server.started.iter().all(written) {
             BrokenRule::Unwritten
-        } else if waits && (!server.messages.is_empty() || last > server.handled) {
+        } else if deferred || waits && (!server.messages.is_empty() || last > server.handled) {
             BrokenRule::LostWake
         } else {
             return;

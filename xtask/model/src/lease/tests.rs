@@ -2,8 +2,16 @@
 
 use super::*;
 
-const SMALL: Bounds =
-    Bounds { workers: 2, ticks: 4, entries: 3, messages: 1, leases: 2, kills: 1, losses: 1 };
+const SMALL: Bounds = Bounds {
+    workers: 2,
+    ticks: 4,
+    entries: 3,
+    messages: 1,
+    leases: 2,
+    kills: 1,
+    losses: 1,
+    deferrals: 1,
+};
 
 fn broken(fault: ProtocolFault) -> Option<BrokenRule> {
     let explored = Protocol { bounds: SMALL, fault: Some(fault) }.explore();
@@ -30,6 +38,11 @@ fn an_event_that_is_written_twice_is_found() {
 #[test]
 fn a_message_that_a_parked_run_misses_is_found() {
     assert_eq!(broken(ProtocolFault::NoMailCheck), Some(BrokenRule::LostWake));
+}
+
+#[test]
+fn a_message_that_a_deferred_run_misses_is_found() {
+    assert_eq!(broken(ProtocolFault::DeafDeferral), Some(BrokenRule::LostWake));
 }
 
 #[test]

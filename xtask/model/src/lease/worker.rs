@@ -5,7 +5,7 @@ use pointsman_runtime::store::protocol::{AppendFailure, TRIES, is_over, usable_u
 
 use super::{
     Bounds, BrokenRule, Fleet, Happening, LASTS, Protocol, ProtocolFault,
-    server::{Answer, Request},
+    server::{Answer, Giving, Request},
 };
 
 /// How far the first worker's clock is ahead of the server's, and each further one of the last.
@@ -101,6 +101,9 @@ impl Fleet {
                 // Its last entry's effects are started or were interrupted: nothing is left to do.
                 if hold.takes.is_none() && server.handled >= hold.seq {
                     actions.push(Happening::Park { worker });
+                }
+                if hold.takes.is_none() && self.deferrals > 0 {
+                    actions.push(Happening::Defer { worker });
                 }
                 if server.epoch == hold.epoch && server.is_leased(self.now) {
                     actions.push(Happening::Renew { worker });
@@ -299,13 +302,21 @@ impl Fleet {
 
     pub(super) fn park(&mut self, worker: usize) {
         let Phase::Drives(hold) = self.workers[worker].phase else { return };
-        self.requests.push(Request::Release { epoch: hold.epoch, read: Some(hold.read) });
+        let how = Giving::Parked { read: hold.read };
+        self.requests.push(Request::Release { epoch: hold.epoch, how });
+        self.workers[worker].phase = Phase::Idle;
+    }
+
+    /// Keeps the run out of the queue for a while: it cannot be driven now.
+    pub(super) fn defer(&mut self, worker: usize) {
+        let Phase::Drives(hold) = self.workers[worker].phase else { return };
+        self.requests.push(Request::Release { epoch: hold.epoch, how: Giving::Deferred });
         self.workers[worker].phase = Phase::Idle;
     }
 
     /// Drops the lease. The server learns of it later, or when the lease expires.
     fn give_up(&mut self, worker: usize, hold: Hold) {
-        self.requests.push(Request::Release { epoch: hold.epoch, read: None });
+        self.requests.push(Request::Release { epoch: hold.epoch, how: Giving::Dropped });
         self.workers[worker].phase = Phase::Idle;
     }
 }

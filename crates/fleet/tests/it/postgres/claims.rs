@@ -1,6 +1,6 @@
 //! Claims read few rows, whatever the server's statistics say.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use pointsman_fleet::PostgresOptions;
 use pointsman_runtime::store::{ClaimLimits, Store as _, Worker};
@@ -74,4 +74,53 @@ async fn a_burst_of_ready_runs_does_not_slow_claims() {
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn a_burst_does_not_slow_claims_with_limits() {
     claim_from_burst(ClaimLimits { each_key: Some(100), ..ClaimLimits::default() }).await;
+}
+
+/// Claims do not wait for each other, so one that finds the only key locked looks again.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn claim_that_meets_another_is_repeated() {
+    let fresh = Fresh::new().await;
+    let (other, watcher) = (fresh.client().await, fresh.client().await);
+    let store = Arc::new(fresh.open(PostgresOptions::default()).await);
+    let pid = other.query_one("SELECT pg_backend_pid()", &[]).await.expect("it has a number");
+    let pid: i32 = pid.get(0);
+    fill(&other, "ready").await;
+    other.batch_execute("DELETE FROM pointsman.run WHERE key <> 'key1'").await.expect("one key");
+    let limited = ClaimLimits { each_key: Some(100), ..ClaimLimits::default() };
+    for limits in [ClaimLimits::default(), limited] {
+        let worker = Worker { limits, ..Worker::default() };
+        // On a slow machine the key may be locked for longer than a claim is repeated.
+        let mut rounds = 0..20;
+        let claimed = loop {
+            assert!(rounds.next().is_some(), "claims that meet others come to nothing");
+            let lock = "BEGIN; SELECT FROM pointsman.key FOR UPDATE";
+            other.batch_execute(lock).await.expect("no claim is in progress");
+            let (claims, worker) = (Arc::clone(&store), worker.clone());
+            let claim = tokio::spawn(async move { claims.claim_ready(1, &worker).await });
+            let tried = "SELECT EXISTS (SELECT FROM pg_stat_activity a, pg_stat_activity locks
+                WHERE a.datname = current_database() AND a.application_name = 'pointsman'
+                AND a.state = 'idle' AND a.query LIKE '%FROM pointsman.key %'
+                AND locks.pid = $1 AND a.query_start > locks.xact_start)";
+            let is_tried = async {
+                while !watcher
+                    .query_one(tried, &[&pid])
+                    .await
+                    .expect("it is asked")
+                    .get::<_, bool>(0)
+                {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            };
+            timeout(LIMIT, is_tried).await.expect("it is tried");
+            other.batch_execute("COMMIT").await.expect("the key is free");
+            let claimed = claim.await.expect("it ends").expect("the queue can be read");
+            if !claimed.is_empty() {
+                break claimed;
+            }
+        };
+        assert_eq!(claimed.len(), 1);
+        drop(claimed);
+        store.settle().await;
+    }
 }

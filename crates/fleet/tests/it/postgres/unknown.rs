@@ -11,10 +11,7 @@ use super::{Fresh, proxy::Proxy};
 
 /// A store behind a proxy, with one connection that reads and one that writes.
 async fn behind_a_proxy(fresh: &Fresh) -> (Proxy, PostgresStore) {
-    let (_, server) = fresh.direct.split_once('@').expect("a user is named");
-    let (server, name) = server.split_once('/').expect("a database is named");
-    let proxy = Proxy::start(server.parse().expect("an address")).await;
-    let url = format!("postgres://postgres@{}/{name}", proxy.address);
+    let (proxy, url) = Proxy::before(fresh).await;
     let options = PostgresOptions { heartbeats: false, ..PostgresOptions::default() };
     let store = PostgresStore::open(&url, options).await.expect("it opens");
     (proxy, store)

@@ -47,6 +47,8 @@ pub(super) struct Record {
     pub(super) claimed: bool,
     /// When it ends.
     pub(super) expires_ms: Option<Arc<AtomicU64>>,
+    /// The last message of any run that was sent before it was claimed.
+    pub(super) heard: i64,
     /// The epoch of the last entry.
     pub(super) wrote: u64,
     pub(super) queued: Option<Queued>,
@@ -139,6 +141,11 @@ impl Shelf {
         }
     }
 
+    /// Returns whether a run has a message after this one.
+    pub(super) fn has_unread(&self, run: &RunId, read: Option<MessageId>) -> bool {
+        self.messages.values().any(|message| message.run == *run && Some(message.id) > read)
+    }
+
     pub(super) fn send(&mut self, run: &RunId, body: &str, at_ms: u64) -> MessageId {
         self.message = self.message.saturating_add(1);
         let id = MessageId::new(self.message);
@@ -200,6 +207,7 @@ impl Record {
             epoch: 0,
             claimed: false,
             expires_ms: None,
+            heard: 0,
             wrote: 0,
             queued: new_run.queue.as_ref().map(|queue| Queued::new(queue, new_run.created_ms)),
         }

@@ -16,6 +16,13 @@ impl SqliteReader {
         Ok(messages.into_iter().filter(|message| message.run == *run).collect())
     }
 
+    /// Returns the last message that was sent to any run; none if that is damaged, which is reported
+    /// where messages are read.
+    pub(super) fn last_message(&self) -> MessageId {
+        let manifest = self.read(Manifest::read);
+        MessageId(manifest.map_or(0, |manifest| manifest.messages))
+    }
+
     /// Returns the messages that wait, for any run, the oldest first.
     pub fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
         self.read(|connection| all(connection, None))

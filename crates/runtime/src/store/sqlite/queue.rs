@@ -26,15 +26,8 @@ use crate::clock::now_ms;
 pub(super) enum Parking {
     /// Until its wake-up time, or a message that its owner has not read.
     Rests { read: Option<MessageId> },
-    /// Until a time, in milliseconds since 1970.
-    Until(u64),
-}
-
-impl Parking {
-    fn deferred(now_ms: u64, wait: Duration) -> Self {
-        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        Self::Until(now_ms.saturating_add(wait))
-    }
+    /// Until a time, in milliseconds since 1970, or a message that came after its owner claimed it.
+    Until { at_ms: u64, heard: MessageId },
 }
 
 /// Ready whatever the time.
@@ -90,7 +83,10 @@ impl SqliteStore {
 
     /// Keeps a run out of the queue for a while.
     pub(super) async fn defer(&self, lease: &Lease, wait: Duration) -> Result<(), StoreError> {
-        self.park(lease, Parking::deferred(self.queue_ms(), wait)).await
+        let Some(claimed) = lease.guard::<SqliteClaim>() else { return Ok(()) };
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let (at_ms, heard) = (self.queue_ms().saturating_add(wait), claimed.heard);
+        self.park(lease, Parking::Until { at_ms, heard }).await
     }
 
     /// Parks a run, unless it is not in the queue or its lease is over.
@@ -300,17 +296,23 @@ pub(super) fn park(
     }
     let read = match parking {
         Parking::Rests { read } => read,
-        Parking::Until(at_ms) => return set(connection, run, Some(signed(at_ms))),
+        Parking::Until { heard, .. } => Some(heard),
     };
     let unread = connection
         .prepare_cached("SELECT 1 FROM letter WHERE run = ?1 AND id > ?2")?
         .exists(params![run.as_str(), read.map_or(0, MessageId::number)])?;
+    if unread {
+        return set(connection, run, AT_ONCE);
+    }
+    if let Parking::Until { at_ms, .. } = parking {
+        return set(connection, run, Some(signed(at_ms)));
+    }
     let wake: Option<i64> = connection
         .prepare_cached("SELECT created_ms + wake FROM run WHERE id = ?1")?
         .query_row(params![run.as_str()], |cells| cells.get(0))
         .optional()?
         .flatten();
-    set(connection, run, if unread { AT_ONCE } else { wake })
+    set(connection, run, wake)
 }
 
 fn set(connection: &Connection, run: &RunId, at_ms: Option<i64>) -> rusqlite::Result<()> {

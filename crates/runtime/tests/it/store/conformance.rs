@@ -117,6 +117,7 @@ async fn a_store_that_breaks_a_rule_is_found_out() {
         (PlantedFault::Silent, "a change is announced to other owners"),
         (PlantedFault::Blind, "entries follow each other along the chain"),
         (PlantedFault::NoBlob, "content is kept with its run"),
+        (PlantedFault::LostDeferral, "a message that comes before a deferral is not lost"),
         (PlantedFault::LostWake, "a wake-up that comes with a release is not lost"),
         (PlantedFault::LostMessage, "a letter that comes between two owners is not lost"),
     ] {
