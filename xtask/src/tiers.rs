@@ -186,7 +186,7 @@ impl Tier {
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
             Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
-            Self::Unit => 900,
+            Self::Unit | Self::Chaos => 900,
             Self::Stranger => 240,
             Self::Typos => 60,
             Self::Sorted
@@ -201,8 +201,7 @@ impl Tier {
             | Self::Fleet
             | Self::Serve
             | Self::Page
-            | Self::Telemetry
-            | Self::Chaos => 600,
+            | Self::Telemetry => 600,
         })
     }
 

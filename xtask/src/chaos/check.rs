@@ -1,22 +1,20 @@
-//! What must hold after a storm, read from the tables and from the list of effects.
+//! What must hold after a storm, read from what it has left behind.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
+use std::collections::BTreeSet;
+
+use super::{
+    LEASE, POLL,
+    history::{Effect, History},
+    load::UNREPEATABLE,
 };
-
-use anyhow::{Context, Result};
-use serde::Deserialize;
-use tokio_postgres::Client;
-
-use super::{LEASE, POLL, load::UNREPEATABLE};
 
 /// How much later than a takeover an effect may have been noted: the server notes a claim before it
 /// commits, and a worker an effect after it has looked at its lease.
 const SLACK_MS: u64 = 500;
-/// How much longer than its lease and a look at the queue a takeover may take on a busy machine.
-const TAKEOVER_SLACK_MS: u64 = 30_000;
+/// How much longer than its lease and a look at the queue a takeover may take, besides what the pulse
+/// lost meanwhile: the last renewal of a worker that is killed may still be on its way, and a claim that
+/// finds a key locked by another looks again after [`POLL`].
+const TAKEOVER_SLACK_MS: u64 = 1_000;
 
 /// A rule that is broken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +31,8 @@ pub(super) enum Violation {
     Unasked,
     LostAnswer,
     Unheard,
+    Undrained,
+    Unpromoted,
 }
 
 impl Violation {
@@ -47,162 +47,13 @@ impl Violation {
             Self::NotEnded => "every run ends",
             Self::LostWake => "no wake-up is lost",
             Self::SecondRun => "one run for each request",
-            Self::SlowTakeover => "takeover within a lease and a look at the queue",
+            Self::SlowTakeover => "takeover within a lease and one poll of the queue",
             Self::Unasked => "a person is asked before an unrepeatable call is made again",
             Self::LostAnswer => "an answered question is not asked again",
             Self::Unheard => "every change is announced",
+            Self::Undrained => "a worker that is drained ends",
+            Self::Unpromoted => "a standby takes the place of its primary under load",
         }
-    }
-}
-
-/// An effect that a worker has started.
-#[derive(Clone, Debug, Deserialize)]
-struct Effect {
-    /// The worker's process id.
-    worker: u32,
-    run: String,
-    seq: i64,
-    index: u16,
-    epoch: i64,
-    again: bool,
-    /// A tool's name, or `model`.
-    task: String,
-    at: u64,
-}
-
-/// A run's row.
-struct Row {
-    seq: i64,
-    state: String,
-    ended: Option<String>,
-    status: String,
-    /// Messages that wait for it.
-    messages: i64,
-}
-
-impl Row {
-    fn words(&self, run: &str) -> String {
-        format!("run {run} is {} in {} at entry {}", self.status, self.state, self.seq)
-    }
-}
-
-/// What a storm has left behind.
-pub(super) struct History {
-    runs: BTreeMap<String, Row>,
-    /// Epochs of entries, by run and number.
-    entries: BTreeMap<(String, i64), i64>,
-    /// Times of claims, by run and epoch.
-    claims: BTreeMap<(String, i64), u64>,
-    stale: Vec<String>,
-    effects: Vec<Effect>,
-    /// The last entry of each run that a watcher has heard of.
-    seen: BTreeMap<String, i64>,
-    /// The server's time when the boot clock said 0.
-    boot: u64,
-    pub(super) wanted: usize,
-    pub(super) kills: usize,
-    pub(super) strokes: usize,
-    pub(super) suspensions: Vec<u32>,
-    /// Calls that people were asked about.
-    pub(super) asked: usize,
-    /// Answers that people had to repeat.
-    pub(super) repeated: usize,
-}
-
-/// The lists that processes of a storm write.
-#[derive(Clone, Copy)]
-pub(super) struct Lists<'a> {
-    pub(super) effects: &'a Path,
-    pub(super) seen: &'a Path,
-}
-
-impl History {
-    /// Reads it as of one moment. Effects are read before entries: each has its entry by then.
-    pub(super) async fn read(client: &Client, lists: Lists<'_>, boot: u64) -> Result<Self> {
-        let text = fs::read_to_string(lists.effects).context("reading the list of effects")?;
-        let effects = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
-        let effects = effects.context("reading the list of effects")?;
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        client.batch_execute(begin).await.context("reading the tables")?;
-        let rows = "SELECT id, seq, state, ended, status,
-            (SELECT count(*) FROM pointsman.message m WHERE m.run = r.id) FROM pointsman.run r";
-        let mut runs = BTreeMap::new();
-        for row in client.query(rows, &[]).await.context("reading the runs")? {
-            let (seq, state, ended) = (row.get(1), row.get(2), row.get(3));
-            let (status, messages) = (row.get(4), row.get(5));
-            runs.insert(row.get(0), Row { seq, state, ended, status, messages });
-        }
-        let mut entries = BTreeMap::new();
-        for row in client.query("SELECT run, seq, epoch FROM pointsman.entry", &[]).await? {
-            entries.insert((row.get(0), row.get(1)), row.get(2));
-        }
-        let mut claims = BTreeMap::new();
-        for row in client.query("SELECT run, epoch, at_ms FROM noted_claim", &[]).await? {
-            let at = u64::try_from(row.get::<_, i64>(2)).unwrap_or_default();
-            claims.insert((row.get(0), row.get(1)), at);
-        }
-        let stale =
-            "SELECT format('entry %s of run %s has epoch %s instead of %s', seq, run, epoch,
-            current) FROM noted_stale";
-        let stale = client.query(stale, &[]).await?.iter().map(|row| row.get(0)).collect();
-        client.batch_execute("COMMIT").await.context("reading the tables")?;
-        let mut seen = BTreeMap::new();
-        for line in fs::read_to_string(lists.seen).context("reading the list of changes")?.lines() {
-            let Some((run, seq)) = line.split_once(' ') else { continue };
-            let last = seen.entry(run.to_owned()).or_insert(0);
-            *last = seq.parse().map_or(*last, |seq: i64| seq.max(*last));
-        }
-        Ok(Self {
-            runs,
-            entries,
-            claims,
-            stale,
-            effects,
-            seen,
-            boot,
-            wanted: 0,
-            kills: 0,
-            strokes: 0,
-            suspensions: Vec::new(),
-            asked: 0,
-            repeated: 0,
-        })
-    }
-
-    /// Returns what happened, in a line.
-    pub(super) fn summary(&self) -> String {
-        let again = self.effects.iter().filter(|effect| effect.again).count();
-        let ended = self.runs.values().filter(|row| row.ended.is_some()).count();
-        format!(
-            "{ended} of {} runs ended, {} entries, {} effects ({again} again), {} takeovers, {} \
-             strokes ({} kills, {} suspensions), {} calls asked about ({} \
-             answered again), slowest takeover {} ms",
-            self.wanted,
-            self.entries.len(),
-            self.effects.len(),
-            self.takeovers().count(),
-            self.strokes,
-            self.kills,
-            self.suspensions.len(),
-            self.asked,
-            self.repeated,
-            self.takeovers().max().unwrap_or_default(),
-        )
-    }
-
-    /// Returns how long after the last sign of life of its owner each run was taken over: a run with
-    /// an effect in progress was neither released nor parked.
-    fn takeovers(&self) -> impl Iterator<Item = u64> {
-        let taken = self.effects.iter().filter(|effect| effect.again);
-        taken.filter_map(|effect| {
-            let claimed = self.claims.get(&(effect.run.clone(), effect.epoch))?;
-            let same = |it: &&Effect| {
-                (&it.run, it.seq, it.index) == (&effect.run, effect.seq, effect.index)
-                    && it.epoch < effect.epoch
-            };
-            let last = self.effects.iter().filter(same).map(|it| it.at).max()?;
-            Some(claimed.saturating_sub(last.saturating_add(self.boot)))
-        })
     }
 }
 
@@ -215,6 +66,7 @@ pub(super) fn violations_so_far(history: &History) -> Vec<Finding> {
     found.extend(history.stale.iter().map(|what| (Violation::SecondWriter, what.clone())));
     journals(history, &mut found);
     effects(history, &mut found);
+    acknowledged(history, &mut found);
     for (run, row) in &history.runs {
         if row.status == "waiting" && row.messages > 0 {
             found.push((Violation::LostWake, format!("{}, with a message", row.words(run))));
@@ -230,6 +82,13 @@ pub(super) fn violations(history: &History) -> Vec<Finding> {
     if history.repeated > 0 {
         let what = format!("{} questions were still open after an answer", history.repeated);
         found.push((Violation::LostAnswer, what));
+    }
+    if history.undrained > 0 {
+        let what = format!("{} workers did not end", history.undrained);
+        found.push((Violation::Undrained, what));
+    }
+    if history.unpromoted {
+        found.push((Violation::Unpromoted, "it was never promoted".into()));
     }
     takeovers(history, &mut found);
     found
@@ -284,12 +143,38 @@ fn effects(history: &History, found: &mut Vec<Finding>) {
     }
 }
 
+/// What anyone was told of is there: changes that were announced, ids that `submit` printed, ends that a
+/// worker reported.
+fn acknowledged(history: &History, found: &mut Vec<Finding>) {
+    for (run, seen) in &history.seen {
+        let last = history.runs.get(run).map_or(0, |row| row.seq);
+        if last < *seen {
+            let what = format!("run {run} ends at entry {last}, and {seen} was announced");
+            found.push((Violation::NoEntry, what));
+        }
+    }
+    for run in &history.submitted {
+        if !history.runs.contains_key(run) {
+            found.push((Violation::NoEntry, format!("run {run} was submitted and is not there")));
+        }
+    }
+    for run in &history.reported {
+        if history.runs.get(run).is_none_or(|row| row.ended.is_none()) {
+            let what = format!("run {run} has not ended, and a worker reported its end");
+            found.push((Violation::NoEntry, what));
+        }
+    }
+}
+
 /// Runs of a lost worker are soon claimed by another.
 fn takeovers(history: &History, found: &mut Vec<Finding>) {
-    let limit = (LEASE + POLL).as_millis();
-    let limit = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(TAKEOVER_SLACK_MS);
-    if let Some(slow) = history.takeovers().find(|took| *took > limit) {
-        found.push((Violation::SlowTakeover, format!("{slow} ms")));
+    let limit = u64::try_from((LEASE + POLL).as_millis()).unwrap_or(u64::MAX) + TAKEOVER_SLACK_MS;
+    for takeover in history.takeovers() {
+        if takeover.took > limit.saturating_add(takeover.lost) {
+            let (run, took, lost) = (&takeover.run, takeover.took, takeover.lost);
+            let what = format!("run {run} after {took} ms, of which the pulse lost {lost}");
+            found.push((Violation::SlowTakeover, what));
+        }
     }
 }
 
@@ -308,5 +193,115 @@ fn runs(history: &History, found: &mut Vec<Finding>) {
             let what = format!("entry {} of run {run}: only {seen} was announced", row.seq);
             found.push((Violation::Unheard, what));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::history::Row, *};
+
+    /// One run of two entries, whose tool call was in progress when worker 7 was killed.
+    fn sound() -> History {
+        let row = Row {
+            seq: 2,
+            state: "done".into(),
+            ended: Some("succeeded".into()),
+            status: "ended".into(),
+            messages: 0,
+        };
+        let effect = |worker, epoch, again, at| Effect {
+            worker,
+            run: "a".into(),
+            seq: 1,
+            index: 0,
+            epoch,
+            again,
+            task: "model".into(),
+            at,
+        };
+        let run = || String::from("a");
+        History {
+            runs: [(run(), row)].into(),
+            entries: [((run(), 1), 1), ((run(), 2), 2)].into(),
+            claims: [((run(), 1), 1_000), ((run(), 2), 5_000)].into(),
+            effects: vec![effect(7, 1, false, 1_500), effect(8, 2, true, 5_100)],
+            seen: [(run(), 2)].into(),
+            submitted: [run()].into(),
+            reported: [run()].into(),
+            wanted: 1,
+            losses: vec![(7, 1_600)],
+            beats: (0..100).map(|beat| beat * 100).collect(),
+            ..History::default()
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut History), wants: &[Violation]) {
+        let mut history = sound();
+        change(&mut history);
+        let found = violations(&history);
+        let rules: Vec<Violation> = found.iter().map(|(violation, _)| *violation).collect();
+        assert_eq!(rules, wants, "{found:?}");
+    }
+
+    #[test]
+    fn sound_history_breaks_no_rule() {
+        check(|_| {}, &[]);
+    }
+
+    #[test]
+    fn lost_last_entry_is_found_by_what_was_announced() {
+        let lose = |history: &mut History| {
+            history.entries.remove(&("a".into(), 2));
+            history.runs.values_mut().for_each(|row| row.seq = 1);
+        };
+        check(lose, &[Violation::NoEntry]);
+    }
+
+    #[test]
+    fn lost_end_is_found_by_the_report_of_its_worker() {
+        let lose = |history: &mut History| {
+            history.runs.values_mut().for_each(|row| row.ended = None);
+        };
+        check(lose, &[Violation::NoEntry, Violation::NotEnded]);
+    }
+
+    #[test]
+    fn lost_run_is_found_by_the_id_that_was_printed() {
+        let lose = |history: &mut History| {
+            history.submitted.insert("b".into());
+        };
+        check(lose, &[Violation::NoEntry]);
+    }
+
+    #[test]
+    fn slow_takeover_is_found_unless_the_machine_stood_still() {
+        let late = |history: &mut History| {
+            history.claims.insert(("a".into(), 2), 6_200);
+        };
+        check(late, &[Violation::SlowTakeover]);
+        let stalled = |history: &mut History| {
+            late(history);
+            history.beats.retain(|beat| !(2_000..2_300).contains(beat));
+        };
+        check(stalled, &[]);
+    }
+
+    #[test]
+    fn takeover_counts_from_the_loss_of_the_worker_to_the_next_claim() {
+        let next = |history: &mut History| {
+            // The next owner was lost, too, before it did anything.
+            history.claims.insert(("a".into(), 3), 60_000);
+            history.effects[1].epoch = 3;
+            history.effects[1].at = 60_100;
+        };
+        check(next, &[]);
+        // Its owner gave it up while it lived.
+        check(|history| history.losses.clear(), &[]);
+        assert_eq!(sound().takeovers()[0].took, 3_400);
+    }
+
+    #[test]
+    fn worker_that_does_not_end_is_found() {
+        check(|history| history.undrained = 1, &[Violation::Undrained]);
     }
 }

@@ -1,16 +1,20 @@
-//! The processes of a storm: workers that are killed, suspended and started again, and a watcher.
+//! The processes of a storm: workers that are killed, suspended, drained and started again, and a
+//! watcher.
 
 use std::{
+    fs::OpenOptions,
     io::Write as _,
     net::{Ipv4Addr, TcpStream},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
+use pointsman_runtime::clock::boot_ms;
 
-use super::LEASE;
+use super::{LEASE, POLL, history::Lists};
 use crate::{
     program::Home,
     server::{Ready, Server},
@@ -18,6 +22,13 @@ use crate::{
 
 /// Runs that one worker drives at a time.
 const JOBS: &str = "24";
+/// How long a worker that is drained waits for calls in progress, and how long it may take to end.
+const DRAIN: &str = "20s";
+const DRAINS: Duration = Duration::from_mins(2);
+/// How far wrong clocks are ahead, in seconds.
+pub(super) const AHEAD: u64 = 600;
+/// The variable that sets a clock ahead.
+pub(super) const CLOCK: &str = "POINTSMAN_CLOCK_AHEAD";
 /// The variable that plants a fault.
 const PLANT: &str = "POINTSMAN_PLANT";
 
@@ -25,8 +36,13 @@ const PLANT: &str = "POINTSMAN_PLANT";
 pub(super) struct Workers {
     processes: Vec<Process>,
     pub(super) kills: usize,
+    /// Workers that ended in order when they were asked to, and those that did not.
+    pub(super) drains: usize,
+    pub(super) undrained: usize,
     /// The workers that were suspended, by their process ids.
     pub(super) suspensions: Vec<u32>,
+    /// The workers that were killed or suspended, and when by the boot clock.
+    pub(super) losses: Vec<(u32, u64)>,
 }
 
 struct Process {
@@ -39,7 +55,7 @@ struct Process {
 /// How every worker of a storm is started.
 pub(super) struct Place {
     pub(super) home: Arc<Home>,
-    pub(super) effects: PathBuf,
+    pub(super) lists: Lists,
     pub(super) redis: String,
     pub(super) fault: Option<&'static str>,
 }
@@ -47,15 +63,17 @@ pub(super) struct Place {
 impl Process {
     fn start(url: &str, ahead: u64, place: &Place) -> Result<Self> {
         let lease = format!("{}s", LEASE.as_secs());
-        let words = ["worker", "--jobs", JOBS, "--lease", &lease, "--store", url];
+        let words = ["worker", "--json", "--jobs", JOBS, "--lease", &lease, "--store", url];
         let mut command = place.home.child(words);
-        command.args(["--redis", &place.redis]);
-        command.env("POINTSMAN_EFFECT_LOG", &place.effects);
-        command.env("POINTSMAN_CLOCK_AHEAD", ahead.to_string());
+        command.args(["--drain", DRAIN, "--redis", &place.redis]);
+        command.env("POINTSMAN_EFFECT_LOG", &place.lists.effects);
+        command.env(CLOCK, ahead.to_string());
         if let Some(fault) = place.fault {
             command.env(PLANT, fault);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let reports = OpenOptions::new().append(true).open(&place.lists.reported);
+        let reports = reports.context("opening the list of reports")?;
+        command.stdin(Stdio::null()).stdout(reports).stderr(Stdio::null());
         let child = command.spawn().context("starting a worker")?;
         Ok(Self { url: url.into(), ahead, child })
     }
@@ -79,22 +97,45 @@ impl Workers {
     pub(super) fn start(ways: &[String], place: &Place) -> Result<Self> {
         let mut processes = Vec::new();
         for (number, way) in ways.iter().enumerate() {
-            let ahead = if number + 1 == ways.len() { 600 } else { 0 };
+            let ahead = if number + 1 == ways.len() { AHEAD } else { 0 };
             processes.push(Process::start(way, ahead, place)?);
         }
-        Ok(Self { processes, kills: 0, suspensions: Vec::new() })
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.processes.len()
+        Ok(Self {
+            processes,
+            kills: 0,
+            drains: 0,
+            undrained: 0,
+            suspensions: Vec::new(),
+            losses: Vec::new(),
+        })
     }
 
     /// Kills a worker, and starts another in its place.
     pub(super) fn kill(&mut self, worker: usize, place: &Place) -> Result<()> {
         let Some(process) = self.processes.get_mut(worker) else { return Ok(()) };
         process.end();
+        self.losses.push((process.child.id(), boot_ms()));
         *process = Process::start(&process.url, process.ahead, place)?;
         self.kills += 1;
+        Ok(())
+    }
+
+    /// Asks a worker to end, waits until it has handed its runs over, and starts another in its place.
+    pub(super) async fn drain(&mut self, worker: usize, place: &Place) -> Result<()> {
+        let Some(process) = self.processes.get_mut(worker) else { return Ok(()) };
+        process.signal("TERM")?;
+        let asked = Instant::now();
+        while process.child.try_wait()?.is_none() && asked.elapsed() < DRAINS {
+            tokio::time::sleep(POLL / 10).await;
+        }
+        let count = if process.child.try_wait()?.is_some() {
+            &mut self.drains
+        } else {
+            &mut self.undrained
+        };
+        *count += 1;
+        process.end();
+        *process = Process::start(&process.url, process.ahead, place)?;
         Ok(())
     }
 
@@ -111,7 +152,9 @@ impl Workers {
     pub(super) fn suspend(&mut self, worker: usize) -> Result<()> {
         let Some(process) = self.processes.get(worker) else { return Ok(()) };
         self.suspensions.push(process.child.id());
-        process.signal("STOP")
+        process.signal("STOP")?;
+        self.losses.push((process.child.id(), boot_ms()));
+        Ok(())
     }
 
     pub(super) fn go_on(&self, worker: usize) -> Result<()> {

@@ -3,11 +3,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    process::{Command, Stdio},
+    fs::{self, OpenOptions},
+    io::Write as _,
+    path::PathBuf,
+    process::Stdio,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -20,7 +22,9 @@ use pointsman_runtime::{
     store::{Filter, Page, QueueStatus, RunRow, Store},
 };
 use serde_json::{Value, json};
+use tokio::time::{MissedTickBehavior, interval};
 
+use super::fleet::CLOCK;
 use crate::{place, program::Home};
 
 /// Between two looks at what the runs do, and before a request is repeated.
@@ -43,8 +47,9 @@ const DO_IT: &str = "Do it";
 /// Every other answer. A research agent reads it as its decision, all others say it.
 const ANSWER: &str = r#"{"action": "finish", "final": "A lever in the signal box (points.md:3)."}"#;
 
-/// Writes down who may do what, what the model says, what is to be read, and which runs are wanted.
-pub(super) fn prepare(home: &Home, runs: usize, rounds: usize) -> Result<()> {
+/// Writes down who may do what, what the model says, what is to be read, and which runs are wanted: in
+/// parts that are submitted one after the other.
+pub(super) fn prepare(home: &Home, runs: usize, rounds: usize, parts: usize) -> Result<()> {
     home.configure(PERMISSIONS)?;
     let workspace = home.file("workspace");
     fs::create_dir_all(&workspace)?;
@@ -69,25 +74,58 @@ pub(super) fn prepare(home: &Home, runs: usize, rounds: usize) -> Result<()> {
         }
         format!("{request}\n")
     };
-    let requests: String = (0..runs).map(request).collect();
-    fs::write(home.file("requests.jsonl"), requests).context("writing the requests")
+    for part in 0..parts {
+        let requests = (part * runs / parts)..((part + 1) * runs / parts);
+        let requests: String = requests.map(request).collect();
+        fs::write(home.file(&part_name(part)), requests).context("writing the requests")?;
+    }
+    Ok(())
 }
 
-/// Submits all runs, until every one is taken. A request that fails is repeated.
-pub(super) async fn submit(home: Arc<Home>, url: String, redis: String) -> Result<()> {
-    let command = || {
-        let to = ["submit", "--store", &url, "--redis", &redis, "--file", "requests.jsonl"];
-        let mut command = home.command(to);
-        command.stdin(Stdio::null());
-        command
-    };
-    loop {
-        let mut submits: Command = command();
-        let said = tokio::task::spawn_blocking(move || submits.output()).await?;
-        if said.context("starting the program")?.status.success() {
-            return Ok(());
+fn part_name(part: usize) -> String {
+    format!("requests-{part}.jsonl")
+}
+
+/// One who submits all runs.
+pub(super) struct Submitter {
+    pub(super) home: Arc<Home>,
+    pub(super) url: String,
+    pub(super) redis: String,
+    /// How far its clock is off, in seconds.
+    pub(super) ahead: u64,
+    /// The parts of all requests, and the time from one to the next.
+    pub(super) parts: usize,
+    pub(super) every: Duration,
+    /// The list of the ids that were printed.
+    pub(super) submitted: PathBuf,
+}
+
+impl Submitter {
+    /// Submits all runs, until every one is taken. A part that fails is repeated.
+    pub(super) async fn submit(self) -> Result<()> {
+        let mut due = interval(self.every.max(PAUSE));
+        // Two that submit the same do so at the same time, even after one was delayed.
+        due.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        for part in 0..self.parts {
+            due.tick().await;
+            while !self.submit_part(part).await? {
+                tokio::time::sleep(PAUSE).await;
+            }
         }
-        tokio::time::sleep(PAUSE).await;
+        Ok(())
+    }
+
+    /// Returns whether a part was taken.
+    async fn submit_part(&self, part: usize) -> Result<bool> {
+        let to = ["submit", "--store", &self.url, "--redis", &self.redis, "--file"];
+        let mut command = self.home.command(to);
+        command.arg(part_name(part)).env(CLOCK, self.ahead.to_string()).stdin(Stdio::null());
+        let said = tokio::task::spawn_blocking(move || command.output()).await?;
+        let said = said.context("starting the program")?;
+        // What was printed before it failed was taken.
+        let list = OpenOptions::new().append(true).open(&self.submitted);
+        list.and_then(|mut list| list.write_all(&said.stdout)).context("noting what was taken")?;
+        Ok(said.status.success())
     }
 }
 
@@ -108,6 +146,8 @@ pub(super) struct People {
 pub(super) struct Counts {
     /// Runs that have ended.
     pub(super) ended: AtomicUsize,
+    /// Entries of all runs.
+    pub(super) entries: AtomicU64,
     /// Calls that people were asked about, because they may have been made already.
     pub(super) asked: AtomicUsize,
     /// Questions that a waiting run still asked after it was sent an answer.
@@ -128,6 +168,7 @@ impl People {
             let Ok(listed) = self.store.list(&Filter::default(), &page).await else { continue };
             let ended = listed.runs.iter().filter(|row| row.ended.is_some()).count();
             self.counts.ended.store(ended, Relaxed);
+            self.counts.entries.store(listed.runs.iter().map(|row| row.seq.0).sum(), Relaxed);
             for row in listed.runs.iter().filter(|row| row.ended.is_none()) {
                 let (at, words) = self.spoken.get(row.id.as_str()).copied().unwrap_or_default();
                 if row.seq.0 > at

@@ -13,6 +13,7 @@ mod decode;
 mod drip;
 mod explore;
 mod explored;
+mod failures;
 mod faulty;
 mod fields;
 mod folders;
