@@ -152,6 +152,36 @@ fn errors_are_problem_details_with_the_words_of_the_command_line() {
     assert_eq!(wrong.header("content-type"), Some("application/problem+json"));
 }
 
+/// Somebody who looks for what a command does finds its path, or why it has none.
+#[test]
+fn every_command_has_a_path_or_a_reason() {
+    let help = crate::stdout(&["--help"]);
+    let listed = help.split_once("Commands:\n").and_then(|(_, rest)| rest.split_once("\n\n"));
+    let (listed, _) = listed.expect("the help lists the commands");
+    // Descriptions that continue on another line begin further to the right.
+    let commands = listed.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: Vec<&str> = commands
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    let guide = std::fs::read_to_string(crate::tidy::root().join("docs/api.md"));
+    let guide = guide.expect("the guide is there");
+    let (_, table) = guide.split_once("## Every command and its path").expect("it has the table");
+    let named: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    for command in commands.iter().chain(&["names"]) {
+        assert!(
+            named.iter().any(|it| it.split(' ').next() == Some(*command)),
+            "docs/api.md has no path for `{command}`, and no reason why not"
+        );
+    }
+}
+
 /// The document is made from the types; docs/openapi.json is a copy for people without a server.
 #[test]
 fn the_document_is_current() {
