@@ -376,7 +376,7 @@ pub(super) async fn input(
 
 /// Returns whether a run of a chart ever waits for an event.
 fn waits_for(chart: &Chart, event: u16) -> bool {
-    chart.states().iter().any(|state| {
-        matches!(state.kind(), StateKind::Await { events, .. } if events.contains(&event))
-    })
+    chart.states().iter().any(
+        |state| matches!(state.kind(), StateKind::Await { events, .. } if events.contains(&event)),
+    )
 }
