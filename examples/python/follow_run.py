@@ -12,10 +12,15 @@ import argparse
 import json
 import pathlib
 import sys
+import time
 import uuid
 
 import requests
 import sseclient
+
+# Seconds between two attempts, and how many there are.
+PAUSE = 1
+ATTEMPTS = 60
 
 
 def events(base, run, headers):
@@ -24,16 +29,41 @@ def events(base, run, headers):
     while True:
         resume = {"Last-Event-ID": last} if last else {}
         url = f"{base}/api/v1/runs/{run}/events"
-        with requests.get(url, stream=True, timeout=60, headers={**headers, **resume}) as reply:
+        reply = patiently(requests.get, url, stream=True, headers={**headers, **resume})
+        with reply:
             reply.raise_for_status()
             if reply.status_code == 204:  # The run has ended, and we have every item.
                 return
-            try:
-                for event in sseclient.SSEClient(reply).events():
-                    last = event.id or last
-                    yield event.event, json.loads(event.data)
-            except requests.exceptions.RequestException as cut:
-                print(f"reconnecting: {cut}", file=sys.stderr)
+            stream = sseclient.SSEClient(reply).events()
+            while True:
+                # Only what reads the stream may fail here, not what handles an event.
+                try:
+                    event = next(stream, None)
+                except requests.exceptions.RequestException as cut:
+                    print(f"reconnecting: {cut}", file=sys.stderr)
+                    break
+                if event is None:
+                    break
+                last = event.id or last
+                yield event.event, json.loads(event.data)
+        time.sleep(PAUSE)
+
+
+def patiently(send, url, **options):
+    """Sends a request again while the server does not answer: it may be restarting."""
+    for attempt in range(ATTEMPTS):
+        try:
+            reply = send(url, timeout=60, **options)
+            # 503: the server is stopping, or its store does not answer.
+            if reply.status_code != 503 or attempt == ATTEMPTS - 1:
+                return reply
+            why = "503"
+        except requests.exceptions.RequestException as error:
+            if attempt == ATTEMPTS - 1:
+                sys.exit(f"error: the server does not answer: {error}")
+            why = error
+        print(f"trying again: {why}", file=sys.stderr)
+        time.sleep(PAUSE)
 
 
 def main():
@@ -55,8 +85,8 @@ def main():
         body["model"] = given.model
     # Repeating a request with the same key never starts a second run.
     key = {"Idempotency-Key": str(uuid.uuid4())}
-    started = requests.post(
-        f"{given.server}/api/v1/runs", json=body, headers={**headers, **key}, timeout=60
+    started = patiently(
+        requests.post, f"{given.server}/api/v1/runs", json=body, headers={**headers, **key}
     )
     if not started.ok:
         problem = started.json()
@@ -72,15 +102,17 @@ def main():
         elif name == "item" and data["kind"] == "asked":
             # A real program would show the call to a person first.
             print(f"approving {data.get('call') or data.get('text')}", file=sys.stderr)
-            answer = requests.post(
+            answer = patiently(
+                requests.post,
                 f"{given.server}/api/v1/runs/{run}/approve",
                 json={"question": data["effect"], "reason": "approved by follow_run.py"},
                 headers=headers,
-                timeout=60,
             )
-            answer.raise_for_status()
+            # 404 and 409: somebody else has answered, or the run has ended.
+            if answer.status_code not in (404, 409):
+                answer.raise_for_status()
 
-    ended = requests.get(f"{given.server}/api/v1/runs/{run}", headers=headers, timeout=60).json()
+    ended = patiently(requests.get, f"{given.server}/api/v1/runs/{run}", headers=headers).json()
     print(json.dumps({key: ended[key] for key in ("run", "disposition", "result")}))
     sys.exit(0 if ended["disposition"] == "succeeded" else 1)
 

@@ -25,11 +25,12 @@ class Pointsman:
         if token:
             self.http.headers["Authorization"] = f"Bearer {token}"
 
-    def call(self, method, path, body=None, **headers):
+    def call(self, method, path, body=None, late=(), **headers):
+        """Sends a request. A status in `late` says that somebody else was faster, which is no error."""
         reply = self.http.request(
             method, self.base + path, json=body, headers=headers, timeout=60
         )
-        if not reply.ok:
+        if not reply.ok and reply.status_code not in late:
             problem = reply.json()
             sys.exit(f"error: {problem['detail']}\nhint: {problem.get('hint')}")
         return reply.json()
@@ -59,7 +60,8 @@ def main():
             # A real program would show the call to a person first.
             if question["question"] not in answered:
                 answered.add(question["question"])
-                pointsman.call("POST", f"/runs/{run}/approve", {"question": question["question"]})
+                answer = {"question": question["question"]}
+                pointsman.call("POST", f"/runs/{run}/approve", answer, late=(404, 409))
         if state["disposition"]:
             break
         time.sleep(0.2)

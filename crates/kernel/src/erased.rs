@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    agent::{Agent, Fault, ModelCall, Summary, Visit},
+    agent::{Agent, BadBody, Fault, ModelCall, Summary, Visit},
     body::Body,
     chart::Chart,
     effect::{Effect, Hop, StepOutput},
@@ -46,6 +46,10 @@ pub trait AnyRun: Send {
         prev: Digest,
         line: &str,
     ) -> Result<(AppliedStep, Digest), Divergence>;
+
+    /// Returns whether the agent can read the body of an event, whatever state the run is in; the run
+    /// itself stays as it is.
+    fn receives(&self, event: u16, body: &RawValue) -> Result<(), BadBody>;
 
     /// Renders the prompt of a model call that this run has ordered.
     fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt;
@@ -184,6 +188,11 @@ impl<A: Agent> AnyRun for Erased<A> {
     ) -> Result<(AppliedStep, Digest), Divergence> {
         let digest = fold(chart, &mut self.run, &mut self.out, prev, line)?;
         Ok((self.stepped(StepResult::Applied), digest))
+    }
+
+    fn receives(&self, event: u16, body: &RawValue) -> Result<(), BadBody> {
+        let copy = serde_json::to_string(&self.run.data)?;
+        A::receive(&mut serde_json::from_str(&copy)?, event, body)
     }
 
     fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt {

@@ -28,6 +28,7 @@ mod problem;
 mod removals;
 mod repeat;
 mod runs;
+mod stall;
 mod story;
 mod tables;
 mod what_if;
@@ -36,7 +37,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::{Request, State},
+    extract::{DefaultBodyLimit, Request, State},
     http::{StatusCode, Uri, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
@@ -120,19 +121,29 @@ impl Default for ServeOptions {
 
 impl ServeOptions {
     /// Returns the options that the settings ask for.
-    pub(crate) fn of(config: &ServeConfig) -> Self {
+    pub(crate) fn of(config: &ServeConfig) -> Result<Self, Error> {
         let usual = Self::default();
         let listen = config.listen.as_deref().and_then(|listen| listen.parse().ok());
-        Self {
+        let tls = match (config.tls_cert.clone(), config.tls_key.clone()) {
+            (Some(cert), Some(key)) => Some((cert, key)),
+            (None, None) => None,
+            // Who wants TLS must not get a server without it.
+            (cert, _) => {
+                let keys = ["tls_cert", "tls_key"];
+                let [given, missing] = if cert.is_some() { keys } else { [keys[1], keys[0]] };
+                return Err(Error::Serve(ServeError::HalfTls { given, missing }));
+            }
+        };
+        Ok(Self {
             listen: listen.unwrap_or(usual.listen),
             jobs: config.jobs.or(usual.jobs),
-            tls: config.tls_cert.clone().zip(config.tls_key.clone()),
+            tls,
             stream_buffer: config.stream_buffer.unwrap_or(usual.stream_buffer),
             keep_alive: config.keep_alive.unwrap_or(usual.keep_alive),
             drain: config.drain.unwrap_or(usual.drain),
             guard: GuardOptions::of(config),
             ..usual
-        }
+        })
     }
 }
 
@@ -265,6 +276,8 @@ fn router(server: &Arc<Server>) -> Router {
         .route("/openapi.json", get(document))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
+        // The guard alone bounds bodies.
+        .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&server.guard), guard::admit))
         .with_state(Arc::clone(server))
 }
@@ -303,11 +316,14 @@ pub(crate) fn run(session: Session, options: ServeOptions, tokens: TokenFile) ->
     session.block_on(serve(&session, options, tokens))
 }
 
-/// Refuses an address that other machines reach while there is no valid token.
+/// Refuses an address that other machines reach while no valid token lets them in; one of the page
+/// never does.
 fn check_tokens(options: &ServeOptions, tokens: &TokenFile) -> Result<(), Error> {
     let known = tokens.list().map_err(Error::Token)?;
     let (address, now) = (options.listen, now_ms());
-    if !address.ip().to_canonical().is_loopback() && !known.iter().any(|it| it.is_valid(now)) {
+    if !address.ip().to_canonical().is_loopback()
+        && !known.iter().any(|it| it.is_valid(now) && !it.page)
+    {
         return Err(Error::Serve(ServeError::Exposed { address }));
     }
     Ok(())
@@ -351,6 +367,7 @@ impl ReadyServer {
             tokens,
             options.guard.clone(),
             Arc::clone(&http_metrics),
+            closing.clone(),
         ));
         let summaries = options.summaries.as_deref().map(SummaryCache::open).unwrap_or_default();
         let server = Arc::new(Server {

@@ -173,7 +173,7 @@ fn serve_page(
     session: &Arc<Session>,
     config: &Config,
 ) -> Result<PageServer, Error> {
-    let options = ServeOptions::of(&config.serve);
+    let options = ServeOptions::of(&config.serve)?;
     let page = PageServer::start(session, options, globals.tokens(config)?)?;
     note(&format!("page: {}", page.url()));
     Ok(page)

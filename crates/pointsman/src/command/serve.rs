@@ -52,7 +52,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let config = paths::user()?;
-        let mut options = ServeOptions::of(&config.serve);
+        let mut options = ServeOptions::of(&config.serve)?;
         options.listen = self.listen.unwrap_or(options.listen);
         options.read_only = self.read_only;
         options.jobs = self.jobs.or(options.jobs).filter(|jobs| *jobs > 0);

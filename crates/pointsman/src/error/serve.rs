@@ -29,6 +29,14 @@ pub(crate) enum ServeError {
         /// Why.
         why: String,
     },
+    /// Only one of certificate and key is set.
+    #[error("`[serve]` sets `{given}` without `{missing}`")]
+    HalfTls {
+        /// The key that is set.
+        given: &'static str,
+        /// The other one.
+        missing: &'static str,
+    },
 }
 
 impl ServeError {
@@ -44,6 +52,7 @@ impl ServeError {
                     .into()
             }
             Self::Tls { .. } => "give PEM files: `--tls-cert chain.pem --tls-key key.pem`".into(),
+            Self::HalfTls { missing, .. } => format!("set `{missing}`, too, or remove both"),
         }
     }
 }

@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use pointsman_kernel::{body::Body, event::Event, id::Seq};
+use pointsman_kernel::{
+    body::Body,
+    chart::{Chart, StateKind},
+    event::Event,
+    id::Seq,
+};
 use pointsman_runtime::{
     control::{BulkAction, ForkQueue},
     driver::Loaded,
@@ -12,7 +17,7 @@ use pointsman_runtime::{
     timeline::Timeline,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use utoipa::{IntoResponses, ToSchema};
 
 use super::{
@@ -331,6 +336,7 @@ pub(super) async fn input(
         return Err(unfit(detail, &format!("give one of: {}", events.join(", "))));
     };
     let content = match (input.text, input.body) {
+        (Some(text), None) if text.trim().is_empty() => return Err(Error::NothingToSay.into()),
         (Some(text), None) => json!({ "text": text }),
         (None, Some(body)) => body,
         (None, None) if input.event.is_some() => Value::Null,
@@ -342,11 +348,35 @@ pub(super) async fn input(
             ));
         }
     };
-    let body = if content.is_null() { Body::default() } else { Body::canonical(&content) };
+    let body: Box<RawValue> =
+        if content.is_null() { Body::default() } else { Body::canonical(&content) }.into();
+    // A run drops what it cannot read, so nobody would hear of it later.
+    let timeline =
+        Timeline::open(server.agents(), Arc::clone(server.store()), &row.id, row.seq).await?;
+    if let (Some(program), Some(loaded)) = (timeline.program(), timeline.loaded()) {
+        loaded.run.receives(event, &body).map_err(|why| {
+            unfit(
+                format!("`{}` cannot read this content of `{wanted}`: {why}", row.agent),
+                "a message is `{\"text\": \"…\"}`; other events have the content that their agent describes",
+            )
+        })?;
+        if !waits_for(program, event) {
+            let detail = format!("no state of `{}` waits for `{wanted}`", row.chart);
+            let hint = "the run takes no such message; `GET /api/v1/runs/ID/chart` shows its chart";
+            return Err(HttpProblem::new(StatusCode::CONFLICT, detail, hint));
+        }
+    }
     // A busy run takes the message when it next waits for one, so there is no need to wait here.
-    server.control.post(&row.id, &Event::Given { event, body: body.into() }).await?;
+    server.control.post(&row.id, &Event::Given { event, body }).await?;
     Ok((
         StatusCode::ACCEPTED,
         Json(SaidToRun { run: row.id.to_string(), said: "given", taken: false }),
     ))
+}
+
+/// Returns whether a run of a chart ever waits for an event.
+fn waits_for(chart: &Chart, event: u16) -> bool {
+    chart.states().iter().any(
+        |state| matches!(state.kind(), StateKind::Await { events, .. } if events.contains(&event)),
+    )
 }

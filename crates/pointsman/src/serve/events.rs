@@ -6,6 +6,7 @@
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     body::{Body, Bytes},
     extract::State,
     http::{HeaderMap, StatusCode, header},
@@ -13,7 +14,10 @@ use axum::{
 };
 use futures_util::stream;
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::timeline::{Timeline, TimelineItem, TimelineKind};
+use pointsman_runtime::{
+    clock::Stopwatch,
+    timeline::{Timeline, TimelineItem, TimelineKind},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::watch;
@@ -21,7 +25,8 @@ use utoipa::IntoParams;
 
 use super::{
     Server,
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
+    guard::{Access, Guard},
     hub::{Following, Signal},
     problem::{HttpProblem, run_id},
 };
@@ -39,6 +44,7 @@ const RETRY: &str = "retry: 1000\n\n";
 pub(super) struct FollowFrom {
     /// The first entry to send; `Last-Event-ID` overrides it.
     #[param(minimum = 1)]
+    #[serde(default, deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     from: Option<u64>,
     /// Whether to send only `seq`, `index`, `at` and `kind` of each item, for clients that read the
     /// rest where they need it.
@@ -50,7 +56,8 @@ pub(super) struct FollowFrom {
 ///
 /// `item` events are items of the timeline, with ids: reconnect with `Last-Event-ID`, and none is
 /// lost or repeated. `delta` events are text that a model is still writing; `discard` and `lagged` say
-/// that such text is discarded or incomplete. The stream ends with the run. Status 204 means that the run
+/// that such text is discarded or incomplete. The stream ends with the run, and with `removed` if the
+/// run is removed; it also ends when its token is revoked or expires. Status 204 means that the run
 /// has ended and the client has every item.
 #[utoipa::path(
     get,
@@ -71,6 +78,7 @@ pub(super) async fn follow(
     State(server): State<Arc<Server>>,
     Named(id): Named<String>,
     Asked(from): Asked<FollowFrom>,
+    Extension(access): Extension<Access>,
     headers: HeaderMap,
 ) -> Result<Response, HttpProblem> {
     let last = match headers.get(LAST_EVENT_ID) {
@@ -101,6 +109,9 @@ pub(super) async fn follow(
         brief: from.brief,
         keep_alive: server.options.keep_alive,
         closing: server.closing.clone(),
+        guard: Arc::clone(&server.guard),
+        access,
+        checked: Stopwatch::start(),
     };
     let resumed = headers.contains_key(LAST_EVENT_ID);
     follower.catch_up(last, resumed).await?;
@@ -151,6 +162,10 @@ struct Follower {
     brief: bool,
     keep_alive: Duration,
     closing: watch::Receiver<bool>,
+    guard: Arc<Guard>,
+    access: Access,
+    /// Runs since the access was last checked.
+    checked: Stopwatch,
 }
 
 impl Follower {
@@ -168,9 +183,15 @@ impl Follower {
         if self.ended { Ok(()) } else { self.read().await }
     }
 
-    /// Waits for the next event; nothing once the run has ended or the server stops.
+    /// Waits for the next event; nothing once the run has ended, the access has, or the server stops.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            if self.checked.elapsed() >= self.keep_alive {
+                self.checked = Stopwatch::start();
+                if !self.guard.still_admits(&self.access) {
+                    return None;
+                }
+            }
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
@@ -179,6 +200,11 @@ impl Follower {
             }
             if self.unread {
                 if let Err(problem) = self.read().await {
+                    if problem.status() == StatusCode::NOT_FOUND.as_u16() {
+                        self.push("removed", &json!({}));
+                        self.ended = true;
+                        continue;
+                    }
                     // The client learns it when it reconnects.
                     tracing::warn!(status = problem.status(), "a stream cannot continue");
                     return None;
@@ -186,7 +212,7 @@ impl Follower {
                 continue;
             }
             tokio::select! {
-                signal = self.signals.next() => self.heed(signal).await?,
+                signal = self.signals.next() => self.heed(signal).await,
                 () = tokio::time::sleep(self.keep_alive) => {
                     return Some(Bytes::from_static(b": still here\n\n"));
                 }
@@ -195,13 +221,15 @@ impl Follower {
         }
     }
 
-    async fn heed(&mut self, signal: Signal) -> Option<()> {
+    async fn heed(&mut self, signal: Signal) {
         match signal {
             Signal::Changed => self.unread = true,
             Signal::Delta(effect, text) => {
                 // The entry that started the effect comes first.
-                if !self.open().contains(&effect) {
-                    self.read().await.ok()?;
+                if !self.open().contains(&effect) && self.read().await.is_err() {
+                    // The next reading finds out why.
+                    self.unread = true;
+                    return;
                 }
                 // Text of an effect that was answered is part of the answer.
                 if self.open().contains(&effect) {
@@ -217,7 +245,6 @@ impl Follower {
                 self.push("lagged", &json!({}));
             }
         }
-        Some(())
     }
 
     /// Reads the next entries.

@@ -8,7 +8,7 @@ mod hosts;
 mod rate;
 
 use std::{
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -22,20 +22,22 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures_util::StreamExt as _;
-use pointsman_runtime::config::ServeConfig;
-use tokio::sync::Semaphore;
+use pointsman_runtime::{clock::now_ms, config::ServeConfig};
+use tokio::sync::{Semaphore, watch};
 
 use super::{
     metrics::{HttpMetrics, RefusalReason},
     page,
     problem::HttpProblem,
 };
-use crate::tokens::{Role, TokenFile};
+use crate::tokens::{Role, TokenFile, TokenRecord};
 pub(super) use hosts::HostRules;
 use rate::RateLimiter;
 
 /// Failed authentications of one client that are answered at once, and those per second after.
 const FAILURES: (f64, f64) = (10.0, 1.0);
+/// How long bodies that are on their way have to arrive when the server stops.
+const STOPPING: Duration = Duration::from_secs(1);
 /// Characters of a path in the log.
 const LOGGED: usize = 200;
 /// Paths that tell nothing but whether the server works: probes have no token.
@@ -57,6 +59,8 @@ pub(crate) struct GuardOptions {
     pub(crate) body_timeout: Duration,
     /// The time for a request's head, and for an idle connection.
     pub(crate) header_timeout: Duration,
+    /// How long a client may take none of what is sent to it.
+    pub(crate) write_timeout: Duration,
     /// Open connections.
     pub(crate) connections: usize,
     /// Open event streams.
@@ -73,6 +77,7 @@ impl Default for GuardOptions {
             body_bytes: 1 << 20,
             body_timeout: Duration::from_secs(30),
             header_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_mins(1),
             connections: 512,
             streams: 256,
             rate: 500,
@@ -90,6 +95,7 @@ impl GuardOptions {
             body_bytes: config.body_bytes.unwrap_or(usual.body_bytes),
             body_timeout: config.body.unwrap_or(usual.body_timeout),
             header_timeout: config.header.unwrap_or(usual.header_timeout),
+            write_timeout: config.write.unwrap_or(usual.write_timeout),
             connections: config.connections.unwrap_or(usual.connections),
             streams: config.streams.unwrap_or(usual.streams),
             rate: config.rate.unwrap_or(usual.rate),
@@ -98,12 +104,12 @@ impl GuardOptions {
 }
 
 /// What a request may do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Access {
     /// Nothing, where a token is missing.
     role: Option<Role>,
-    /// Whether a token gave the role.
-    by_token: bool,
+    /// The token that gave the role.
+    token: Option<Arc<TokenRecord>>,
 }
 
 /// Why a request is refused: what its sender reads, and what is counted.
@@ -144,9 +150,13 @@ pub(super) struct Guard {
     /// Whether requests without a token may read.
     open: bool,
     requests: RateLimiter,
+    /// Requests with a valid token, by its id: a flood from the same address is none of its business.
+    trusted: RateLimiter,
     failures: RateLimiter,
     streams: Arc<Semaphore>,
     metrics: Arc<HttpMetrics>,
+    /// Becomes true when the server stops.
+    closing: watch::Receiver<bool>,
 }
 
 impl Guard {
@@ -156,6 +166,7 @@ impl Guard {
         tokens: TokenFile,
         options: GuardOptions,
         metrics: Arc<HttpMetrics>,
+        closing: watch::Receiver<bool>,
     ) -> Self {
         let open = address.ip().to_canonical().is_loopback()
             && options.allow_hosts.is_empty()
@@ -166,10 +177,12 @@ impl Guard {
             tokens,
             open,
             requests: RateLimiter::new(rate * 2.0, rate),
+            trusted: RateLimiter::new(rate * 2.0, rate),
             failures: RateLimiter::new(FAILURES.0, FAILURES.1),
             streams: Arc::new(Semaphore::new(options.streams)),
             options,
             metrics,
+            closing,
         }
     }
 
@@ -179,18 +192,10 @@ impl Guard {
         let host = self.host(request)?;
         from_here(request, &host)?;
         let client = client(request);
-        if let Err(wait) = self.requests.take(client) {
-            let refused = RefusedRequest::new(
-                RefusalReason::Rate,
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many requests from this address",
-                "wait as long as `Retry-After` says; `rate` in `[serve]` sets the limit",
-            );
-            return Err(refused.later(wait));
-        }
         if headers.contains_key(header::AUTHORIZATION) {
             return self.by_token(headers, &host, client);
         }
+        too_fast(self.requests.take(client))?;
         let forwarded = FORWARDED.iter().any(|name| headers.contains_key(*name));
         // A name of the server that is not its loopback address is known to more than this machine.
         let open = self.open && !forwarded && self.hosts.is_loopback(&host);
@@ -199,7 +204,7 @@ impl Guard {
         if role.is_none() && !PROBES.contains(&path) && !page::is_part(path) {
             return Err(RefusedRequest::unauthorized("this request needs a token", TOKEN_HINT));
         }
-        Ok(Access { role, by_token: false })
+        Ok(Access { role, token: None })
     }
 
     /// Returns the host that the request is for, if it is one of this server's.
@@ -239,8 +244,10 @@ impl Guard {
         };
         let from_page = || self.hosts.is_loopback(host) && site(headers) == Some("same-origin");
         if let Some(token) = found.filter(|token| !token.page || from_page()) {
-            return Ok(Access { role: Some(token.role), by_token: true });
+            too_fast(self.trusted.take(place_of(&token)))?;
+            return Ok(Access { role: Some(token.role), token: Some(Arc::new(token)) });
         }
+        too_fast(self.requests.take(client))?;
         // Nobody finds 256 bits by trying: this keeps the log readable, and never locks out a client
         // whose token is good.
         match self.failures.take(client) {
@@ -258,6 +265,14 @@ impl Guard {
                 Err(refused.later(wait))
             }
         }
+    }
+
+    /// Returns whether what a request was admitted by still counts: a token may be revoked or expire
+    /// while its request is answered.
+    pub(super) fn still_admits(&self, access: &Access) -> bool {
+        let Some(token) = &access.token else { return true };
+        let known = self.tokens.list();
+        known.is_ok_and(|known| known.contains(token)) && token.is_valid(now_ms())
     }
 
     /// Reads a body within the limits of size and time.
@@ -289,15 +304,30 @@ impl Guard {
             }
             Ok(Bytes::from(read))
         };
-        tokio::time::timeout(self.options.body_timeout, read).await.unwrap_or_else(|_| {
-            let refused = RefusedRequest::new(
-                RefusalReason::Body,
-                StatusCode::REQUEST_TIMEOUT,
-                "the body of the request did not arrive in time",
-                "`body_timeout` in `[serve]` sets the limit",
-            );
+        let mut closing = self.closing.clone();
+        let stopped = async {
+            // A sender that is gone has stopped, too.
+            drop(closing.wait_for(|closing| *closing).await);
+            tokio::time::sleep(STOPPING).await;
+        };
+        let late = |status, detail, hint| {
+            let refused = RefusedRequest::new(RefusalReason::Body, status, detail, hint);
             Err(refused.with(header::CONNECTION, HeaderValue::from_static("close")))
-        })
+        };
+        tokio::select! {
+            read = tokio::time::timeout(self.options.body_timeout, read) => {
+                read.unwrap_or_else(|_| late(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the body of the request did not arrive in time",
+                    "`body_timeout` in `[serve]` sets the limit",
+                ))
+            }
+            () = stopped => late(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server is stopping, and the body of the request has not arrived",
+                "send the request again when the server is back",
+            ),
+        }
     }
 
     fn refuse(
@@ -348,6 +378,24 @@ impl Guard {
 
 const TOKEN_HINT: &str =
     "send `Authorization: Bearer TOKEN`; `pointsman token create --role ROLE` creates a token";
+
+/// Refuses a request that comes too soon.
+fn too_fast(taken: Result<(), Duration>) -> Result<(), RefusedRequest> {
+    taken.map_err(|wait| {
+        let refused = RefusedRequest::new(
+            RefusalReason::Rate,
+            StatusCode::TOO_MANY_REQUESTS,
+            "too many requests from this address, or with this token",
+            "wait as long as `Retry-After` says; `rate` in `[serve]` sets the limit",
+        );
+        refused.later(wait)
+    })
+}
+
+/// Returns the place of a token among the clients of a limit: its id has 32 bits.
+fn place_of(token: &TokenRecord) -> IpAddr {
+    Ipv4Addr::from_bits(u32::from_str_radix(&token.id, 16).unwrap_or(u32::MAX)).into()
+}
 
 /// Refuses requests that another site's page makes a browser send.
 fn from_here(request: &Request, host: &str) -> Result<(), RefusedRequest> {
@@ -455,7 +503,7 @@ pub(super) async fn permit(
                 Err(refused) => refused,
             }
         }
-        Some(role) if access.by_token => RefusedRequest::new(
+        Some(role) if access.token.is_some() => RefusedRequest::new(
             RefusalReason::Role,
             StatusCode::FORBIDDEN,
             &format!("the token has the role `{role}`, but this request needs `{needed}`"),

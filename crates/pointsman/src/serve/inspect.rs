@@ -25,7 +25,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Server,
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
     openapi,
     problem::{HttpProblem, run_id},
 };
@@ -37,6 +37,7 @@ use crate::report::Error;
 pub(super) struct EntryQuery {
     /// The entry; by default the last one.
     #[param(minimum = 1)]
+    #[serde(deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     entry: Option<u64>,
 }
 
@@ -132,6 +133,7 @@ pub(super) async fn export_run(
 pub(super) struct ReplayQuery {
     /// Stop after this entry.
     #[param(minimum = 1)]
+    #[serde(deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     until: Option<u64>,
 }
 

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Server,
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
     openapi,
     problem::{HttpProblem, run_id},
 };
@@ -31,12 +31,15 @@ const READ: u64 = 48;
 pub(super) struct LanesQuery {
     /// The first entry, from 1.
     #[param(minimum = 1)]
+    #[serde(deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     from: Option<u64>,
     /// The last entry.
     #[param(minimum = 1)]
+    #[serde(deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     to: Option<u64>,
     /// How many spans to return at most.
     #[param(minimum = 1, maximum = 600, default = 300)]
+    #[serde(deserialize_with = "within::<1, 600, _, _>")]
     spans: Option<u64>,
 }
 
@@ -104,10 +107,10 @@ pub(super) async fn lanes(
         let read = usize::try_from((last - first + 1).min(READ)).unwrap_or(1);
         let lines = server.store().page(&run, Seq(first - 1), read).await?;
         let mut span = LaneSpan { from: first, to: last, ..LaneSpan::default() };
-        for line in &lines {
+        for (place, line) in lines.iter().enumerate() {
             // A damaged line is reported where it is read.
             let Ok(entry) = Entry::read(line) else { continue };
-            if span.at == 0 {
+            if place == 0 {
                 span.at = entry.at.0;
             }
             span.count(event_name(line), entry.event.get());

@@ -29,7 +29,7 @@ use tokio_rustls::{
     },
 };
 
-use super::{GuardOptions, ServeOptions, metrics::HttpMetrics};
+use super::{GuardOptions, ServeOptions, metrics::HttpMetrics, stall::StallLimit};
 use crate::{error::ServeError, report::Error};
 
 /// Bytes that are buffered for each connection here; the head of a request must fit.
@@ -45,6 +45,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct ConnectionLimits {
     /// How long a client may take to say what it wants, at first and after each answer.
     head: Duration,
+    /// How long a client may take none of what is sent to it.
+    stall: Duration,
     /// One for each connection: further ones wait to be accepted.
     slots: Arc<Semaphore>,
     metrics: Arc<HttpMetrics>,
@@ -53,7 +55,7 @@ pub(super) struct ConnectionLimits {
 impl ConnectionLimits {
     pub(super) fn of(options: &GuardOptions, metrics: Arc<HttpMetrics>) -> Self {
         let slots = Arc::new(Semaphore::new(options.connections));
-        Self { head: options.header_timeout, slots, metrics }
+        Self { head: options.header_timeout, stall: options.write_timeout, slots, metrics }
     }
 }
 
@@ -118,6 +120,8 @@ impl Listener {
                     Ok((stream, peer, slot)) => {
                         let counted = (slot, limits.metrics.connect());
                         let (tls, watcher, head) = (self.tls.clone(), graceful.watcher(), limits.head);
+                        nodelay(&stream, peer);
+                        let stream = StallLimit::new(stream, limits.stall);
                         let answered = connection(stream, peer, tls, router.clone(), watcher, head);
                         connections.spawn(async move {
                             answered.await;
@@ -151,18 +155,21 @@ fn bound(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
+/// Lets events, which are small, leave at once.
+fn nodelay(stream: &TcpStream, peer: SocketAddr) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
+    }
+}
+
 async fn connection(
-    stream: TcpStream,
+    stream: StallLimit<TcpStream>,
     peer: SocketAddr,
     tls: Option<TlsAcceptor>,
     router: Router,
     watcher: Watcher,
     head: Duration,
 ) {
-    // Events are small and should leave at once.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
-    }
     let Some(tls) = tls else { return answer(stream, peer, router, watcher, head).await };
     match tokio::time::timeout(head, tls.accept(stream)).await {
         Ok(Ok(stream)) => answer(stream, peer, router, watcher, head).await,

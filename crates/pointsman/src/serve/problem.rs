@@ -121,7 +121,10 @@ impl From<StoreError> for HttpProblem {
 
 impl From<JsonRejection> for HttpProblem {
     fn from(rejection: JsonRejection) -> Self {
-        let hint = "the OpenAPI document at /openapi.json describes every body";
+        let hint = match &rejection {
+            JsonRejection::MissingJsonContentType(_) => "send `Content-Type: application/json`",
+            _ => "the OpenAPI document at /openapi.json describes every body",
+        };
         Self::new(rejection.status(), rejection.body_text(), hint)
     }
 }

@@ -2,7 +2,7 @@
 //! again to those that repeat it.
 //!
 //! Answers are kept in memory, this many of them at most: a server that was restarted has forgotten
-//! them. Starting a run needs none of this, because the store itself knows the names of requests.
+//! them. Of one that is too long only the fact is kept, so that the action is not repeated. Starting a run needs none of this, because the store itself knows the names of requests.
 
 use std::{
     collections::VecDeque,
@@ -10,12 +10,13 @@ use std::{
 };
 
 use axum::{
-    body::{Body, Bytes, to_bytes},
+    body::{Body, Bytes, HttpBody as _, to_bytes},
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     middleware::Next,
     response::Response,
 };
+use futures_util::{StreamExt as _, stream};
 use pointsman_kernel::id::Digest;
 
 use super::{Server, problem::HttpProblem};
@@ -26,7 +27,7 @@ pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const LONGEST_KEY: usize = 255;
 /// How many answers are kept.
 const KEPT: usize = 1_024;
-/// The longest answer that is kept, and the longest request whose content is compared.
+/// The longest answer that is kept.
 const LONGEST: usize = 1 << 20;
 
 /// A request that was made under a key.
@@ -41,8 +42,9 @@ struct Asked {
 #[derive(Clone, Debug)]
 struct Answered {
     status: StatusCode,
-    kind: Option<HeaderValue>,
-    body: Bytes,
+    headers: HeaderMap,
+    /// Nothing where it was too long to be kept.
+    body: Option<Bytes>,
 }
 
 /// The answers that were given under keys.
@@ -66,6 +68,11 @@ impl Repeats {
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "this `Idempotency-Key` was used for another request",
                 "use a new key for each new request",
+            )),
+            Some((_, Some(Answered { body: None, .. }))) => Err(HttpProblem::new(
+                StatusCode::CONFLICT,
+                "the request with this `Idempotency-Key` was carried out, but its answer was too long to keep",
+                "read the runs for its result, or use a new key to carry it out again",
             )),
             Some((_, Some(answered))) => Ok(Some(answered.clone())),
             Some((_, None)) => Err(HttpProblem::new(
@@ -103,13 +110,23 @@ impl Drop for Unsettled<'_> {
 
 /// Returns the name of a request.
 pub(super) fn request_name(headers: &HeaderMap) -> Result<Option<Box<str>>, HttpProblem> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let name = value.to_str().ok().filter(|name| !name.is_empty() && name.len() <= LONGEST_KEY);
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        let detail = "the request has several `Idempotency-Key` headers";
+        return Err(HttpProblem::new(StatusCode::BAD_REQUEST, detail, "send one of them"));
+    }
+    let name = value.to_str().ok().filter(|name| is_request_name(name));
     let bad = || {
         let detail = "`Idempotency-Key` must have 1 to 255 visible characters";
         HttpProblem::new(StatusCode::BAD_REQUEST, detail, "a UUID is a good key")
     };
     name.map(|name| Some(name.into())).ok_or_else(bad)
+}
+
+/// Returns whether a text can name a request.
+pub(super) fn is_request_name(name: &str) -> bool {
+    (1..=LONGEST_KEY).contains(&name.len()) && !name.contains(char::is_control)
 }
 
 /// Answers a request that is repeated with the answer to the first one.
@@ -120,9 +137,10 @@ pub(super) async fn repeat(
 ) -> Result<Response, HttpProblem> {
     let Some(key) = request_name(request.headers())? else { return Ok(next.run(request).await) };
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, LONGEST).await.map_err(|_| {
-        let detail = "the body is too long, or was cut off";
-        HttpProblem::new(StatusCode::PAYLOAD_TOO_LARGE, detail, "leave `Idempotency-Key` out")
+    // The guard has read the body, within its limits.
+    let body = to_bytes(body, usize::MAX).await.map_err(|_| {
+        let detail = "the body of the request is incomplete";
+        HttpProblem::new(StatusCode::BAD_REQUEST, detail, "send the request again")
     })?;
     let what = format!("{} {}\n", parts.method, parts.uri);
     let what = Digest::of(&[what.as_bytes(), &body].concat());
@@ -133,25 +151,79 @@ pub(super) async fn repeat(
     let mut unsettled = Unsettled(&server.repeats, Some(asked));
     let response = next.run(Request::from_parts(parts, Body::from(body))).await;
     let (parts, body) = response.into_parts();
-    let body = to_bytes(body, LONGEST).await.unwrap_or_default();
-    let kind = parts.headers.get(header::CONTENT_TYPE).cloned();
-    let answered = Answered { status: parts.status, kind, body: body.clone() };
+    let (kept, body) = keep(body).await;
+    let told = [header::CONTENT_TYPE, header::LOCATION];
+    let told = told.into_iter().filter_map(|name| {
+        let value = parts.headers.get(&name)?.clone();
+        Some((name, value))
+    });
+    let answered = Answered { status: parts.status, headers: told.collect(), body: kept };
     // What failed may be tried again.
     if parts.status.is_success()
         && let Some(asked) = unsettled.1.take()
     {
         server.repeats.settle(&asked, Some(answered));
     }
-    Ok(Response::from_parts(parts, Body::from(body)))
+    Ok(Response::from_parts(parts, body))
+}
+
+/// Reads an answer that is short enough to be kept. A longer one passes as it is.
+async fn keep(body: Body) -> (Option<Bytes>, Body) {
+    if body.size_hint().lower() > LONGEST as u64 {
+        return (None, body);
+    }
+    let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
+    while let Some(chunk) = chunks.next().await {
+        let fits = chunk.as_ref().is_ok_and(|chunk| read.len() + chunk.len() <= LONGEST);
+        match chunk {
+            Ok(chunk) if fits => read.extend_from_slice(&chunk),
+            chunk => {
+                let read = stream::iter([Ok(Bytes::from(read)), chunk]);
+                return (None, Body::from_stream(read.chain(chunks)));
+            }
+        }
+    }
+    let read = Bytes::from(read);
+    (Some(read.clone()), Body::from(read))
 }
 
 impl Answered {
     fn response(self) -> Response {
-        let mut response = Response::new(Body::from(self.body));
-        *response.status_mut() = self.status;
-        if let Some(kind) = self.kind {
-            response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        }
+        let mut response = Response::new(Body::from(self.body.unwrap_or_default()));
+        (*response.status_mut(), *response.headers_mut()) = (self.status, self.headers);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_answer_passes_whole_and_is_not_kept() {
+        for (chunks, kept) in [(1, true), (16, true), (17, false), (40, false)] {
+            let part = Bytes::from(vec![b'x'; LONGEST / 16]);
+            let parts = (0..chunks).map(move |_| Ok::<_, std::io::Error>(part.clone()));
+            let whole = chunks * (LONGEST / 16);
+            for body in
+                [Body::from_stream(stream::iter(parts)), Body::from(Bytes::from(vec![b'x'; whole]))]
+            {
+                let (short, body) = keep(body).await;
+                assert_eq!(short.map(|short| short.len()), kept.then_some(whole));
+                let passed = to_bytes(body, usize::MAX).await.expect("it is whole");
+                assert_eq!(passed.len(), whole);
+            }
+        }
+    }
+
+    #[test]
+    fn request_whose_answer_was_too_long_is_not_carried_out_again() {
+        let repeats = Repeats::default();
+        let asked = Asked { key: "one".into(), what: Digest::of(b"POST /") };
+        assert!(repeats.first(&asked).expect("it is the first").is_none());
+        let long = Answered { status: StatusCode::OK, headers: HeaderMap::new(), body: None };
+        repeats.settle(&asked, Some(long));
+        let refused = repeats.first(&asked).expect_err("it was carried out");
+        assert_eq!(refused.status(), 409);
     }
 }

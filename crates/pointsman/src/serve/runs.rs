@@ -21,7 +21,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Server,
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
@@ -66,6 +66,7 @@ pub(super) struct ListQuery {
     roots: bool,
     /// How many runs to return.
     #[param(minimum = 1, maximum = 1000, default = 20)]
+    #[serde(default, deserialize_with = "within::<1, 1000, _, _>")]
     limit: Option<usize>,
     /// The `next` value of the previous page.
     cursor: Option<String>,
@@ -210,6 +211,8 @@ impl ListQuery {
 impl RunFilter {
     /// Returns the filter as stores take it.
     pub(super) fn read(self) -> Result<Filter, HttpProblem> {
+        // An empty value filters nothing, so it is no filter.
+        let some = |value: Option<Box<str>>| value.filter(|value| !value.is_empty());
         let scope = match (self.parent, self.roots) {
             (Some(parent), _) => RunScope::Descendants(run_id(&parent).map_err(bad)?),
             (None, true) => RunScope::Roots,
@@ -217,14 +220,14 @@ impl RunFilter {
         };
         Ok(Filter {
             scope,
-            agent: self.agent,
-            chart: self.chart,
-            state: self.state,
+            agent: some(self.agent),
+            chart: some(self.chart),
+            state: some(self.state),
             status: self.status.map(StatusName::filter),
-            text: self.text,
-            from_ms: self.from_ms,
+            text: some(self.text),
+            from_ms: self.from_ms.filter(|from| *from > 0),
             before_ms: self.before_ms,
-            key: self.key,
+            key: some(self.key),
             queue: self.queue.map(QueueName::status),
             idle_since_ms: self.idle_since_ms,
         })
@@ -354,9 +357,11 @@ impl RunDetail {
 pub(super) struct TimelineQuery {
     /// The first entry, from 1.
     #[param(minimum = 1, default = 1)]
+    #[serde(default, deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     from: Option<u64>,
     /// How many entries to read.
     #[param(minimum = 1, maximum = 1000, default = 100)]
+    #[serde(default, deserialize_with = "within::<1, 1000, _, _>")]
     limit: Option<usize>,
 }
 

@@ -26,7 +26,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Server,
     charts::{PictureTheme, svg},
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
     moments::{ReadProgress, reading},
     open_runs::Reached,
     openapi,
@@ -58,6 +58,7 @@ pub(super) struct TablesQuery {
     from: Option<usize>,
     /// How many rows of each table to return.
     #[param(minimum = 1, maximum = 200, default = 50)]
+    #[serde(deserialize_with = "within::<1, 200, _, _>")]
     limit: Option<usize>,
 }
 
@@ -228,6 +229,7 @@ pub(super) async fn draw_map(
 pub(super) struct EditsQuery {
     /// The first entry to search.
     #[param(minimum = 1, default = 1)]
+    #[serde(deserialize_with = "within::<1, { u64::MAX }, _, _>")]
     from: Option<u64>,
 }
 

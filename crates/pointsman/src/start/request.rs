@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pointsman_kernel::id::Digest;
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
@@ -61,6 +62,16 @@ pub(crate) struct RunRequest {
 impl RunRequest {
     /// Queues the run, and returns its id. With `files`, the agent may be a chart file of this machine.
     pub(crate) async fn submit(self, contexts: &RunContexts, files: bool) -> Result<RunId, Error> {
+        Ok(self.submit_chart(contexts, files).await?.0)
+    }
+
+    /// The same, and returns the digest of the requested chart, too: a run that an earlier request of
+    /// the same name has started may have another one.
+    pub(crate) async fn submit_chart(
+        self,
+        contexts: &RunContexts,
+        files: bool,
+    ) -> Result<(RunId, Digest), Error> {
         let place = RunPlace {
             dir: self.dir.clone().unwrap_or_else(|| ".".into()),
             model: self.model.clone(),
@@ -74,7 +85,9 @@ impl RunRequest {
         let prepared =
             prepared.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))?;
         let engine = contexts.engine(place).await?;
-        engine.submit(prepared.options, request, queue).await.map_err(Error::Session)
+        let digest = prepared.options.program.digest();
+        let run = engine.submit(prepared.options, request, queue).await.map_err(Error::Session)?;
+        Ok((run, digest))
     }
 
     /// Makes the run ready.

@@ -4,6 +4,7 @@ mod acting;
 mod facts;
 mod hostile;
 mod large;
+mod rebinding;
 mod results;
 mod rig;
 mod secrets;

@@ -8,6 +8,7 @@ mod live;
 pub(crate) mod page;
 mod reads;
 mod removals;
+mod requests;
 mod streams;
 
 use std::{
@@ -47,9 +48,18 @@ impl Server {
         Self::start_with(home, &[], options)
     }
 
+    /// Starts it at the address of a server that has ended.
+    pub(crate) fn start_at(home: &Home, address: &str) -> Self {
+        Self::listening(home, address, &[], &[])
+    }
+
     /// Starts it with variables of its own.
     pub(crate) fn start_with(home: &Home, variables: &[(&str, &str)], options: &[&str]) -> Self {
-        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0"];
+        Self::listening(home, "127.0.0.1:0", variables, options)
+    }
+
+    fn listening(home: &Home, address: &str, variables: &[(&str, &str)], options: &[&str]) -> Self {
+        let mut arguments = vec!["serve", "--listen", address];
         arguments.extend(options);
         let mut child = home.start(variables, &arguments);
         let mut line = String::new();

@@ -198,7 +198,7 @@ table! {
     ServeConfig;
     listen: String = read "listen" listen, Own;
     jobs: usize = read "jobs" count, Own;
-    stream_buffer: usize = read "stream_buffer" count, Own;
+    stream_buffer: usize = read "stream_buffer" places, Own;
     keep_alive: Duration = read "keep_alive" duration, Own;
     drain: Duration = read "drain" duration, Own;
     tls_cert: PathBuf = read "tls_cert" path, Own;
@@ -209,8 +209,9 @@ table! {
     body_bytes: usize = read "body" size, Own;
     header: Duration = read "header_timeout" duration, Own;
     body: Duration = read "body_timeout" duration, Own;
-    connections: usize = read "connections" count, Own;
-    streams: usize = read "streams" count, Own;
+    write: Duration = read "write_timeout" duration, Own;
+    connections: usize = read "connections" places, Own;
+    streams: usize = read "streams" places, Own;
     rate: u32 = read "rate" count, Own;
 }
 
@@ -351,6 +352,11 @@ fn attach(value: &DeValue<'_>) -> Result<String, String> {
 fn listen(value: &DeValue<'_>) -> Result<String, String> {
     let hint = "write an address and a port: `\"127.0.0.1:7100\"`";
     keys::fitting(value, |text| text.parse::<SocketAddr>().is_ok(), hint)
+}
+
+/// Reads a number for which memory is set aside.
+fn places(value: &DeValue<'_>) -> Result<usize, String> {
+    keys::up_to(value, 1, 1_000_000, "write a number from 1 to 1000000")
 }
 
 fn appium(value: &DeValue<'_>) -> Result<String, String> {

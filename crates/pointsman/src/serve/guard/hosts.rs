@@ -1,7 +1,7 @@
 //! The names under which a server answers. A page whose name was rebound to this address sends its
 //! own name, which is none of them.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The hosts of a server.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub(in super::super) struct HostRules {
     /// The port at which any address counts: no name can be rebound to one. Set if the server
     /// listens on all addresses.
     any_address: Option<u16>,
+    /// Whether the port is the usual one, which clients leave out.
+    usual: bool,
 }
 
 impl HostRules {
@@ -48,7 +50,7 @@ impl HostRules {
             }
             named.push(host);
         }
-        Self { loopback, named, any_address: wildcard.then_some(port) }
+        Self { loopback, named, any_address: wildcard.then_some(port), usual }
     }
 
     /// Returns whether the server answers for a host, in lower case.
@@ -56,7 +58,13 @@ impl HostRules {
         self.is_loopback(host)
             || self.named.iter().any(|name| name == host)
             || self.any_address.is_some_and(|port| {
-                host.parse::<SocketAddr>().is_ok_and(|address| address.port() == port)
+                let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                let is_ip = match bare {
+                    Some(ip) => ip.parse::<Ipv6Addr>().is_ok(),
+                    None => host.parse::<Ipv4Addr>().is_ok(),
+                };
+                self.usual && is_ip
+                    || host.parse::<SocketAddr>().is_ok_and(|address| address.port() == port)
             })
     }
 
@@ -101,6 +109,16 @@ mod tests {
         assert!(rules("127.0.0.1:80", false, &[]).allows("localhost"));
         assert!(!rules("127.0.0.1:80", true, &[]).allows("localhost"));
         assert!(rules("[::1]:443", true, &[]).is_loopback("[::1]"));
+        for (listen, tls) in [("0.0.0.0:80", false), ("0.0.0.0:443", true), ("[::]:80", false)] {
+            let rules = rules(listen, tls, &[]);
+            for host in ["10.1.2.3", "[2001:db8::1]"] {
+                assert!(rules.allows(host) && !rules.is_loopback(host), "{listen}: {host}");
+            }
+            for host in ["evil.example", "2001:db8::1", "[10.1.2.3]", "10.1.2.3:7100", ""] {
+                assert!(!rules.allows(host), "{listen}: {host}");
+            }
+        }
+        assert!(!rules("0.0.0.0:7100", false, &[]).allows("10.1.2.3"));
     }
 
     #[test]

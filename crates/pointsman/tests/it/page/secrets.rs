@@ -10,6 +10,21 @@ use crate::{home::Home, serve::Server};
 const KEYS: [(&str, &str); 2] =
     [("OPENAI_API_KEY", "planted-openai-key"), ("ANTHROPIC_API_KEY", "planted-anthropic-key")];
 
+/// The whole texts of an entry, by their names; an entry has only some of them.
+const TEXTS: [&str; 11] = [
+    "data",
+    "result",
+    "item.0.0",
+    "item.0.1",
+    "item.1.0",
+    "item.2.0",
+    "change.0",
+    "prompt.0.0",
+    "prompt.0.1",
+    "question.0",
+    "question.1",
+];
+
 /// Fills a form by a profile and by a model that repeats what it was told, and returns the run.
 fn filled(home: &Home) -> String {
     let site = Site::start(|_| {
@@ -77,20 +92,27 @@ fn planted_values_of_a_filled_form_are_in_no_answer() {
         asked = each(asked, "{digest}", &kept);
         asked = each(asked, "{name}", &kept);
         let query = match path.rsplit('/').next() {
-            Some("text") => vec!["?of=data", "?of=result", "?of=item.0.text", "?of=prompt.0.text"],
+            Some("text") => TEXTS.map(|of| format!("?of={of}")).to_vec(),
             // What was asked for is not repeated in the answer, only the places.
-            Some("find") => vec!["?text=planted"],
-            Some("standings") => vec!["?runs=RUN"],
-            _ => vec!["", "?limit=200"],
+            Some("find") => vec!["?text=planted".to_owned()],
+            Some("standings") => vec!["?runs=RUN".to_owned()],
+            _ => vec![String::new(), "?limit=200".to_owned()],
         };
-        let mut answered = false;
+        let (mut answered, mut texts) = (false, BTreeSet::new());
         for path in
             asked.iter().flat_map(|it| query.iter().map(move |query| format!("{it}{query}")))
         {
             let reply = server.get(&path.replace("RUN", &run));
             answered |= reply.status == 200;
+            texts.extend(
+                path.split_once("?of=").filter(|_| reply.status == 200).map(|it| it.1.to_owned()),
+            );
             let text = reply.text().to_lowercase().replace("?text=planted", "");
             assert!(!text.contains("planted"), "{path}: {text}");
+        }
+        if path.ends_with("/text") {
+            let read = ["data", "item.0.0", "prompt.0.0"].iter().all(|of| texts.contains(*of));
+            assert!(read, "only {texts:?} were read");
         }
         if !answered {
             silent.insert(path.clone());

@@ -295,6 +295,60 @@ fn thousand_idle_connections_are_bounded_and_make_way() {
     }
 }
 
+#[test]
+fn client_that_never_reads_makes_way() {
+    let home = Home::new("guard-unread");
+    home.settings("[serve]\nconnections = 1\nwrite_timeout = \"300ms\"\n");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let mut deaf = TcpStream::connect(server.address).expect("the server listens");
+    // More answers than the buffers of both sides hold.
+    let document = fs::read(crate::tidy::root().join("docs/openapi.json"));
+    let length = document.expect("it is there").len();
+    let head = format!("GET /openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+    deaf.write_all(head.repeat((1 << 26) / length + 1).as_bytes()).expect("requests are short");
+    // Its place is the only one.
+    assert_eq!(ask(&server, "GET", "/healthz", &[]).status, 200);
+    drop(deaf);
+}
+
+#[test]
+fn server_stops_beside_a_body_that_never_comes() {
+    let home = Home::new("guard-half");
+    home.settings("[serve]\nbody_timeout = \"1h\"\ndrain = \"1h\"\n");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let mut half = begin(&server, &["Content-Length: 1000"]);
+    half.write_all(b"{").expect("it is sent");
+    waited("the open connection", || {
+        let metrics = ask(&server, "GET", "/metrics", &[]).text();
+        sample(&metrics, "pointsman_http_connections") >= 2.0
+    });
+    assert_eq!(server.stop(), Some(0));
+    // The connection ends, with the answer if the head had been read.
+    assert!([0, 503].contains(&answer(half).status));
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let home = Home::new("guard-settings");
+    let refused = |settings: &str| {
+        home.settings(&format!("[serve]\n{settings}\n"));
+        let (code, _, told) = home.pointsman(&["serve", "--listen", "127.0.0.1:0"]);
+        assert_eq!(code, 2, "{settings}: {told}");
+        told
+    };
+    for key in ["connections", "streams", "stream_buffer"] {
+        for value in ["0", "1000001", "9223372036854775807"] {
+            let told = refused(&format!("{key} = {value}"));
+            assert!(told.contains("write a number from 1 to 1000000"), "{key} = {value}: {told}");
+        }
+    }
+    // Half of TLS is not plain HTTP.
+    for (given, missing) in [("tls_cert", "tls_key"), ("tls_key", "tls_cert")] {
+        let told = refused(&format!("{given} = \"/etc/chain.pem\""));
+        assert!(told.contains(&format!("`{given}` without `{missing}`")), "{told}");
+    }
+}
+
 /// Returns the value of a sample without labels.
 fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -319,6 +373,13 @@ fn rate_of_a_client_is_limited_and_guessing_is_slow() {
     waited("a client that is too fast", || {
         let reply = ask(&server, "GET", "/healthz", &[]);
         reply.status == 429 && reply.header("retry-after").is_some()
+    });
+    // A flood without a token leaves those with one alone.
+    let good = bearer(&token(&home, &["--role", "read", "--name", "other"]));
+    waited("a flood", || ask(&server, "GET", "/healthz", &[]).status == 429);
+    assert_eq!(ask(&server, "GET", "/api/v1/runs", &[("Authorization", &good)]).status, 200);
+    waited("a token that is too fast", || {
+        ask(&server, "GET", "/", &[("Authorization", &good)]).status == 429
     });
     waited("its turn", || ask(&server, "GET", "/healthz", &[]).status == 200);
 }

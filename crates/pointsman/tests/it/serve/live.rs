@@ -123,7 +123,7 @@ fn a_hundred_clients_lose_and_repeat_nothing_when_their_streams_are_cut() {
 #[test]
 fn slow_client_gets_lagged_and_slows_nothing() {
     let home = Home::new("serve-slow");
-    home.settings("[serve]\nstream_buffer = 8\n");
+    home.settings("[serve]\nstream_buffer = 8\nwrite_timeout = \"1h\"\n");
     // More than all buffers between the two hold.
     home.write("script.jsonl", &reply(2_000, &"w".repeat(600), 1));
     let server = Server::start(&home, &[]);

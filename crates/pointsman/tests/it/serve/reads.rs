@@ -152,6 +152,65 @@ fn errors_are_problem_details_with_the_words_of_the_command_line() {
     assert_eq!(wrong.header("content-type"), Some("application/problem+json"));
 }
 
+#[test]
+fn number_of_a_query_beyond_its_bounds_is_refused() {
+    let home = Home::new("serve-bounds");
+    let run = asking(&home);
+    let server = Server::start(&home, &["--jobs", "0"]);
+    for (path, wrong, right) in [
+        ("", "limit=0", "limit=1"),
+        ("", "limit=1001", "limit=1000"),
+        ("RUN/timeline", "from=0", "from=1"),
+        ("RUN/timeline", "limit=1001", "limit=1000"),
+        ("RUN/lanes", "from=0", "from=1"),
+        ("RUN/lanes", "spans=601", "spans=600"),
+        ("RUN/why", "entry=0", "entry=1"),
+        ("RUN/replay", "until=0", "until=1"),
+        ("RUN/edits", "from=0", "from=1"),
+        ("RUN/entries/1/tables", "limit=201", "limit=200"),
+    ] {
+        let path = format!("/api/v1/runs/{}", path.replace("RUN", &run));
+        let path = path.trim_end_matches('/');
+        let refused = server.get(&format!("{path}?{wrong}"));
+        assert_eq!(refused.status, 400, "{path}?{wrong}: {}", refused.text());
+        let (name, _) = wrong.split_once('=').expect("it has a value");
+        let detail = refused.json()["detail"].to_string();
+        assert!(detail.contains(name) && detail.contains("must be"), "{detail}");
+        assert_eq!(server.get(&format!("{path}?{right}")).status, 200, "{path}?{right}");
+    }
+    assert_eq!(server.get(&format!("/api/v1/runs/{run}/events?from=0")).status, 400);
+}
+
+/// Somebody who looks for what a command does finds its path, or why it has none.
+#[test]
+fn every_command_has_a_path_or_a_reason() {
+    let help = crate::stdout(&["--help"]);
+    let listed = help.split_once("Commands:\n").and_then(|(_, rest)| rest.split_once("\n\n"));
+    let (listed, _) = listed.expect("the help lists the commands");
+    // Descriptions that continue on another line begin further to the right.
+    let commands = listed.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: Vec<&str> = commands
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    let guide = std::fs::read_to_string(crate::tidy::root().join("docs/api.md"));
+    let guide = guide.expect("the guide is there");
+    let (_, table) = guide.split_once("## Every command and its path").expect("it has the table");
+    let named: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    for command in commands.iter().chain(&["names"]) {
+        assert!(
+            named.iter().any(|it| it.split(' ').next() == Some(*command)),
+            "docs/api.md has no path for `{command}`, and no reason why not"
+        );
+    }
+}
+
 /// The document is made from the types; docs/openapi.json is a copy for people without a server.
 #[test]
 fn the_document_is_current() {
