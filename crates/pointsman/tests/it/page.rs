@@ -7,4 +7,5 @@ mod large;
 mod results;
 mod rig;
 mod secrets;
+mod stats;
 mod views;
