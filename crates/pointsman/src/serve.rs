@@ -30,6 +30,7 @@ mod repeat;
 mod runs;
 mod story;
 mod tables;
+mod waiting;
 mod what_if;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};

@@ -9,3 +9,4 @@ mod rig;
 mod secrets;
 mod stats;
 mod views;
+mod waiting;
