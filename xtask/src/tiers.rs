@@ -96,7 +96,7 @@ pub(crate) enum Tier {
     Fleet,
     /// The HTTP server: fuzzed, driven by the Python examples, killed in a thousand runs.
     Serve,
-    /// The inspector's page in a real browser.
+    /// The inspector's page in a real browser, and its terminal view in tmux.
     Page,
     /// Spans, received and decoded.
     Telemetry,
@@ -175,7 +175,7 @@ impl Tier {
             Self::Appium => "the explorer's driver against a real Appium server",
             Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
             Self::Serve => "the HTTP server, fuzzed, killed, and driven by the Python examples",
-            Self::Page => "the inspector's page in a real browser, and its accessibility",
+            Self::Page => "the inspector's page in a real browser, its accessibility, and the view in tmux",
             Self::Telemetry => "OpenTelemetry's spans, decoded by its own classes",
             Self::Chaos => "a fleet whose workers, server and connections are killed and cut",
         }
@@ -213,7 +213,8 @@ impl Tier {
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
-            Self::Browser | Self::Page => &[Need::Browser],
+            Self::Browser => &[Need::Browser],
+            Self::Page => &[Need::Browser, Need::Terminal],
             Self::Telemetry => &[Need::Spans, Need::Browser],
             Self::Appium => &[Need::Appium],
             Self::Fleet => &[Need::Postgres],

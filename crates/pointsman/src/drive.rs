@@ -19,7 +19,7 @@ use pointsman_runtime::{
     local_executor::LocalExecutor,
     mcp::{self, McpError},
     model,
-    observe::{Log, Observer},
+    observe::{ChildObservers, Log, Observer},
     session::{Approver, Session, Unattended},
     store::RunId,
 };
@@ -186,7 +186,9 @@ impl Drive {
         let engine = config.engine(&AGENTS, self.dir(), cache, &variable).map_err(Error::Model)?;
         let (record, replay) = (self.record.clone(), self.replay.clone());
         let model = model::ModelSettings { record, replay, ..engine.model };
-        Ok(EngineConfig { model, mcp, tools: agents::equipped(engine.tools), ..engine })
+        let child_observers = ChildObservers(telemetry::observer().into_iter().collect());
+        let tools = agents::equipped(engine.tools);
+        Ok(EngineConfig { model, mcp, tools, child_observers, ..engine })
     }
 
     /// Returns what an engine is set up with that drives runs, and what fills forms for it.

@@ -31,6 +31,7 @@ mod runs;
 mod stall;
 mod story;
 mod tables;
+mod waiting;
 mod what_if;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};

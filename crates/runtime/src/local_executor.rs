@@ -56,6 +56,7 @@ use crate::{
     engine::EngineConfig,
     executor::Executors,
     model::{Model, ModelError, ModelRequest},
+    observe::ChildObservers,
     store::{RunId, Store},
     tool::{ToolError, ToolSpec, WorkspaceTools},
     watch::{self, ResourceWatch},
@@ -108,6 +109,7 @@ struct Inner {
     #[cfg(feature = "tools")]
     accounts: hook::Accounts,
     executors: Executors,
+    child_observers: ChildObservers,
     place: Workspace,
     pauses: Pauses,
     #[cfg(feature = "tools")]
@@ -140,6 +142,7 @@ impl LocalExecutor {
         };
         Ok(Self(Arc::new_cyclic(|executor| Inner {
             executors: shipped(executor).and(config.executors),
+            child_observers: config.child_observers,
             agents,
             provider,
             model,

@@ -1,5 +1,7 @@
 //! Notices for the observers of a run, and the observer that writes to the log.
 
+use std::{fmt, sync::Arc};
+
 use pointsman_kernel::{
     agent::ToolCall,
     governor::Level,
@@ -203,6 +205,17 @@ pub trait Observer: Send + Sync {
 impl<F: Fn(&RunId, &Notice) + Send + Sync> Observer for F {
     fn notice(&self, run: &RunId, notice: &Notice) {
         self(run, notice);
+    }
+}
+
+/// Observers of the child runs that an engine's runs start, at any depth. A run's own observers are not
+/// told of its children.
+#[derive(Clone, Default)]
+pub struct ChildObservers(pub Vec<Arc<dyn Observer>>);
+
+impl fmt::Debug for ChildObservers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChildObservers({})", self.0.len())
     }
 }
 

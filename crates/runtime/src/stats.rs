@@ -11,7 +11,7 @@ use std::{
 
 use pointsman_kernel::{
     agents::{Agents, Program},
-    chart::Certificate,
+    chart::{Certificate, CertificateScope},
     governor::Level,
     id::{At, Digest, Seq},
 };
@@ -39,6 +39,8 @@ pub struct Stats {
     pub findings: Vec<FindingCount>,
     /// Runs that ended stuck, of a thousand that ended.
     pub stuck_per_mille: u64,
+    /// What runs that ended stuck did not spend.
+    pub tokens_saved: SavedTokens,
     /// Calls and their cost.
     #[serde(flatten)]
     pub spent: Spent,
@@ -46,6 +48,41 @@ pub struct Stats {
     pub costs: Vec<CostGroup>,
     /// Runs whose journal this build cannot read, with the reason.
     pub unreadable: Vec<(Box<str>, String)>,
+}
+
+/// What runs did not spend because the governor stopped them.
+///
+/// Counted are runs that a rule against repetition stopped and that ended stuck. Such a run has made fewer model
+/// calls than its certificate allows. What those calls would have cost is estimated: each counts as the mean of
+/// the calls that the same run did make. Runs without a model call, and charts whose certificate is per turn,
+/// are not counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SavedTokens {
+    /// The runs that are counted.
+    pub runs: u64,
+    /// The model calls that their certificates still allowed: they made at most this many fewer.
+    pub model_calls: u64,
+    /// The tokens of these calls, estimated; never more than a budget of tokens still allowed.
+    pub tokens: u64,
+}
+
+impl SavedTokens {
+    /// Returns what a run that was stopped has left of its certificate.
+    fn of(certificate: &Certificate, spent: &Spent) -> Self {
+        let left = certificate.model_calls.saturating_sub(spent.model_calls);
+        let mean = spent.tokens.checked_div(spent.model_calls);
+        let Some(mean) = mean.filter(|_| certificate.per == CertificateScope::Run) else {
+            return Self::default();
+        };
+        let budget = certificate.tokens.map_or(u64::MAX, |max| max.saturating_sub(spent.tokens));
+        Self { runs: 1, model_calls: left, tokens: left.saturating_mul(mean).min(budget) }
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.model_calls = self.model_calls.saturating_add(other.model_calls);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+    }
 }
 
 /// A way from one state to another, and how often it was taken.
@@ -161,6 +198,12 @@ type Way = (Name, Option<Name>, Option<Name>, Name);
 /// A chart, a state and a rule.
 type Spot = (Name, Name, Name);
 
+/// Returns whether an item is a verdict by which a rule against repetition stops something.
+fn stops(item: &TimelineItem) -> bool {
+    matches!(&item.kind, TimelineKind::Verdict(verdict)
+        if verdict.level >= Level::Refuse && !verdict.rule.is_permission())
+}
+
 /// Returns whether this is why a run leaves a state that a verdict stops.
 fn is_stop(reason: &str) -> bool {
     matches!(reason, "stuck" | "denied")
@@ -239,6 +282,7 @@ impl Stats {
                     *stats.dispositions.entry(summary.ended.clone()).or_default() += 1;
                     stats.runs += 1;
                     stats.spent.merge(&summary.spent);
+                    stats.tokens_saved.merge(&summary.saved);
                     tally.merge(&summary.tally);
                     let (agent, chart) = (row.agent.clone(), program.name().into());
                     let key = (agent, chart, program.version(), summary.model.clone(), row.source);
@@ -377,5 +421,26 @@ impl Tally {
         };
         stats.findings = self.findings.into_iter().map(found).collect();
         stats.findings.sort_by_key(|found| std::cmp::Reverse(found.warned + found.stopped));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saved_tokens_are_the_calls_that_were_left_at_the_mean_of_those_made() {
+        let spent = Spent { model_calls: 10, tokens: 1_009, ..Spent::default() };
+        let run = Certificate { model_calls: 40, ..Certificate::default() };
+        let saved = |model_calls, tokens| SavedTokens { runs: 1, model_calls, tokens };
+        assert_eq!(SavedTokens::of(&run, &spent), saved(30, 3_000));
+        // A budget of tokens would have ended it earlier.
+        let budget = Certificate { tokens: Some(2_000), ..run };
+        assert_eq!(SavedTokens::of(&budget, &spent), saved(30, 991));
+        let used_up = Certificate { model_calls: 10, ..run };
+        assert_eq!(SavedTokens::of(&used_up, &spent), saved(0, 0));
+        let turn = Certificate { per: CertificateScope::Turn, ..run };
+        assert_eq!(SavedTokens::of(&turn, &spent), SavedTokens::default());
+        assert_eq!(SavedTokens::of(&run, &Spent::default()), SavedTokens::default());
     }
 }

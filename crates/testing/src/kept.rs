@@ -1,5 +1,7 @@
 //! Exported runs: written into a store as their driver would have, cut short, and written on.
 
+mod talk;
+
 use std::{fs, path::Path};
 
 use futures_util::future::try_join_all;
@@ -41,8 +43,9 @@ pub fn corpus(begin: &str) -> Vec<Exported> {
     paths.iter().map(|path| read(path).expect("it is an export")).collect()
 }
 
-/// Returns a run of at least this many entries: a conversation that is paused and resumed again and
-/// again, `pause N` at entry N + 1.
+/// Returns a run of at least this many entries: a conversation in which a model reads a file and tells of it in
+/// every turn, and which is paused and resumed after every second one. The reason of the Nth pause is `pause N`.
+/// Texts have a few hundred bytes.
 ///
 /// # Panics
 ///
@@ -51,9 +54,13 @@ pub fn long(agents: &Agents, entries: usize) -> Exported {
     let mut run = WrittenRun::cut(agents, corpus("chat-01").remove(0), |program, core| {
         listens(program, core) && !core.paused
     });
-    while run.exported.lines.len() < entries {
-        let why = format!("pause {}", run.exported.lines.len());
-        run.write(Event::Paused { why, by: Some(Pauser::Person) });
+    for pause in 1_usize.. {
+        if run.exported.lines.len() >= entries {
+            break;
+        }
+        talk::turn(&mut run, 2 * pause);
+        talk::turn(&mut run, 2 * pause + 1);
+        run.write(Event::Paused { why: format!("pause {pause}"), by: Some(Pauser::Person) });
         run.write(Event::Resumed);
     }
     let mut exported = run.exported;

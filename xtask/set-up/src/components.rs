@@ -58,11 +58,13 @@ pub enum Need {
     Http,
     /// Python with the classes that decode spans.
     Spans,
+    /// A terminal that a program can type in and read.
+    Terminal,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Npm,
         Self::Models,
         Self::Sandbox,
@@ -72,6 +74,7 @@ impl Need {
         Self::Postgres,
         Self::Http,
         Self::Spans,
+        Self::Terminal,
     ];
 
     fn install(self) -> Result<()> {
@@ -85,6 +88,7 @@ impl Need {
             Self::Postgres => postgres(),
             Self::Http => debian::ensure(&["curl"]).and_then(|()| http().map(drop)),
             Self::Spans => spans().map(drop),
+            Self::Terminal => terminal(),
         }
     }
 }
@@ -97,6 +101,11 @@ pub fn browser() -> Result<()> {
 /// Makes sure of PostgreSQL, and of the servers beside it.
 pub fn postgres() -> Result<()> {
     debian::ensure(&["postgresql", "pgbouncer", "redis-server", "util-linux"])
+}
+
+/// Makes sure of tmux.
+pub fn terminal() -> Result<()> {
+    debian::ensure(&["tmux"])
 }
 
 /// Makes sure of what counts system calls.

@@ -144,7 +144,10 @@ pub(super) fn watch() -> Result<bool> {
     super::play(&mut recorder, SCENE)?;
     // A viewer without animation shows the first frame, so it must be one that shows something.
     let mut frames = recorder.end()?;
-    let shows = |frame: &Frame| frame.screen.contents().contains(SHOWN);
+    let shows = |frame: &Frame| {
+        let text = frame.screen.contents();
+        text.contains(SHOWN) && !text.contains("reading…")
+    };
     let first = frames.iter().position(shows).context("the run is never shown")?;
     frames.drain(..first);
     let title = "The full-screen view, recorded by `cargo xtask record watch`";

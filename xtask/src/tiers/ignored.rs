@@ -32,6 +32,7 @@ const APPIUM: &str = "appium::";
 pub(super) const POSTGRES: &str = "postgres::";
 const SERVE: &str = "serve::";
 const PAGE: &str = "page::";
+const TMUX: &str = "tmux::";
 const TELEMETRY: &str = "telemetry::";
 
 /// The models' clients and whole runs, against a mock that speaks all four protocols.
@@ -88,11 +89,12 @@ pub(super) fn serve() -> Result<bool> {
     run(&[SERVE], &[("POINTSMAN_PYTHON", python.as_os_str())])
 }
 
-/// The inspector's page, in a browser.
+/// The inspector's page, in a browser, and its terminal view, in tmux.
 pub(super) fn page() -> Result<bool> {
     let npm = components::npm_of_pages()?;
+    components::terminal()?;
     drop(webdriver::Browser::start(800, 600)?);
-    run(&[PAGE], &[("POINTSMAN_NPM", npm.as_os_str())])
+    run(&[PAGE, TMUX], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// Spans, received and decoded by OpenTelemetry's own classes; one of the runs fills a form.
@@ -130,7 +132,7 @@ mod tests {
         ("appium", &[APPIUM]),
         ("fleet", &[POSTGRES]),
         ("serve", &[SERVE]),
-        ("page", &[PAGE]),
+        ("page", &[PAGE, TMUX]),
         ("telemetry", &[TELEMETRY]),
     ];
 

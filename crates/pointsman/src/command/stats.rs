@@ -62,6 +62,16 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     writeln!(text, "{}: {ends}", counted(stats.runs, "run"))?;
     let (whole, part) = (stats.stuck_per_mille / 10, stats.stuck_per_mille % 10);
     writeln!(text, "{whole}.{part} % of the ended runs were stuck")?;
+    let saved = &stats.tokens_saved;
+    if saved.runs > 0 {
+        writeln!(
+            text,
+            "about {} saved: {} made up to {} fewer than the certificates allow",
+            counted(saved.tokens, "token"),
+            counted(saved.runs, "stuck run"),
+            counted(saved.model_calls, "model call"),
+        )?;
+    }
     let spent = &stats.spent;
     writeln!(
         text,

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
 use pointsman_kernel::{
     agents::Program,
     chart::Disposition,
@@ -22,9 +27,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Server,
     extract::{Asked, Named, within},
+    moments::{ReadProgress, reading},
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
+    waiting::WaitName,
 };
 use crate::{json_lines::asked, run_object::RunObject};
 
@@ -60,6 +67,10 @@ pub(super) struct ListQuery {
     queue: Option<QueueName>,
     /// Runs without a new entry since this time, in milliseconds since 1970.
     idle_since_ms: Option<u64>,
+    /// Open runs that wait for a `person`'s answer, for a `message`, for a `worker` or for a `time`. A page can then
+    /// have fewer runs than `limit`, and still a `next`.
+    #[param(inline)]
+    waiting: Option<WaitName>,
     /// The children of this run, at any depth.
     parent: Option<String>,
     /// Only runs that are not children.
@@ -181,7 +192,12 @@ pub(super) async fn list_runs(
         after: query.cursor.as_deref().map(cursor).transpose()?,
         limit: query.limit.unwrap_or(PAGE).clamp(1, MOST),
     };
-    let listed = server.store().list(&query.filter().read()?, &page).await?;
+    let waiting = query.waiting;
+    let filter = query.filter().read()?;
+    let listed = match waiting {
+        Some(wanted) => server.waiting_runs(filter, page, wanted).await?,
+        None => server.store().list(&filter, &page).await?,
+    };
     Ok(Json(RunPage {
         runs: listed.runs.iter().map(RunObject::of).collect(),
         next: listed.next.map(|next| format!("{}.{}", next.made_ms, next.run)),
@@ -285,13 +301,14 @@ pub(super) struct RunDetail {
     params(("id" = String, Path, description = "The run's id")),
     responses(
         (status = 200, description = "The run", body = RunDetail),
+        (status = 202, description = "The journal is being read: ask again", body = ReadProgress),
         (status = 404, response = openapi::NotFound),
     )
 )]
 pub(super) async fn read_run(
     State(server): State<Arc<Server>>,
     Named(id): Named<String>,
-) -> Result<Json<RunDetail>, HttpProblem> {
+) -> Result<Response, HttpProblem> {
     let run = run_id(&id)?;
     let row = server.store().run(&run).await?;
     let begun = begun(&**server.store(), &run).await?.and_then(|begun| begun.place);
@@ -308,12 +325,10 @@ pub(super) async fn read_run(
     };
     if server.is_far_from_snapshot(&row).await? {
         // The page asks for a moment next: the same reading serves both.
-        let inspector = loop {
-            if let Reached::Ready(inspector) = server.reach(&run, row.seq.next()).await? {
-                break inspector;
-            }
-        };
-        detail.fill(inspector.program(), inspector.loaded());
+        match server.reach(&run, row.seq.next()).await? {
+            Reached::Ready(inspector) => detail.fill(inspector.program(), inspector.loaded()),
+            Reached::Reading { read } => return Ok(reading(read, row.seq)),
+        }
     } else {
         let store = Arc::clone(server.store());
         let timeline = Timeline::open(server.agents(), store, &run, row.seq).await?;
@@ -321,13 +336,13 @@ pub(super) async fn read_run(
             detail.fill(program, loaded);
         }
     }
-    Ok(Json(detail))
+    Ok(Json(detail).into_response())
 }
 
 impl Server {
     /// Returns whether many entries must be read to know how a run stands, by an agent that is known
     /// here: an imported run has no snapshot, and one of another build is not used.
-    async fn is_far_from_snapshot(&self, row: &RunRow) -> Result<bool, HttpProblem> {
+    pub(super) async fn is_far_from_snapshot(&self, row: &RunRow) -> Result<bool, HttpProblem> {
         let known = || self.agents().decls().iter().any(|decl| decl.name == &*row.agent);
         if row.seq.0 < FAR || !known() {
             return Ok(false);

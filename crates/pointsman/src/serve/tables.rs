@@ -251,7 +251,7 @@ pub(super) struct EditDetail {
     seq: u64,
     /// The item's place among those of the entry.
     index: u16,
-    /// The stage that began before it, such as a phase; null if none began in this part.
+    /// The stage in which it was made, such as a phase; null outside of all stages.
     stage: Option<String>,
     /// The call in a few words.
     text: String,
@@ -279,14 +279,19 @@ pub(super) async fn read_edits(
     let row = server.store().run(&run_id(&id)?).await?;
     let (head, from) = (row.seq.0, query.from.unwrap_or(1).max(1));
     let mut page = EditPage { edits: Vec::new(), next: from, head };
-    let (last, mut stage) = (from.saturating_add(SEARCHED), None);
+    let last = from.saturating_add(SEARCHED);
+    let mut stage: Option<Option<String>> = None;
     while page.next <= head && page.next < last && page.edits.len() < EDITS {
         let mut inspector = match server.reach(&row.id, Seq(page.next)).await? {
             Reached::Ready(inspector) => inspector,
             Reached::Reading { read } => return Ok(reading(read, Seq(page.next))),
         };
+        // The part can begin within a stage.
+        let stage = stage.get_or_insert_with(|| {
+            inspector.loaded().run.stage().map(|text| format::line(&text, CELL))
+        });
         let items = inspector.items(Seq(page.next - 1), ENTRIES).await?;
-        page.edits.extend(items.iter().filter_map(|item| edit(item, &mut stage)));
+        page.edits.extend(items.iter().filter_map(|item| edit(item, stage)));
         page.next = inspector.seq().0.saturating_add(1);
     }
     Ok(Json(page).into_response())

@@ -2,8 +2,9 @@
 //!
 //! A run is a trace: its id is derived from the run's, and a span's from its place in the run, so that a process
 //! that resumes a run continues its trace. A run's span is the parent of its stays in states, and a stay the
-//! parent of the calls and questions that were started in it. A span is made when it ends, in the process that
-//! saw it begin.
+//! parent of the calls and questions that were started in it. A child run is in the trace of its root, and the
+//! span of the effect that started it is its parent's: both follow from its name. A span is made when it ends, in
+//! the process that saw it begin.
 
 use std::{
     borrow::Cow,
@@ -336,7 +337,12 @@ impl Trace {
     ) -> SpanData {
         let OpenCall { name, kind, began, at, visit, mut attributes } = call;
         attributes.push(KeyValue::new(names::EFFECT, effect.to_string()));
-        let id = span_id(&self.run, &format!("effect {effect} {}", began.0));
+        // A child's name has no more than the effect.
+        let place = match name.as_str() {
+            names::CHILD => child_place(&effect.to_string()),
+            _ => format!("effect {effect} {}", began.0),
+        };
+        let id = span_id(self.run.as_str(), &place);
         let span = self.span(name, id, visit_id(&self.run, visit), at, item, attributes);
         SpanData { span_kind: kind, status, ..span }
     }
@@ -358,7 +364,9 @@ impl Trace {
             status = Status::error("");
         }
         let id = run_id(&self.run);
-        SpanData { status, ..self.span(name, id, SpanId::INVALID, At(0), item, attributes) }
+        let parent = caller(&self.run)
+            .map_or(SpanId::INVALID, |(run, effect)| span_id(run, &child_place(&effect)));
+        SpanData { status, ..self.span(name, id, parent, At(0), item, attributes) }
     }
 
     /// Returns a span that ends with an item.
@@ -456,27 +464,41 @@ fn number(number: u64) -> Value {
     Value::I64(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
+/// Returns the id of a trace: that of the root run.
 fn trace_id(run: &RunId) -> TraceId {
-    let [high, low] = digest(run, "trace");
+    let root = run.as_str().split('-').next().unwrap_or_default();
+    let [high, low] = digest(root, "trace");
     TraceId::from((u128::from(high) << 64) | u128::from(low))
 }
 
-fn span_id(run: &RunId, place: &str) -> SpanId {
+/// Returns the run that started a child, and by which effect: a child is named `PARENT-ENTRY-INDEX`.
+fn caller(run: &RunId) -> Option<(&str, String)> {
+    let (rest, index) = run.as_str().rsplit_once('-')?;
+    let (parent, entry) = rest.rsplit_once('-')?;
+    Some((parent, format!("{entry}.{index}")))
+}
+
+/// Returns the place of a child run among the spans of the run that started it.
+fn child_place(effect: &str) -> String {
+    format!("child {effect}")
+}
+
+fn span_id(run: &str, place: &str) -> SpanId {
     SpanId::from(digest(run, place)[0])
 }
 
 /// Returns the id of a run's own span.
 fn run_id(run: &RunId) -> SpanId {
-    span_id(run, "run")
+    span_id(run.as_str(), "run")
 }
 
 /// Returns the id of a stay in a state: the first, the second and so on.
 fn visit_id(run: &RunId, visit: u64) -> SpanId {
-    span_id(run, &format!("visit {visit}"))
+    span_id(run.as_str(), &format!("visit {visit}"))
 }
 
 /// Returns two numbers that are derived from a run and a place in it.
-fn digest(run: &RunId, place: &str) -> [u64; 2] {
+fn digest(run: &str, place: &str) -> [u64; 2] {
     let digest = Digest::of(format!("pointsman {run} {place}").as_bytes());
     let number = |from: usize| {
         let bytes = digest.0.iter().skip(from).take(8);

@@ -249,7 +249,9 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
     let home = Home::new("stats-stuck");
     let search = r#"{"action":"tool","tool_name":"context.fts_search","args":{"query":"green"}}"#;
     let said = |phase: &str, text: &str| {
-        let turn = json!({ "when": format!("Current Phase: {phase}"), "text": text });
+        let usage = json!({ "input": 100, "output": 20 });
+        let when = format!("Current Phase: {phase}");
+        let turn = json!({ "when": when, "text": text, "usage": usage });
         format!("{turn}\n")
     };
     let round = said("ANALYZING", "It is about signals.") + &said("DECIDING", search);
@@ -264,6 +266,21 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
     let findings = stats["findings"].as_array().expect("the value is a list");
     let where_found: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
     assert_eq!(where_found, ["searching"], "{findings:#?}");
+    // It could have made as many calls as its certificate allows.
+    let allowed = stats["costs"][0]["certificate"]["model_calls"].as_u64().expect("a number");
+    let made = stats["model_calls"].as_u64().expect("a number");
+    assert!(allowed > made && made > 0 && stats["tokens"] == made * 120, "{stats}");
+    let left = allowed - made;
+    let saved = json!({ "runs": 1, "model_calls": left, "tokens": left * 120 });
+    assert_eq!(stats["tokens_saved"], saved);
+    // No rule stopped a run that found nothing.
+    let (code, _, told) = home.pointsman(&["run", "research", "Do zebras fly?", "--dir", "docs"]);
+    assert_eq!(code, 5, "{told}");
+    let (_, out, _) = home.pointsman(&["stats", "--json"]);
+    let both: Value = serde_json::from_str(&out).expect("the text is valid JSON");
+    assert_eq!((&both["dispositions"]["stuck"], &both["tokens_saved"]), (&2.into(), &saved));
+    let told = home.pointsman(&["stats"]).1;
+    assert!(told.contains(" tokens saved: 1 stuck run made up to "), "{told}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod telemetry;
 mod terminal;
 mod tidy;
 mod tls;
+mod tmux;
 mod tokens;
 mod tool;
 mod words;

@@ -8,4 +8,6 @@ mod rebinding;
 mod results;
 mod rig;
 mod secrets;
+mod stats;
 mod views;
+mod waiting;

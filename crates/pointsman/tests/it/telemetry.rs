@@ -25,6 +25,31 @@ usage = { input = 200, output = 5 }
 "#;
 const CHAT: [&str; 7] =
     ["run", "chat", "A red question", "--dir", "docs", "--model", "script:script.toml"];
+/// A chart whose only work is a run of another chart.
+const PARENT: &str = r#"
+chart     = "parent"
+version   = 1
+start     = "asking"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.asking]
+run     = "agent"
+with    = { chart = "research", goal = "{goal}", into = "result" }
+timeout = "10m"
+on.succeeded    = "done"
+on.child_failed = "failed"
+on.failed       = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.cancelled]
+final = "cancelled"
+"#;
 const CONTENT: (&str, &str) = ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
 
 /// A receiver that ends with this value.
@@ -237,6 +262,35 @@ fn resumed_run_continues_its_trace_and_sends_nothing_twice() {
         let seq = attribute(&span, "pointsman.seq").as_u64();
         assert!(seq > Some(3), "an entry that was only read: {span}");
     }
+}
+
+/// A child run has the trace of the run that started it, and is below the call.
+#[test]
+#[ignore = "needs opentelemetry-proto: cargo xtask test --only telemetry"]
+fn child_run_is_below_the_call_that_started_it() {
+    let receiver = Receiver::start("telemetry-children");
+    receiver.home.write("parent.toml", PARENT);
+    let run = ["run", "parent.toml", "What is a red signal?", "--dir", "docs"];
+    let (code, told) = receiver.run(&[], &run);
+    assert_eq!(code, Some(0), "{told}");
+    let spans = receiver.spans();
+    let all = |key: &str| spans.iter().map(|span| word(span, key)).collect::<BTreeSet<_>>();
+    let (traces, ids) = (all("trace"), all("span"));
+    assert_eq!((traces.len(), ids.len()), (1, spans.len()), "one trace, and every span once");
+    let runs: BTreeSet<_> =
+        spans.iter().filter_map(|it| attribute(it, "pointsman.run.id").as_str()).collect();
+    assert_eq!(runs.len(), 2, "the parent and the child: {runs:?}");
+    for span in &spans {
+        let parent = word(span, "parent");
+        assert!(parent.is_empty() || ids.contains(parent), "{span} has no parent");
+    }
+    let named = |name: &str| {
+        let found = spans.iter().find(|span| word(span, "name") == name);
+        found.unwrap_or_else(|| panic!("there is no {name}: {spans:?}"))
+    };
+    assert_eq!(word(named("invoke_agent research"), "parent"), word(named("child"), "span"));
+    assert_eq!(word(named("invoke_agent parent"), "parent"), "");
+    assert_snapshot!("children", tree(&spans));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use crate::local_executor::Hooks;
 use crate::mcp::{self, McpLimits};
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 use crate::{config::McpConfig, mcp::McpError};
-use crate::{executor::Executors, local_executor::Instructions, model, tool, watch};
+use crate::{
+    executor::Executors, local_executor::Instructions, model, observe::ChildObservers, tool, watch,
+};
 
 /// The configuration of an engine. [`Config::engine`](crate::config::Config::engine) makes it from
 /// a user's and a repository's settings.
@@ -29,6 +31,8 @@ pub struct EngineConfig {
     pub instructions: Instructions,
     /// What carries out the tasks of agents that this crate does not know.
     pub executors: Executors,
+    /// What observes child runs.
+    pub child_observers: ChildObservers,
 }
 
 impl EngineConfig {
@@ -44,6 +48,7 @@ impl EngineConfig {
             hooks: Hooks::default(),
             instructions: Instructions::default(),
             executors: Executors::default(),
+            child_observers: ChildObservers::default(),
         }
     }
 }

@@ -74,7 +74,7 @@ async fn to_its_end(
         agents: Arc::clone(agents),
         store: Arc::clone(&store),
         executor: Arc::new(executor.clone()),
-        observers: Vec::new(),
+        observers: executor.0.child_observers.0.clone(),
     };
     let driver = match store.claim(&id).await {
         // One that has begun keeps to the chart that it began with.

@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_kernel::{agents::Program, event::Event, id::Seq};
+use pointsman_kernel::{agents::Program, chart::Disposition, event::Event, id::Seq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Tally;
+use super::{SavedTokens, Tally, stops};
 use crate::{
     entry::event,
     private,
@@ -32,6 +32,8 @@ pub(super) struct CountedRun {
     /// Attempts that were repeated.
     pub(super) retries: u64,
     pub(super) spent: Spent,
+    /// What it did not spend, if the governor stopped it.
+    pub(super) saved: SavedTokens,
     pub(super) tally: Tally,
 }
 
@@ -50,6 +52,9 @@ impl CountedRun {
         let count = |is: fn(&TimelineKind) -> bool| {
             u64::try_from(own().filter(|item| is(&item.kind)).count()).unwrap_or(u64::MAX)
         };
+        let stuck = row.ended.as_deref() == Some(Disposition::Stuck.name());
+        let saved = (stuck && items.iter().any(stops))
+            .then(|| SavedTokens::of(&program.certificate(), &Spent::of(items)));
         let mut tally = Tally::default();
         tally.add(program.name(), items, shared);
         Self {
@@ -58,6 +63,7 @@ impl CountedRun {
             visits: count(|kind| matches!(kind, TimelineKind::Transition { to: Some(_), .. })),
             retries: count(|kind| matches!(kind, TimelineKind::Retrying { .. })),
             spent,
+            saved: saved.unwrap_or_default(),
             tally,
         }
     }

@@ -9,6 +9,7 @@ import { Windowed } from "./window.js";
 const [BLOCK, PAGE] = [10, 100];
 const EVERY = 2000;
 const STATUS = ["open", "ended", "succeeded", "failed", "budget", "stuck", "cancelled", "denied"];
+const WAITS = ["person", "message", "worker", "time"];
 const TIMES = { "5 min": 300_000, "1 h": 3_600_000, "1 d": 86_400_000 };
 
 export class ListPage {
@@ -30,7 +31,7 @@ export class ListPage {
     const choice = (name, label, options) => h("select", { name, "aria-label": label }, h("option", { value: "" }, label), options.map((it) => h("option", { value: it, selected: this.filter[name] === it }, it)));
     this.form = h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault(), oninput: () => this.changed() },
       field("text", "Search goals", { class: "wide-field" }), choice("status", "any status", STATUS), field("agent", "Agent"), field("chart", "Chart"), field("state", "State"),
-      choice("idle", "idle: any time", Object.keys(TIMES)));
+      choice("waiting", "waiting for: anything", WAITS), choice("idle", "idle: any time", Object.keys(TIMES)));
     this.count = h("p", { class: "dim", role: "status" });
     this.bulk = h("div", { class: "actions" }, ["approve", "cancel", "fork"].map((action) => button(`${action[0].toUpperCase()}${action.slice(1)} all…`, () => this.act(action), { data: { bulk: action } })));
     this.scroller = h("div", { class: "runs", tabindex: "0", role: "list", "aria-label": "Runs" });
@@ -70,6 +71,7 @@ export class ListPage {
       this.list.reset();
       this.scroller.scrollTop = 0;
       this.tell();
+      this.search();
     } catch (error) {
       show(this.note, failure(error, () => this.reload()));
     }
@@ -91,8 +93,16 @@ export class ListPage {
       }
     } catch {
       // The next poll tries again.
+      this.loading = false;
+      return;
     }
     this.loading = false;
+    this.search();
+  }
+
+  /** What runs wait for is looked up a part at a time: a part without a match says nothing of the next. */
+  search() {
+    if (this.filter.waiting && this.rows.length < 2 * BLOCK) this.more();
   }
 
   /** Reads the newest runs and those on the screen again. */
@@ -100,7 +110,7 @@ export class ListPage {
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
       const known = new Set(page.runs.map((run) => run.run));
-      const rest = this.rows.filter((run) => !known.has(run.run) && (page.next !== null) && run.created_ms <= (page.runs.at(-1)?.created_ms ?? 0));
+      const rest = this.rows.filter((run) => !known.has(run.run) && (page.next !== null) && run.created_ms <= (page.runs.at(-1)?.created_ms ?? Infinity));
       const before = JSON.stringify(this.rows.slice(0, PAGE));
       this.rows = [...page.runs, ...rest];
       if (rest.length === 0) this.next = page.next;
@@ -120,11 +130,12 @@ export class ListPage {
     this.count.textContent = this.rows.length === 0 ? "" : `${counted(this.rows.length, "run")}${more}`;
     if (this.rows.length === 0) {
       const some = Object.keys(this.filter).length > 0;
-      show(this.note, h("div", { class: "nothing" }, h("p", {}, some ? "No run matches these filters." : "There are no runs yet."), some ? null : h("pre", { tabindex: "0" }, 'pointsman run research "Where is the loop rule proved?"')));
+      show(this.note, h("div", { class: "nothing" }, h("p", {}, this.next ? "Searching…" : some ? "No run matches these filters." : "There are no runs yet."), some ? null : h("pre", { tabindex: "0" }, 'pointsman run research "Where is the loop rule proved?"')));
     } else {
       show(this.note, this.damaged?.length > 0 ? h("p", { class: "failure small" }, `${counted(this.damaged.length, "run")} cannot be read`) : null);
     }
-    for (const control of this.bulk.children) control.disabled = this.rows.length === 0;
+    // Filters of actions know no waiting.
+    for (const control of this.bulk.children) control.disabled = this.rows.length === 0 || Boolean(this.filter.waiting);
   }
 
   block(index) {

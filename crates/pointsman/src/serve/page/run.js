@@ -1,9 +1,9 @@
 // One run: its story, and everything that is known of the selected moment.
 
 import { actions, answer, questions } from "./answer.js";
-import { follow, get, getReady, path } from "./api.js";
+import { follow, getReady, path } from "./api.js";
 import { ChartPane } from "./chart.js";
-import { failure } from "./dialog.js";
+import { failure, loading } from "./dialog.js";
 import { age, button, duration, entries, grouped, h, show, visible } from "./dom.js";
 import { Find } from "./find.js";
 import { budgets, data, prompt, why } from "./panes.js";
@@ -17,6 +17,10 @@ import { Windowed } from "./window.js";
 const [BLOCK, PAGE, KEPT] = [8, 64, 12];
 const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
 
+function journal(at, of) {
+  return `Reading the journal: entry ${grouped(at)} of ${grouped(of)}`;
+}
+
 export class RunPage {
   constructor(main, run, entry) {
     Object.assign(this, { main, run, head: 0, selected: entry, following: entry === null, level: 1, pages: new Map(), live: new Map() });
@@ -26,13 +30,14 @@ export class RunPage {
 
   async open() {
     try {
-      this.detail = await get(path(["runs", this.run]));
+      // A long journal is read first: say how far that is.
+      this.detail = await getReady(path(["runs", this.run]), (at, of) => loading(this.main, journal(at, of)));
     } catch (error) {
       show(this.main, failure(error));
       return;
     }
     if (this.detail.forked) {
-      get(path(["runs", this.detail.forked.run])).then((original) => { this.detail.forked.head = original.steps; }, () => {});
+      getReady(path(["runs", this.detail.forked.run])).then((original) => { this.detail.forked.head = original.steps; }, () => {});
     }
     document.title = `${visible(this.detail.goal || this.run).slice(0, 80)} · Pointsman`;
     this.head = this.detail.steps;
@@ -208,7 +213,7 @@ export class RunPage {
 
   reading(at, of) {
     this.progress.hidden = of === 0;
-    if (of > 0) this.progress.textContent = `Reading the journal: entry ${grouped(at)} of ${grouped(of)}`;
+    if (of > 0) this.progress.textContent = journal(at, of);
   }
 
   show_steps() {
@@ -254,7 +259,7 @@ export class RunPage {
 
   async refresh() {
     try {
-      this.detail = await get(path(["runs", this.run]));
+      this.detail = await getReady(path(["runs", this.run]));
     } catch {
       return;
     }

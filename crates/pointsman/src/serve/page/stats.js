@@ -55,13 +55,21 @@ export class StatsPage {
         tile("Tool calls", grouped(stats.tool_calls), each(stats.tool_calls)),
         tile("Tokens", grouped(stats.tokens), each(stats.tokens)),
         tile("Cost", money(stats.money), `${money(Math.round(stats.money / stats.runs))} per run`),
-        tile("Stuck", `${(stats.stuck_per_mille / 10).toFixed(1)} %`, "of the runs that ended")),
+        tile("Stuck", `${(stats.stuck_per_mille / 10).toFixed(1)} %`, "of the runs that ended"),
+        tile("Tokens saved", stats.tokens_saved.runs > 0 ? `≈ ${grouped(stats.tokens_saved.tokens)}` : "–", this.saved())),
       h("h2", {}, "How runs ended"), this.ends(ends, stats.runs),
       h("div", { class: "row-head" }, h("h2", {}, "Where they go"), this.pick),
       this.body,
       h("h2", {}, "What runs use"), this.costs(),
       stats.unreadable.length > 0 ? h("p", { class: "failure small" }, `${counted(stats.unreadable.length, "run")} cannot be read`) : null));
     this.select(charts.includes(this.chart) ? this.chart : charts[0]);
+  }
+
+  /** What the governor has saved, by what the certificates of stuck runs still allowed. */
+  saved() {
+    const { runs, model_calls } = this.stats.tokens_saved;
+    if (runs === 0) return "the governor stopped no run";
+    return `at most ${counted(model_calls, "model call")} that ${counted(runs, "stuck run")} did not make`;
   }
 
   /** By agent, version of the chart and model: half of the runs, 95 of 100, and the proved worst case. */

@@ -17,6 +17,15 @@ const COUNT: &str =
 /// Elements in the document, for every view.
 const ELEMENTS: u64 = 2_000;
 
+/// Returns the requests since the last look at them, and their bytes.
+pub(super) fn cost(rig: &Rig) -> (u64, u64) {
+    let cost = rig.script(
+        "const all = performance.getEntriesByType('resource'); performance.clearResourceTimings(); \
+         return [all.length, all.reduce((sum, it) => sum + it.transferSize, 0)]",
+    );
+    (cost[0].as_u64().unwrap_or(u64::MAX), cost[1].as_u64().unwrap_or(u64::MAX))
+}
+
 /// Writes a run of many entries into the journal of a home, and returns it.
 fn long_run(home: &Home) -> String {
     let agents = pointsman_agents::all();
@@ -38,13 +47,24 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
     let run = long_run(&home);
     let rig = Rig::new(home, &[]);
     rig.open(&format!("/runs/{run}"));
-    let detail = rig.server.json(&format!("/api/v1/runs/{run}"));
+    // The server reads the journal once, and the page says how far it is before it can draw the run.
+    rig.wait(
+        "/^Reading the journal: entry [\\d,]+ of 100,\\d{3}$/\
+        .test(document.querySelector('.loading')?.textContent)",
+    );
+    assert_eq!(rig.text(".story"), "", "nothing of the run is drawn yet");
+    let mut reply = rig.server.get(&format!("/api/v1/runs/{run}"));
+    while reply.status == 202 {
+        let progress = reply.json();
+        assert!(progress["read"].as_u64() < progress["of"].as_u64(), "{progress}");
+        reply = rig.server.get(&format!("/api/v1/runs/{run}"));
+    }
+    let detail = reply.json();
     let head = detail["steps"].as_u64().expect("a number");
     // An entry every 10 ms, and the last one resumes it.
     assert!(detail["elapsed_ms"].as_u64() > Some(head * 9), "{detail}");
     assert_eq!(detail["paused"], json!(false));
     assert!(head >= ENTRIES as u64, "{head}");
-    // The server reads the journal once, and the page says how far it is.
     rig.wait(&format!(
         "document.querySelector('[data-seq=\"{head}\"]') && document.querySelector('.state.now')"
     ));
@@ -71,12 +91,7 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
         rig.wait("document.querySelector('.entry') && !document.querySelector('.block.waiting')");
         assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
     }
-    let cost = rig.script(
-        "const all = performance.getEntriesByType('resource'); \
-        return [all.length, all.reduce((sum, it) => sum + it.transferSize, 0)]",
-    );
-    let (requests, bytes) =
-        (cost[0].as_u64().unwrap_or(u64::MAX), cost[1].as_u64().unwrap_or(u64::MAX));
+    let (requests, bytes) = cost(&rig);
     assert!(requests <= 10 && bytes < 1 << 20, "{requests} requests, {bytes} bytes");
     rig.script_with(
         "const it = document.querySelector('.find input'); it.value = arguments[0]; \
@@ -85,6 +100,38 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
     );
     rig.wait("/^1 of \\d+$/.test(document.querySelector('.place').textContent)");
     assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+}
+
+/// The requests for more runs, without those that ask again for the newest ones: they come every two
+/// seconds, however far a reader scrolls.
+#[derive(Clone, Copy, Debug, Default)]
+struct ListCost {
+    pages: u64,
+    standings: u64,
+    bytes: u64,
+}
+
+impl ListCost {
+    /// Returns what was requested since the last look.
+    fn of(rig: &Rig) -> Self {
+        let found = rig.script(
+            "const all = performance.getEntriesByType('resource'); performance.clearResourceTimings(); \
+             const of = (part) => all.filter((it) => it.name.includes(part)); \
+             const [pages, standings] = [of('cursor='), of('/standings')]; \
+             const sum = [...pages, ...standings].reduce((sum, it) => sum + it.transferSize, 0); \
+             return [pages.length, standings.length, sum]",
+        );
+        let number = |at: usize| found[at].as_u64().expect("it is a number");
+        Self { pages: number(0), standings: number(1), bytes: number(2) }
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self {
+            pages: self.pages + other.pages,
+            standings: self.standings + other.standings,
+            bytes: self.bytes + other.bytes,
+        }
+    }
 }
 
 fn grouped(number: u64) -> String {
@@ -113,6 +160,25 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
     let loaded = rig.script("return performance.getEntriesByType('resource')\
         .filter((it) => it.name.includes('/api/v1/runs')).reduce((sum, it) => sum + it.transferSize, 0)");
     assert!(loaded.as_u64().unwrap_or(u64::MAX) < 300_000, "{loaded} bytes for the first screen");
+    // A screen further costs a page of runs at most, and how the new runs stand.
+    rig.script(
+        "performance.clearResourceTimings(); performance.setResourceTimingBufferSize(50_000)",
+    );
+    let mut total = ListCost::default();
+    for screen in 0..40 {
+        rig.wait(
+            "(() => { const it = document.querySelector('.runs'); \
+            return it.scrollHeight - it.scrollTop > 2 * it.clientHeight; })()",
+        );
+        rig.scroll(".runs", "it.clientHeight");
+        rig.wait("document.querySelector('.row')");
+        let cost = ListCost::of(&rig);
+        assert!(cost.pages <= 2 && cost.standings <= 6, "{screen}: {cost:?}");
+        assert!(cost.bytes < 256 << 10, "{screen}: {cost:?}");
+        assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+        total = total.and(cost);
+    }
+    assert!(total.pages > 0 && total.pages <= 8, "forty screens are a few hundred runs: {total:?}");
     let mut seen = 0;
     while seen < RUNS {
         // The count is told before the list grows: scroll until that was seen.
@@ -123,7 +189,11 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
         let count = rig.script(&format!("return {COUNT}"));
         seen = usize::try_from(count.as_u64().unwrap_or(0)).unwrap_or(0);
         assert!(rig.elements() <= ELEMENTS, "{} elements after {seen} runs", rig.elements());
+        total = total.and(ListCost::of(&rig));
     }
+    // Every run was loaded once.
+    assert!(total.pages <= 101, "{total:?}");
+    assert!(total.standings <= 4 * total.pages && total.bytes < 12 << 20, "{total:?}");
     rig.wait(
         "(() => { const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
         return [...document.querySelectorAll('.row .goal')].some((it) => it.textContent === 'Goal 0'); })()",

@@ -1,11 +1,11 @@
 //! What runs came to: results, tables, maps, changes, and the files that are kept for them.
 
-use std::{fs, io::Write as _};
+use std::{collections::BTreeSet, fs, io::Write as _};
 
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use super::rig::Rig;
+use super::{large::cost, rig::Rig};
 use crate::{home::Home, serve::page::asking};
 
 /// Bytes of all files of the large run.
@@ -139,13 +139,6 @@ fn files_of_128_mb_are_loaded_as_they_are_looked_at() {
     rig.open(&format!("/runs/{run}/entries/1"));
     rig.ready();
     rig.script("performance.clearResourceTimings(); performance.setResourceTimingBufferSize(5000)");
-    let cost = |rig: &Rig| {
-        let cost = rig.script(
-            "const all = performance.getEntriesByType('resource'); performance.clearResourceTimings(); \
-             return [all.length, all.reduce((sum, it) => sum + it.transferSize, 0)]",
-        );
-        (cost[0].as_u64().unwrap_or(u64::MAX), cost[1].as_u64().unwrap_or(u64::MAX))
-    };
     let mut looked_at = 0;
     while rig.scroll(".story", "it.clientHeight / 2") {
         rig.wait("!document.querySelector('.block.waiting')");
@@ -171,6 +164,106 @@ fn files_of_128_mb_are_loaded_as_they_are_looked_at() {
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
 }
 
+/// Pictures of the run with pictures, the bytes of most of them, and of those that are too large to be
+/// loaded unasked.
+const PICTURES: usize = 128;
+const SMALL: usize = 800 << 10;
+const LARGE: usize = 5 << 20;
+
+/// Returns the name of a picture.
+fn picture(at: usize) -> String {
+    format!("{at:016x}.png")
+}
+
+/// Returns the bytes of a picture: one of the eight of each call is large.
+const fn size(at: usize) -> usize {
+    if at % 8 == 5 { LARGE } else { SMALL }
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn pictures_of_128_mb_are_loaded_as_they_are_looked_at() {
+    let home = Home::new("page-pictures");
+    let mut script = String::new();
+    for call in 0..PICTURES / 8 {
+        let names: Vec<String> = (call * 8..call * 8 + 8).map(picture).collect();
+        home.write(&format!("docs/shots-{call}.md"), &names.join("\n"));
+        let calls =
+            json!([{ "tool": "read", "arguments": { "path": format!("shots-{call}.md") } }]);
+        script.extend([json!({ "text": "I look.", "calls": calls }).to_string(), "\n".into()]);
+    }
+    script.push_str("{\"text\": \"I have seen them.\"}\n");
+    home.write("script.jsonl", &script);
+    let chat = ["run", "chat", "Look at the pictures", "--dir", "docs"];
+    let (code, out, told) =
+        home.pointsman(&[&chat[..], &["--model", "script:script.jsonl"]].concat());
+    assert_eq!(code, 0, "{out}{told}");
+    let rig = Rig::new(home, &[]);
+    let run = rig.run_of("chat");
+    let folder = rig.home.path(&format!("state/pointsman/explore/{run}"));
+    fs::create_dir_all(&folder).expect("it is made");
+    // A picture ends where its format says, whatever follows.
+    rig.open("/");
+    let shot = rig.screenshot();
+    let mut all = 0;
+    for at in 0..PICTURES {
+        let mut content = shot.clone();
+        content.resize(size(at), 0);
+        all += content.len();
+        fs::write(folder.join(picture(at)), content).expect("it is written");
+    }
+    assert!(all >= ALL, "{all} bytes");
+    rig.open(&format!("/runs/{run}/entries/1"));
+    rig.ready();
+    rig.script("performance.clearResourceTimings(); performance.setResourceTimingBufferSize(5000)");
+    // What a picture shows: itself, a button to load it, or nothing yet.
+    let near = "[...document.querySelectorAll('.story .file')].filter((it) => { \
+                const [box, view] = [it.getBoundingClientRect(), it.closest('.story').getBoundingClientRect()]; \
+                return box.bottom > view.top && box.top < view.bottom; })";
+    let (mut seen, mut asked, mut loaded) = (BTreeSet::new(), BTreeSet::new(), 0);
+    loop {
+        rig.wait(&format!(
+            "!document.querySelector('.block.waiting') && {near}.every((it) => \
+             it.querySelector('img')?.naturalWidth > 0 || it.querySelector('button'))"
+        ));
+        let names = |which: &str| -> BTreeSet<String> {
+            let found = rig.script(&format!(
+                "return {near}.filter((it) => it.querySelector('{which}')).map((it) => it.dataset.file)"
+            ));
+            serde_json::from_value(found).expect("they are names")
+        };
+        seen.extend(names("img"));
+        asked.extend(names("button"));
+        let (requests, bytes) = cost(&rig);
+        // Each picture is its first bytes, which tell its size, and then the rest.
+        let budget = 16 * (SMALL as u64) + (256 << 10);
+        assert!(requests <= 40 && bytes < budget, "{requests} requests, {bytes} bytes");
+        assert!(rig.elements() <= 2_000, "{} elements", rig.elements());
+        loaded += bytes;
+        if !rig.scroll(".story", "it.clientHeight / 2") {
+            break;
+        }
+    }
+    // Each was on the screen once; the large ones were not loaded.
+    let of = |large: bool| -> BTreeSet<String> {
+        (0..PICTURES).filter(|at| (size(*at) == LARGE) == large).map(picture).collect()
+    };
+    assert_eq!((seen, asked), (of(false), of(true)));
+    assert!(loaded < (ALL as u64), "{loaded} bytes");
+    let large =
+        "[...document.querySelectorAll('.story .file')].find((it) => it.querySelector('button'))";
+    rig.script(&format!("{large}.scrollIntoView()"));
+    rig.script(&format!(
+        "const it = {large}; it.dataset.wanted = '1'; it.querySelector('button').click()"
+    ));
+    rig.wait("document.querySelector('.file[data-wanted] img')?.naturalWidth > 200");
+    let (requests, bytes) = cost(&rig);
+    assert!(bytes > LARGE as u64 - (8 << 10), "{requests} requests, {bytes} bytes");
+    let reply = rig.server.get(&format!("/api/v1/runs/{run}/files/{}", picture(0)));
+    assert_eq!(reply.header("content-type"), Some("image/png"));
+    rig.picture("pictures");
+}
+
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]
 fn an_approved_change_is_listed() {
@@ -185,4 +278,83 @@ fn an_approved_change_is_listed() {
     rig.press("#pane-result .edit summary");
     assert!(rig.text("#pane-result .edit").contains("onerror"), "{}", rig.text("#pane-result"));
     assert_ne!(rig.script("return document.title"), json!("owned"));
+}
+
+/// Changes of two files in two phases, by a model that looks before it changes something.
+const TWO_PHASES: &str = r##"
+[[turn]]
+text = "I look first."
+calls = [{ tool = "read", arguments = { path = "prices.py" } }]
+[[turn]]
+text = "The last price replaces the sum."
+calls = [{ tool = "edit", arguments = { path = "prices.py", old = "result =+ price", new = "result += price" } }]
+[[turn]]
+calls = [{ tool = "phase_complete", arguments = { success = true } }]
+[[turn]]
+text = "Now the average."
+calls = [{ tool = "edit", arguments = { path = "prices.py", old = "return result", new = "return result / len(prices)" } }]
+[[turn]]
+calls = [{ tool = "write", arguments = { path = "notes.md", content = "# The average of prices" } }]
+[[turn]]
+calls = [{ tool = "phase_complete", arguments = { success = true } }]
+[[turn]]
+text = "Both are done."
+"##;
+const PRICES: &str = "def total(prices):\n    result = 0\n    for price in prices:\n        \
+                      result =+ price\n    return result\n";
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn changes_are_listed_under_the_phase_that_made_them() {
+    let home = Home::new("page-phases");
+    home.write("project/prices.py", PRICES);
+    home.write("plan.md", "1. Count every price\n2. Add the average\n");
+    home.write("script.toml", TWO_PHASES);
+    let run = ["run", "code", "Make the prices right", "--plan", "plan.md", "--dir", "project"];
+    let allowed = ["--allow", "edit", "--allow", "write", "--model", "script:script.toml"];
+    let (code, out, told) = home.pointsman(&[&run[..], &allowed].concat());
+    assert_eq!(code, 0, "{out}{told}");
+    let rig = Rig::new(home, &[]);
+    let run = rig.run_of("code");
+    let tables = open(&rig, &run);
+    let phases = table(&tables, "Phases")["rows"].as_array().expect("a list").clone();
+    assert_eq!(phases.len(), 2, "{tables}");
+    rig.wait("document.querySelectorAll('#pane-result .edit').length === 3");
+    // Headings and changes in the order in which they are on the page.
+    let listed = rig.script(
+        "return [...document.querySelector('#pane-result .edits').children].map((it) => \
+         it.matches('.edit') ? it.querySelector('summary').firstChild.textContent.trim() : \
+         it.textContent)",
+    );
+    let expected = [
+        "phase 1 of 2: Count every price",
+        "edit prices.py",
+        "phase 2 of 2: Add the average",
+        "edit prices.py",
+        "write notes.md",
+    ];
+    assert_eq!(listed, json!(expected));
+    // Each is closed, and shows its own lines when it is opened.
+    for (at, removed, added) in [
+        (0, "result =+ price", "result += price"),
+        (1, "return result", "return result / len(prices)"),
+        (2, "", "# The average of prices"),
+    ] {
+        let edit = format!("document.querySelectorAll('#pane-result .edit')[{at}]");
+        rig.script(&format!("{edit}.querySelector('summary').click()"));
+        rig.wait(&format!("{edit}.open && {edit}.querySelector('.added')?.offsetHeight > 0"));
+        for (class, line) in [("removed", removed), ("added", added)] {
+            let lines = format!(
+                "return [...{edit}.querySelectorAll('.{class}')].map((it) => it.textContent).join('')"
+            );
+            let lines = rig.script(&lines);
+            assert!(lines.as_str().is_some_and(|it| it.contains(line)), "{at}: {class} {lines}");
+        }
+    }
+    rig.picture("code-changes");
+    // A part of the journal that begins within a phase names it too.
+    let edits = rig.server.json(&format!("/api/v1/runs/{run}/edits"))["edits"].clone();
+    let last = edits[2]["seq"].as_u64().expect("a number");
+    let part = rig.server.json(&format!("/api/v1/runs/{run}/edits?from={last}"));
+    assert_eq!(part["edits"][0]["stage"], edits[2]["stage"], "{part}");
 }

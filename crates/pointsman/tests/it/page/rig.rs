@@ -31,14 +31,23 @@ impl Rig {
     }
 
     /// The same, with a window of a size.
-    pub(super) fn sized(home: Home, kept: &[&str], (width, height): (u32, u32)) -> Self {
+    pub(super) fn sized(home: Home, kept: &[&str], size: (u32, u32)) -> Self {
+        Self::driving("2", home, kept, size)
+    }
+
+    /// The same with a server that drives no runs.
+    pub(super) fn idle(home: Home, kept: &[&str]) -> Self {
+        Self::driving("0", home, kept, (1400, 900))
+    }
+
+    fn driving(jobs: &str, home: Home, kept: &[&str], (width, height): (u32, u32)) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
         for name in kept {
             let file = folder.join(format!("{name}.jsonl")).display().to_string();
             let (code, _, told) = home.pointsman(&["import", &file]);
             assert_eq!(code, 0, "{name}: {told}");
         }
-        let server = Server::start(&home, &["--jobs", "2"]);
+        let server = Server::start(&home, &["--jobs", jobs]);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -1,5 +1,10 @@
 //! Reading: lists, runs, timelines, charts, and what is wrong with a request.
 
+use std::{
+    path::Path,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
 use pointsman_runtime::store::{SqliteStore, Store as _};
 use serde_json::json;
 
@@ -46,6 +51,57 @@ fn a_run_reads_as_on_the_command_line() {
     assert_eq!(server.json("/healthz")["status"], "ok");
     assert_eq!(server.json("/readyz")["runs"], 1);
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn runs_are_listed_by_what_they_wait_for_and_for_how_long() {
+    let home = Home::new("serve-waiting");
+    let asks = asking(&home);
+    home.research("What does a red signal mean?");
+    let talk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/chat-01.jsonl");
+    let (code, _, told) = home.pointsman(&["import", &talk.display().to_string()]);
+    assert_eq!(code, 0, "{told}");
+    for more in [&["--delay", "30d"][..], &[]] {
+        let (code, _, told) = home.pointsman(&[&["submit", "note.toml", "Hello"][..], more].concat());
+        assert_eq!(code, 0, "{told}");
+    }
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let listed = |query: &str| {
+        let page = server.json(&format!("/api/v1/runs?{query}"));
+        assert_eq!(page["next"], json!(null), "{page}");
+        page["runs"].as_array().expect("it is a list").clone()
+    };
+    let mut seen = Vec::new();
+    for (waiting, queue) in [
+        ("person", json!(null)),
+        ("message", json!(null)),
+        ("worker", json!("ready")),
+        ("time", json!("waiting")),
+    ] {
+        let runs = listed(&format!("waiting={waiting}"));
+        assert_eq!(runs.len(), 1, "{waiting}: {runs:?}");
+        assert_eq!(runs[0]["queue"], queue, "{waiting}");
+        seen.push(runs[0]["run"].clone());
+    }
+    assert_eq!(seen[0], json!(asks));
+    assert_eq!(listed("").len(), 5, "one has ended, and waits for nothing");
+    // The conversation is of some time ago, and the question is new.
+    let hour = SystemTime::now() - Duration::from_hours(1);
+    let hour = hour.duration_since(UNIX_EPOCH).expect("it is later").as_millis();
+    let long = |waiting: &str| listed(&format!("waiting={waiting}&idle_since_ms={hour}")).len();
+    assert_eq!((long("person"), long("message")), (0, 1));
+    assert_eq!(listed("waiting=person&status=ended").len(), 0);
+    assert_eq!(listed("waiting=person&agent=research").len(), 0);
+    assert_eq!(server.get("/api/v1/runs?waiting=tea").status, 400);
+    // A page is as long as it was asked to be, and the next one continues.
+    asking(&home);
+    let first = server.json("/api/v1/runs?waiting=person&limit=1");
+    let next = first["next"].as_str().expect("there is more").to_owned();
+    let second = server.json(&format!("/api/v1/runs?waiting=person&limit=1&cursor={next}"));
+    assert_eq!(second["runs"][0]["run"], json!(asks));
+    // An action has no such filter, and must not act on other runs instead.
+    let body = json!({ "action": "cancel", "filter": { "waiting": "person" }, "dry_run": true });
+    assert_eq!(server.post("/api/v1/runs/bulk", &body).status, 422);
 }
 
 #[test]
