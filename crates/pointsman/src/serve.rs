@@ -25,6 +25,7 @@ mod open_runs;
 mod openapi;
 mod page;
 mod problem;
+mod prompt;
 mod removals;
 mod repeat;
 mod runs;
@@ -201,6 +202,7 @@ fn reads() -> Routes {
         .routes(routes!(moments::read_story))
         .routes(routes!(moments::read_moment))
         .routes(routes!(moments::read_text))
+        .routes(routes!(prompt::read_prompt))
         .routes(routes!(moments::find))
         .routes(routes!(lanes::lanes))
         .routes(routes!(what_if::what_if))

@@ -1,6 +1,6 @@
 //! `POST /api/v1/runs/bulk`: one action for all runs that a filter names.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{Json, extract::State, http::StatusCode};
 use pointsman_runtime::{
@@ -10,7 +10,13 @@ use pointsman_runtime::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Server, extract::Given, openapi, problem::HttpProblem, runs::RunFilter};
+use super::{
+    Server,
+    extract::Given,
+    openapi,
+    problem::{HttpProblem, run_id},
+    runs::RunFilter,
+};
 
 /// An action for many runs.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -21,7 +27,11 @@ pub(super) struct BulkBody {
     /// The runs.
     #[serde(default)]
     filter: RunFilter,
-    /// Whether to act on all runs; required if the filter is empty.
+    /// Only these of the runs that match the filter, for example those that a dry run has listed: so
+    /// runs that match only since then are left alone.
+    #[schema(value_type = Option<Vec<String>>)]
+    runs: Option<Vec<Box<str>>>,
+    /// Whether to act on all runs; required if the filter is empty and `runs` is absent.
     #[serde(default)]
     all: bool,
     /// Whether to list the runs without acting on any.
@@ -90,8 +100,8 @@ pub(super) async fn bulk(
     Given(body): Given<BulkBody>,
 ) -> Result<Json<BulkResult>, HttpProblem> {
     let dry_run = body.dry_run;
-    let (filter, action) = body.read()?;
-    let report = server.control.bulk(&filter, &action, dry_run).await?;
+    let (filter, among, action) = body.read()?;
+    let report = server.control.bulk_among(&filter, among.as_ref(), &action, dry_run).await?;
     let ids = |runs: &[RunId]| runs.iter().map(ToString::to_string).collect::<Vec<_>>();
     let failed = report.failed.into_iter();
     Ok(Json(BulkResult {
@@ -104,9 +114,14 @@ pub(super) async fn bulk(
 }
 
 impl BulkBody {
-    fn read(self) -> Result<(Filter, BulkAction), HttpProblem> {
+    fn read(self) -> Result<(Filter, Option<BTreeSet<RunId>>, BulkAction), HttpProblem> {
         let filter = self.filter.read()?;
-        if filter == Filter::default() && !self.all {
+        let unfit = |problem: HttpProblem| problem.with_status(StatusCode::UNPROCESSABLE_ENTITY);
+        let read = |runs: Vec<Box<str>>| -> Result<BTreeSet<RunId>, HttpProblem> {
+            runs.iter().map(|run| run_id(run).map_err(unfit)).collect()
+        };
+        let among = self.runs.map(read).transpose()?;
+        if filter == Filter::default() && among.is_none() && !self.all {
             let detail = "the filter is empty";
             let hint = "set a filter, or set `all` to act on every run";
             return Err(HttpProblem::new(StatusCode::UNPROCESSABLE_ENTITY, detail, hint));
@@ -127,6 +142,6 @@ impl BulkBody {
             BulkName::Resume => BulkAction::Resume(queue),
             BulkName::Fork => BulkAction::Fork { queue: Some(queue) },
         };
-        Ok((filter, action))
+        Ok((filter, among, action))
     }
 }

@@ -28,6 +28,7 @@ use super::{
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
+    prompt,
     story::{StoryItem, TextPreview, WholeText, about, edit_text, texts},
 };
 use crate::{
@@ -165,7 +166,7 @@ pub(super) struct MomentDetail {
     result: Option<TextPreview>,
     /// The agent's data, in JSON.
     data: TextPreview,
-    /// The parts of the prompts that the step led to.
+    /// The prompts that the step led to, each with its first parts.
     prompts: Vec<PromptDetail>,
 }
 
@@ -184,7 +185,10 @@ pub(super) struct QuestionDetail {
 pub(super) struct PromptDetail {
     /// The effect that asked the model.
     effect: String,
-    /// Its parts: the system's message, the messages, the tools with the schema.
+    /// How many parts it has.
+    count: usize,
+    /// The first of its parts: the system's message, the messages, the tools with the schema.
+    /// `…/entries/N/prompt` returns the others.
     parts: Vec<TextPreview>,
 }
 
@@ -220,7 +224,8 @@ pub(super) async fn read_moment(
     let questions = questions.collect();
     let prompts = moment.prompts.iter().map(|prompt| PromptDetail {
         effect: prompt.effect.to_string(),
-        parts: prompt.parts.iter().map(|part| preview(&prompt_text(part))).collect(),
+        count: prompt.parts.len(),
+        parts: prompt::parts(&prompt.parts, 0, prompt::FIRST),
     });
     let result = moment.result.as_deref();
     let items = moment.items.iter().map(|item| StoryItem::of(item, SHOWN, result));
@@ -249,7 +254,7 @@ fn data_text(moment: &RunMoment) -> WholeText {
     WholeText::new("json", "data", pretty(moment.data.get()))
 }
 
-fn prompt_text(part: &str) -> WholeText {
+pub(super) fn prompt_text(part: &str) -> WholeText {
     WholeText::new("json", "", pretty(part))
 }
 

@@ -35,11 +35,14 @@ const FILES: &[(&str, &str, &str)] = files! {
     "chart.js" SCRIPT;
     "dialog.js" SCRIPT;
     "dom.js" SCRIPT;
+    "edits.js" SCRIPT;
     "files.js" SCRIPT;
     "find.js" SCRIPT;
     "list.js" SCRIPT;
     "markdown.js" SCRIPT;
     "panes.js" SCRIPT;
+    "prompt.js" SCRIPT;
+    "reading.js" SCRIPT;
     "result.js" SCRIPT;
     "run.js" SCRIPT;
     "stats.js" SCRIPT;

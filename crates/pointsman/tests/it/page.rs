@@ -3,7 +3,11 @@
 mod acting;
 mod facts;
 mod hostile;
+mod keyboard;
 mod large;
+mod list;
+mod live;
+mod moments;
 mod rebinding;
 mod results;
 mod rig;

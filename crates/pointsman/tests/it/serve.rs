@@ -1,6 +1,6 @@
 //! `pointsman serve`, the real program on a free port, as programs meet it.
 
-mod actions;
+pub(crate) mod actions;
 pub(crate) mod client;
 mod fuzz;
 mod guard;

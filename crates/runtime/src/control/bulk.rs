@@ -1,6 +1,10 @@
 //! One action for all runs that a filter names.
 
-use std::{collections::BTreeMap, future::Future, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    sync::Arc,
+};
 
 use pointsman_kernel::event::Event;
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -84,16 +88,30 @@ impl RunControl {
         action: &BulkAction,
         dry_run: bool,
     ) -> Result<BulkReport, SessionError> {
+        self.bulk_among(filter, None, action, dry_run).await
+    }
+
+    /// The same, but only for those of these runs that the filter still names: for a caller who has
+    /// seen which runs they are.
+    pub async fn bulk_among(
+        &self,
+        filter: &Filter,
+        among: Option<&BTreeSet<RunId>>,
+        action: &BulkAction,
+        dry_run: bool,
+    ) -> Result<BulkReport, SessionError> {
+        let is_meant = |run: &RunId| among.is_none_or(|runs| runs.contains(run));
         let mut report = BulkReport::default();
         let mut page = Page::first(ROWS);
         loop {
             let listed = self.store.list(filter, &page).await?;
             for error in listed.damaged {
-                if let Some(run) = error.run().cloned() {
+                if let Some(run) = error.run().filter(|&run| is_meant(run)).cloned() {
                     report.failed.push((run, error.to_string()));
                 }
             }
-            let rows = listed.runs.into_iter().filter(|row| applies(action, row)).collect();
+            let meant = |row: &RunRow| is_meant(&row.id) && applies(action, row);
+            let rows = listed.runs.into_iter().filter(meant).collect();
             self.act(action, rows, dry_run, &mut report).await?;
             match listed.next {
                 Some(next) => page.after = Some(next),

@@ -2,7 +2,7 @@
 
 import { path, post } from "./api.js";
 import { change, dialog } from "./dialog.js";
-import { button, h, show } from "./dom.js";
+import { arrange, button, h, renew } from "./dom.js";
 import { text } from "./story.js";
 
 function act(run, what, body) {
@@ -34,7 +34,8 @@ export async function answer(run, question, granted, done) {
 
 /** The open questions of a run, whole, each with its answers. */
 export function questions(element, run, moment, done) {
-  show(element, moment.questions.map((question, at) => h("article", { class: "question" },
+  // The same questions stay as they are: they may be half read, or about to be answered.
+  renew(element, moment.questions, () => moment.questions.map((question, at) => h("article", { class: "question" },
     h("header", {}, h("strong", {}, question.asked.tool ? `May it call ${question.asked.tool}?` : "A question for you"),
       question.asked.again ? h("span", { class: "pill warning" }, "may have run already") : null),
     h("div", { class: "about", tabindex: "0" }, text({ ...question.about, title: "" }, { run, entry: moment.seq, of: `question.${at}` })),
@@ -43,27 +44,31 @@ export function questions(element, run, moment, done) {
       button("Deny", () => answer(run, question.asked, false, done), { class: "danger", data: { act: "deny" } })))));
 }
 
-/** The buttons for a run as it stands. */
-export function actions(element, run, detail, selected, done) {
+/** The buttons of a run. Returns what shows those that fit the run as it stands. */
+export function actions(element, run, selected, done) {
   const todo = (label, what, body, props) => button(label, async () => {
     await change(() => act(run, what, body), (said) => said.said === "resumed" ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
     done();
   }, props);
-  const open = detail.disposition === null;
-  const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
-  show(element,
-    open && !detail.paused ? todo("Pause", "pause", {}, { data: { act: "pause" } }) : null,
-    open && (detail.paused || idle) ? todo("Resume", "resume", {}, { data: { act: "resume" }, title: detail.paused ? "Lift the pause" : "No process drives this run: queue it" }) : null,
-    open ? button("Cancel", async () => {
-      const sure = await dialog("Cancel this run?", (close) => [
-        h("p", {}, "It stops its work and ends as cancelled. An ended run never changes again; a fork can continue from any entry."),
-        h("div", { class: "actions" }, button("Keep it", () => close(false)), button("Cancel the run", () => close(true), { class: "danger" }))]);
-      if (!sure) return;
-      await change(() => act(run, "cancel"), "The run is cancelled.");
-      done();
-    }, { data: { act: "cancel" } }) : null,
-    button("Fork from here", async () => {
-      const made = await change(() => act(run, "fork", { at: selected() }), null);
-      if (made) location.assign(`/runs/${made.run ?? made.fork}`);
-    }, { title: "Start a new run that shares the entries up to the selected one", data: { act: "fork" } }));
+  const pause = todo("Pause", "pause", {}, { data: { act: "pause" } });
+  const resume = todo("Resume", "resume", {}, { data: { act: "resume" } });
+  const cancel = button("Cancel", async () => {
+    const sure = await dialog("Cancel this run?", (close) => [
+      h("p", {}, "It stops its work and ends as cancelled. An ended run never changes again; a fork can continue from any entry."),
+      h("div", { class: "actions" }, button("Keep it", () => close(false)), button("Cancel the run", () => close(true), { class: "danger" }))]);
+    if (!sure) return;
+    await change(() => act(run, "cancel"), "The run is cancelled.");
+    done();
+  }, { data: { act: "cancel" } });
+  const fork = button("Fork from here", async () => {
+    const made = await change(() => act(run, "fork", { at: selected() }), null);
+    if (made) location.assign(`/runs/${made.run ?? made.fork}`);
+  }, { title: "Start a new run that shares the entries up to the selected one", data: { act: "fork" } });
+  return (detail) => {
+    const open = detail.disposition === null;
+    const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
+    resume.title = detail.paused ? "Lift the pause" : "No process drives this run: queue it";
+    const fits = [[open && !detail.paused, pause], [open && (detail.paused || idle), resume], [open, cancel], [true, fork]];
+    arrange(element, fits.filter(([is]) => is).map(([, control]) => control));
+  };
 }

@@ -10,6 +10,11 @@ export class Problem extends Error {
     this.status = status;
     this.hint = hint ?? "";
   }
+
+  /** Whether the same request may succeed later. */
+  get passes() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
 }
 
 export function token() {
@@ -38,14 +43,37 @@ async function answered(response) {
   throw new Problem(response.status, problem.detail ?? `the server answered ${response.status}`, problem.hint);
 }
 
+let lost = false;
+
+/** Tells the page that the connection is lost, and that it is back, as soon as it is. */
+function connected(is) {
+  if (lost === !is) return;
+  lost = !is;
+  dispatchEvent(new CustomEvent("connection", { detail: is }));
+  if (lost) ask();
+}
+
+async function ask() {
+  while (lost) {
+    await pause(1500);
+    try {
+      connected((await fetch("/healthz")).ok);
+    } catch {
+      // It is still away.
+    }
+  }
+}
+
 async function request(path, options) {
   let response;
   try {
     response = await fetch(BASE + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    connected(false);
     throw new Problem(0, "the server does not answer", "is `pointsman serve` still running?");
   }
+  connected(true);
   return answered(response);
 }
 
@@ -101,40 +129,46 @@ export function pause(ms, signal) {
   });
 }
 
-/** Follows a run from an entry on: calls `heed(name, data)` for each event until it ends. */
-export async function follow(run, from, heed, signal) {
-  let last = null;
+/** Resolves as soon as the tab is shown. */
+function visible() {
+  return new Promise((resolve) => {
+    if (document.visibilityState === "visible") resolve();
+    else document.addEventListener("visibilitychange", () => visible().then(resolve), { once: true });
+  });
+}
+
+/**
+ * Follows a run from an entry on: calls `heed(name, data)` for each event until it ends. While the tab is
+ * hidden nothing is followed: a browser has few connections to a server, for all tabs together.
+ */
+export async function follow(run, from, heed) {
+  const place = { last: null };
   for (;;) {
+    await visible();
+    const stop = new AbortController();
+    const hide = () => stop.abort();
+    document.addEventListener("visibilitychange", hide, { once: true });
     try {
-      const more = last ? { "Last-Event-ID": last } : {};
+      const more = place.last ? { "Last-Event-ID": place.last } : {};
       const where = path(["runs", run, "events"], { from, brief: true });
-      const response = await request(where, { headers: headers(more), signal });
+      const response = await request(where, { headers: headers(more), signal: stop.signal });
       if (response.status === 204) return;
-      last = await events(response.body, last, heed);
+      await events(response.body, place, heed);
     } catch (error) {
-      if (error.name === "AbortError") return;
       if (error.status === 400 || error.status === 404) return;
     }
-    try {
-      await pause(1500, signal);
-    } catch {
-      return;
-    }
+    document.removeEventListener("visibilitychange", hide);
+    if (!stop.signal.aborted) await pause(1500);
   }
 }
 
-async function events(body, last, heed) {
+/** Reads events until the stream breaks, and remembers the id of the last one. */
+async function events(body, place, heed) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    let chunk;
-    try {
-      chunk = await reader.read();
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      return last;
-    }
-    if (chunk.done) return last;
+    const chunk = await reader.read();
+    if (chunk.done) return;
     rest += chunk.value;
     const blocks = rest.split("\n\n");
     rest = blocks.pop();
@@ -143,7 +177,7 @@ async function events(body, last, heed) {
         const at = line.indexOf(": ");
         return [line.slice(0, at), line.slice(at + 2)];
       }));
-      if (fields.id) last = fields.id;
+      if (fields.id) place.last = fields.id;
       if (fields.event) heed(fields.event, JSON.parse(fields.data));
     }
   }

@@ -16,6 +16,7 @@ function theme(name) {
   control.textContent = THEMES[name];
   control.setAttribute("aria-label", `Theme: ${name}`);
   control.title = `Theme: ${name}`;
+  dispatchEvent(new Event("theme"));
 }
 
 function themes() {
@@ -43,6 +44,22 @@ function tokens() {
   addEventListener("focusin", told);
 }
 
+/** Says that the connection is lost, until it is back. */
+function connection(shown) {
+  const note = document.getElementById("lost");
+  addEventListener("connection", ({ detail: back }) => {
+    note.textContent = back ? "" : "Connection lost, retrying…";
+    if (back) shown.restored?.();
+  });
+}
+
+/** Whether an element scrolls sideways itself, so that the arrow keys are its own. */
+function scrolls(element, key) {
+  if (key !== "ArrowLeft" && key !== "ArrowRight") return false;
+  const box = element.closest("[tabindex]");
+  return Boolean(box) && box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+}
+
 function view(main) {
   const [, kind, run, , entry] = location.pathname.split("/");
   if (kind === "runs") return [new RunPage(main, decodeURIComponent(run), entry ? Math.max(1, Number(entry) || 1) : null), "runs", RUN_KEYS];
@@ -61,10 +78,11 @@ themes();
 tokens();
 const [shown, nav, keys] = view(main);
 document.querySelector(`[data-nav="${nav}"]`)?.setAttribute("aria-current", "page");
+connection(shown);
 document.getElementById("help").addEventListener("click", () => help(keys));
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) return;
-  if (event.target.matches("input, select, textarea")) return;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) return;
+  if (event.target.matches("input, select, textarea") || scrolls(event.target, event.key)) return;
   if (event.key === "?") help(keys);
   else if (!shown.key(event.key)) return;
   event.preventDefault();

@@ -74,7 +74,7 @@ export class ChartPane {
     const text = `${grouped(count)}×`;
     const width = 8 + text.length * 6;
     // Above everything else.
-    this.svg.querySelector(":scope > g").append(s("g", { class: `count ${tone}` },
+    this.svg.querySelector(":scope > g").append(s("g", { class: `count ${tone}`, data: { from: edge.from, outcomes: edge.outcomes.join(" ") } },
       s("rect", { x: x - width / 2, y: y - 13, width, height: 15, rx: 7.5 }),
       s("text", { x, y: y - 2 }, text)));
   }

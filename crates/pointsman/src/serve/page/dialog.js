@@ -19,11 +19,19 @@ export function dialog(title, content) {
       box.remove();
       resolve(result);
     });
+    // A press beside the dialog closes it. Its padding is not beside it, and the end of a selection is no press.
+    const beside = ({ target, clientX: x, clientY: y }) => {
+      const { left, right, top, bottom } = box.getBoundingClientRect();
+      return target === box && (x < left || x > right || y < top || y > bottom);
+    };
+    let began = false;
+    box.addEventListener("pointerdown", (event) => { began = beside(event); });
     box.addEventListener("click", (event) => {
-      if (event.target === box) close(undefined);
+      if (began && beside(event)) close(undefined);
     });
     document.body.append(box);
     box.showModal();
+    (box.querySelector("input, select, textarea") ?? box.querySelector(".actions button"))?.focus();
   });
 }
 

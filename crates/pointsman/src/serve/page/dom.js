@@ -42,9 +42,54 @@ export function show(element, ...children) {
   return element;
 }
 
+/** Makes an element contain exactly these, in their order. Those that are in place are not touched. */
+export function arrange(element, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...element.childNodes]) {
+    if (!kept.has(child)) child.remove();
+  }
+  let place = element.firstChild;
+  for (const child of wanted) {
+    if (child === place) place = place.nextSibling;
+    else element.insertBefore(child, place);
+  }
+  return element;
+}
+
+const renewed = new WeakMap();
+
+/** Draws what an element contains, if it does not show the same already. */
+export function renew(element, facts, draw) {
+  const key = JSON.stringify(facts);
+  if (renewed.get(element) === key) return;
+  renewed.set(element, key);
+  show(element, draw());
+}
+
 /** A button that says what it does. */
 export function button(text, onclick, props) {
   return h("button", { type: "button", onclick, ...props }, text);
+}
+
+/** A button that loads something. If that fails it says why, and can be pressed again. */
+export function loads(text, work, props) {
+  let busy = false;
+  const why = h("span", { class: "why bad", role: "alert" });
+  const control = button(text, async () => {
+    if (busy) return;
+    busy = true;
+    control.setAttribute("aria-busy", "true");
+    try {
+      await work(control);
+      why.remove();
+    } catch (error) {
+      show(why, `${error.message}. Try again.`);
+      control.after(why);
+    }
+    busy = false;
+    control.removeAttribute("aria-busy");
+  }, props);
+  return control;
 }
 
 const GROUPED = new Intl.NumberFormat("en");

@@ -1,7 +1,7 @@
 // Files that a run keeps: screenshots as pictures, everything else as text, a part at a time.
 
 import { getPart, path } from "./api.js";
-import { button, bytes, h, show } from "./dom.js";
+import { bytes, h, loads, show, visible } from "./dom.js";
 
 /** Bytes of a preview, of each further part, and of a picture that is loaded unasked. */
 const [FIRST, PART, UNASKED] = [4_096, 65_536, 4 << 20];
@@ -31,7 +31,7 @@ async function draw(box, where, name) {
   if (first.type.startsWith("image/")) {
     const load = async () => show(box, picture((await getPart(where, 0, first.size - 1)).content, name));
     if (first.size <= UNASKED) await load();
-    else show(box, button(`Show picture of ${bytes(first.size)}`, load, { class: "more" }));
+    else show(box, loads(`Show picture of ${bytes(first.size)}`, load, { class: "more" }));
     return;
   }
   if (!first.type.startsWith("text/")) {
@@ -45,12 +45,10 @@ async function draw(box, where, name) {
   const content = h("pre", { class: "code", tabindex: "0" }, await words(first, first.size <= FIRST));
   show(box, h("p", { class: "label" }, name), content);
   if (first.size <= FIRST) return;
-  const more = button(`Show more of ${bytes(first.size)}`, async () => {
-    more.disabled = true;
+  const more = loads(`Show more of ${bytes(first.size)}`, async () => {
     const part = await getPart(where, next, next + PART - 1);
     next += PART;
-    content.append(await words(part, next >= first.size));
-    more.disabled = false;
+    content.append(visible(await words(part, next >= first.size)));
     if (next >= first.size) more.remove();
     else more.textContent = `Show more: ${bytes(first.size - next)} left`;
   }, { class: "more" });
@@ -64,8 +62,9 @@ export function files(run, names) {
     const box = h("div", { class: `file ${name.endsWith(".png") ? "picture" : "words"}`, data: { file: name } });
     box.load = () => draw(box, path(["runs", run, "files", name]), name)
       .catch((error) => {
-        box.classList.add("gone");
-        show(box, h("p", { class: "dim" }, error.status === 404 ? `${name} is no longer kept` : error.message));
+        const gone = error.status === 404;
+        box.classList.toggle("gone", gone);
+        show(box, gone ? h("p", { class: "dim" }, `${name} is no longer kept`) : loads(`${error.message}: load ${name} again`, () => box.load(), { class: "more" }));
       });
     seen.observe(box);
     return box;

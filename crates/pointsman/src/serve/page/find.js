@@ -11,7 +11,7 @@ export class Find {
     this.place = h("output", { class: "place" });
     this.element = h("form", { class: "find", role: "search", onsubmit: (event) => {
       event.preventDefault();
-      if (this.field.value === this.text) this.step(1);
+      if (this.field.value === this.text && !this.failed) this.step(1);
       else this.start(this.field.value);
     } }, this.field, this.place,
     button("↑", () => this.step(-1), { class: "quiet", "aria-label": "Previous match", title: "Previous match (N)" }),
@@ -30,7 +30,7 @@ export class Find {
   async start(text, from = 1) {
     this.stop?.abort();
     const stop = new AbortController();
-    Object.assign(this, { stop, text, hits: [], names: new Set(), at: -1, done: text === "" });
+    Object.assign(this, { stop, text, failed: false, hits: [], names: new Set(), at: -1, done: text === "" });
     this.tell();
     this.changed();
     let next = from;
@@ -47,7 +47,10 @@ export class Find {
         if (first && this.hits.length > 0) this.step(1);
       }
     } catch (error) {
-      if (error.name !== "AbortError") this.place.textContent = error.message;
+      if (error.name === "AbortError") return;
+      // Enter tries again.
+      this.failed = true;
+      this.place.textContent = error.message;
     }
   }
 

@@ -2,11 +2,11 @@
 
 import { get, path, post } from "./api.js";
 import { change, dialog, failure } from "./dialog.js";
-import { age, button, counted, entries, grouped, h, show } from "./dom.js";
+import { age, arrange, button, counted, entries, grouped, h, renew, say, show } from "./dom.js";
 import { Windowed } from "./window.js";
 
-/** Runs of a block in the document, and of a request. */
-const [BLOCK, PAGE] = [10, 100];
+/** Runs of a block in the document, of a request, and of a bulk action's request. */
+const [BLOCK, PAGE, MANY] = [10, 100, 5000];
 const EVERY = 2000;
 const STATUS = ["open", "ended", "succeeded", "failed", "budget", "stuck", "cancelled", "denied"];
 const WAITS = ["person", "message", "worker", "time"];
@@ -14,7 +14,7 @@ const TIMES = { "5 min": 300_000, "1 h": 3_600_000, "1 d": 86_400_000 };
 
 export class ListPage {
   constructor(main) {
-    Object.assign(this, { main, rows: [], next: null, standings: new Map(), filter: Object.fromEntries(new URLSearchParams(location.search)), at: -1 });
+    Object.assign(this, { main, rows: [], next: null, marks: new Map(), drawn: new Map(), standings: new Map(), filter: Object.fromEntries(new URLSearchParams(location.search)), chosen: null });
   }
 
   async open() {
@@ -37,7 +37,7 @@ export class ListPage {
     this.scroller = h("div", { class: "runs", tabindex: "0", role: "list", "aria-label": "Runs" });
     this.note = h("div", {});
     show(this.main, h("div", { class: "list-page" }, h("div", { class: "list-head" }, h("h1", {}, "Runs"), this.count, this.bulk), this.form, this.note, this.scroller));
-    this.list = new Windowed(this.scroller, { draw: (index) => this.block(index), estimate: BLOCK * 58 });
+    this.list = new Windowed(this.scroller, { draw: (index, old) => this.block(index, old), estimate: BLOCK * 58 });
   }
 
   /** The filter in the API's words. */
@@ -66,14 +66,15 @@ export class ListPage {
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
       if (turn !== this.turn) return;
-      Object.assign(this, { rows: page.runs, next: page.next, damaged: page.damaged });
+      Object.assign(this, { rows: [], marks: new Map() });
+      this.put(0, page);
       this.list.resize(Math.ceil(this.rows.length / BLOCK));
       this.list.reset();
       this.scroller.scrollTop = 0;
       this.tell();
       this.search();
     } catch (error) {
-      show(this.note, failure(error, () => this.reload()));
+      if (turn === this.turn) this.fail(error);
     }
   }
 
@@ -84,12 +85,8 @@ export class ListPage {
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE, cursor: this.next }));
       if (turn === this.turn) {
-        const from = Math.floor(this.rows.length / BLOCK);
-        this.rows.push(...page.runs);
-        this.next = page.next;
-        this.list.resize(Math.ceil(this.rows.length / BLOCK));
-        this.list.refresh(from);
-        this.tell();
+        this.put(this.rows.length, page);
+        this.draw();
       }
     } catch {
       // The next poll tries again.
@@ -105,56 +102,100 @@ export class ListPage {
     if (this.filter.waiting && this.rows.length < 2 * BLOCK) this.more();
   }
 
+  /** Puts a page that begins at a row in the place of what was known there. The list is ordered by age. */
+  put(from, page) {
+    const known = new Set(page.runs.map((run) => run.run));
+    const oldest = page.runs.at(-1);
+    // A part of a search without a match says nothing of the rows below it.
+    if (!oldest && page.next !== null) return;
+    const old = this.rows.slice(from);
+    // Where a whole page is new, the runs between it and the known ones are missing.
+    const joins = from > 0 || old.some((run) => known.has(run.run));
+    const after = joins && page.next !== null ? old.filter((run) => !known.has(run.run) && run.created_ms <= oldest.created_ms) : [];
+    this.rows = [...this.rows.slice(0, from), ...page.runs, ...after];
+    if (after.length === 0) this.next = page.next;
+    if (page.next) this.marks.set(oldest.run, page.next);
+    if (from === 0) this.damaged = page.damaged;
+  }
+
   /** Reads the newest runs and those on the screen again. */
   async poll() {
+    const turn = this.turn;
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
-      const known = new Set(page.runs.map((run) => run.run));
-      const rest = this.rows.filter((run) => !known.has(run.run) && (page.next !== null) && run.created_ms <= (page.runs.at(-1)?.created_ms ?? Infinity));
-      const before = JSON.stringify(this.rows.slice(0, PAGE));
-      this.rows = [...page.runs, ...rest];
-      if (rest.length === 0) this.next = page.next;
-      show(this.note);
+      if (turn !== this.turn) return;
+      this.put(0, page);
+      const seen = Math.min(...this.list.drawn.keys()) * BLOCK;
+      const last = (Math.max(...this.list.drawn.keys()) + 1) * BLOCK;
+      const mark = last > PAGE ? this.rows.findLastIndex((run, at) => at < Math.max(seen, PAGE) && this.marks.has(run.run)) : -1;
+      if (mark >= 0) {
+        const cursor = this.marks.get(this.rows[mark].run);
+        const below = await get(path(["runs"], { ...this.query(), limit: Math.min(1000, last - mark), cursor }));
+        if (turn !== this.turn) return;
+        const at = this.rows.findIndex((run) => this.marks.get(run.run) === cursor);
+        if (at >= 0) this.put(at + 1, below);
+      }
+      this.draw();
       if (this.list.drawn.has(this.list.count - 1)) this.more();
-      if (JSON.stringify(this.rows.slice(0, PAGE)) === before) return;
-      this.list.resize(Math.ceil(this.rows.length / BLOCK));
-      for (const index of [...this.list.drawn.keys()]) this.list.refresh(index);
-      this.tell();
     } catch (error) {
-      show(this.note, h("p", { class: "failure small" }, error.message));
+      if (turn === this.turn) this.fail(error);
     }
+  }
+
+  /** The server answers again. */
+  restored() {
+    if (this.rows.length > 0) this.poll();
+    else this.reload();
+  }
+
+  /** Draws what has changed. */
+  draw() {
+    this.list.resize(Math.ceil(this.rows.length / BLOCK));
+    for (const index of [...this.list.drawn.keys()]) this.list.refresh(index);
+    this.tell();
+  }
+
+  fail(error) {
+    renew(this.note, [error.message, this.rows.length], () => (this.rows.length > 0 ? h("p", { class: "failure small" }, error.message) : failure(error, () => this.reload())));
   }
 
   tell() {
     const more = this.next ? " or more" : "";
-    this.count.textContent = this.rows.length === 0 ? "" : `${counted(this.rows.length, "run")}${more}`;
-    if (this.rows.length === 0) {
-      const some = Object.keys(this.filter).length > 0;
-      show(this.note, h("div", { class: "nothing" }, h("p", {}, this.next ? "Searching…" : some ? "No run matches these filters." : "There are no runs yet."), some ? null : h("pre", { tabindex: "0" }, 'pointsman run research "Where is the loop rule proved?"')));
-    } else {
-      show(this.note, this.damaged?.length > 0 ? h("p", { class: "failure small" }, `${counted(this.damaged.length, "run")} cannot be read`) : null);
-    }
+    const [none, some, damaged] = [this.rows.length === 0, Object.keys(this.filter).length > 0, this.damaged?.length ?? 0];
+    this.count.textContent = none ? "" : `${counted(this.rows.length, "run")}${more}`;
+    const searching = none && Boolean(this.next);
+    renew(this.note, [none, some, searching, damaged], () => [
+      none ? h("div", { class: "nothing" }, h("p", {}, searching ? "Searching…" : some ? "No run matches these filters." : "There are no runs yet."), some ? null : h("pre", { tabindex: "0" }, 'pointsman run research "Where is the loop rule proved?"')) : null,
+      damaged > 0 ? h("p", { class: "failure small" }, `${counted(damaged, "run")} cannot be read`) : null]);
     // Filters of actions know no waiting.
-    for (const control of this.bulk.children) control.disabled = this.rows.length === 0 || Boolean(this.filter.waiting);
+    for (const control of this.bulk.children) control.disabled = none || Boolean(this.filter.waiting);
   }
 
-  block(index) {
+  block(index, old) {
     const rows = this.rows.slice(index * BLOCK, (index + 1) * BLOCK);
     if ((index + 2) * BLOCK >= this.rows.length) this.more();
     this.stand(rows);
-    return h("div", { class: "block", role: "presentation" }, rows.map((run, at) => this.row(run, index * BLOCK + at)));
+    const block = old ?? h("div", { class: "block", role: "presentation", data: { index } });
+    block.rows ??= new Map();
+    const drawn = new Map(rows.map((run) => [run.run, block.rows.get(run.run) ?? h("div", { role: "listitem" }, h("a", { class: "row", href: `/runs/${run.run}`, data: { run: run.run } }))]));
+    for (const run of rows) this.row(drawn.get(run.run).firstChild, run);
+    block.rows = drawn;
+    return arrange(block, [...drawn.values()]);
   }
 
-  row(run, at) {
+  /** Draws a run into its link, which stays, so that it keeps the focus. */
+  row(link, run) {
     const standing = this.standings.get(run.run);
     const known = standing?.steps === run.steps ? standing : null;
     const status = known?.waits ? "waiting" : run.disposition ?? (run.owner ? "open" : "idle");
     const words = known?.standing ?? run.disposition ?? `in ${run.state}`;
-    return h("a", { class: `row${at === this.at ? " selected" : ""}`, role: "listitem", href: `/runs/${run.run}`, data: { run: run.run } },
+    const meta = `${run.agent === run.chart ? run.agent : `${run.agent} · ${run.chart}`} · ${run.state} · ${entries(run.steps)} · ${age(run.created_ms)}`;
+    link.classList.toggle("selected", run.run === this.chosen);
+    renew(link, [status, words, run.goal, meta], () => [
       h("span", { class: `dot ${status}`, "aria-hidden": "true" }),
       h("span", { class: "goal" }, run.goal || run.run),
       h("span", { class: `pill ${status}` }, words),
-      h("span", { class: "meta" }, `${run.agent === run.chart ? run.agent : `${run.agent} · ${run.chart}`} · ${run.state} · ${entries(run.steps)} · ${age(run.created_ms)}`));
+      h("span", { class: "meta" }, meta)]);
   }
 
   /** Asks how runs stand, once for each entry. */
@@ -170,9 +211,9 @@ export class ListPage {
       try {
         for (const found of await get(path(["standings"], { runs: wanted.join(",") }))) {
           this.standings.set(found.run, found);
-          const old = this.scroller.querySelector(`[data-run="${found.run}"]`);
-          const at = this.rows.findIndex((run) => run.run === found.run);
-          if (old && at >= 0) old.replaceWith(this.row(this.rows[at], at));
+          const link = this.scroller.querySelector(`[data-run="${found.run}"]`);
+          const run = this.rows.find((run) => run.run === found.run);
+          if (link && run) this.row(link, run);
         }
       } catch {
         // Without it the state is shown.
@@ -190,16 +231,26 @@ export class ListPage {
       h("ul", { class: "some" }, counted_runs.runs.slice(0, 8).map((run) => h("li", {}, h("code", {}, run))), counted_runs.count > 8 ? h("li", {}, `and ${grouped(counted_runs.count - 8)} more`) : null),
       h("div", { class: "actions" }, button("Leave them", () => close(false)), counted_runs.count > 0 ? button(`${action[0].toUpperCase()}${action.slice(1)} ${counted(counted_runs.count, "run")}`, () => close(true), { class: action === "cancel" ? "danger" : "primary" }) : null)]);
     if (!sure) return;
-    await change(() => post(path(["runs", "bulk"]), body), (done) => `${counted(done.count, "run")}: done${done.failed.length > 0 ? `, ${done.failed.length} failed` : ""}.`);
+    // Only those that were counted: other runs may match the filters by now.
+    const [total, failed] = [[], []];
+    for (let at = 0; at < counted_runs.runs.length; at += MANY) {
+      const done = await change(() => post(path(["runs", "bulk"]), { ...body, runs: counted_runs.runs.slice(at, at + MANY) }));
+      if (!done) break;
+      total.push(...done.runs);
+      failed.push(...done.failed);
+    }
+    if (total.length + failed.length > 0) say(`${counted(total.length, "run")}: done${failed.length > 0 ? `, ${failed.length} failed` : ""}.`, failed.length > 0 ? "bad" : "good");
     this.reload();
   }
 
   key(key) {
     const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
     if (key in steps) {
-      this.at = Math.max(0, Math.min(this.rows.length - 1, this.at + steps[key]));
-      this.list.reveal(Math.floor(this.at / BLOCK));
-      const row = this.scroller.querySelector(`[data-run="${this.rows[this.at]?.run}"]`);
+      const at = this.rows.findIndex((run) => run.run === this.chosen);
+      const to = Math.max(0, Math.min(this.rows.length - 1, at + steps[key]));
+      this.chosen = this.rows[to]?.run ?? null;
+      this.list.reveal(Math.floor(to / BLOCK));
+      const row = this.scroller.querySelector(`[data-run="${this.chosen}"]`);
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: "nearest" });
     } else if (key === "/") this.form.elements.text.focus();

@@ -1,7 +1,7 @@
-// One moment besides its story: why, budgets, data, prompts.
+// One moment besides its story: why, budgets, data.
 
 import { getReady, path } from "./api.js";
-import { duration, grouped, h, money, show } from "./dom.js";
+import { button, duration, grouped, h, money, show } from "./dom.js";
 import { text } from "./story.js";
 
 function amount(budget, number) {
@@ -67,54 +67,24 @@ function changed(change) {
 /** What differs from another moment, in a list. */
 async function compared(element, where, none) {
   try {
-    const { changes, more } = await getReady(where);
+    const { changes, more } = await getReady(await where);
     show(element, changes.length === 0 ? h("p", { class: "dim" }, none) : h("ul", { class: "changes" }, changes.slice(0, 60).map(changed)),
       more || changes.length > 60 ? h("p", { class: "dim" }, "and more") : null);
   } catch (error) {
-    show(element, h("p", { class: "bad" }, error.message));
+    show(element, h("p", { class: "bad" }, error.message, " ", button("Try again", () => compared(element, where, none), { class: "more" })));
   }
 }
 
-/** The agent's data, and what changed in it. */
-export function data(element, run, moment, forked) {
+/** The agent's data, and what changed in it. `original` is the last entry of the run that it was forked from. */
+export function data(element, run, moment, forked, original) {
   const [step, fork] = [h("div", {}), h("div", {})];
   const where = ["runs", run, "entries", moment.seq, "changes"];
   compared(step, path(where), "Nothing changed in this step.");
   if (forked && moment.seq > forked.at) {
-    // The original may be shorter: its last entry is compared then.
-    compared(fork, path(where, { run: forked.run, with: Math.min(moment.seq, forked.head ?? moment.seq) }), "Both runs have the same data here.");
+    const beside = async () => path(where, { run: forked.run, with: Math.min(moment.seq, (await original) ?? moment.seq) });
+    compared(fork, beside(), "Both runs have the same data here.");
   }
   show(element, h("h3", {}, "Changed in this step"), step,
     forked && moment.seq > forked.at ? [h("h3", {}, "Compared with the run that it was forked from"), fork] : null,
     h("h3", {}, `Data after entry ${grouped(moment.seq)}`), text({ ...moment.data, title: "" }, { run, entry: moment.seq, of: "data" }));
-}
-
-function message(part) {
-  if (part.next !== null) return null;
-  try {
-    const parsed = JSON.parse(part.text);
-    const role = parsed.role ?? Object.keys(parsed)[0];
-    const said = parsed.content ?? parsed.text ?? parsed[role]?.text ?? parsed[role];
-    if (typeof said === "string") return { role, said };
-  } catch {
-    // A part that is no JSON is shown as it is.
-  }
-  return null;
-}
-
-/** The prompts that the step sent to a model. */
-export function prompt(element, run, moment) {
-  if (moment.prompts.length === 0) {
-    show(element, h("p", { class: "dim" }, "This step asked no model."));
-    return;
-  }
-  show(element, moment.prompts.map((asked, at) => [
-    h("h3", {}, `Prompt of effect ${asked.effect}`),
-    asked.parts.map((part, index) => {
-      const found = message(part);
-      const where = { run, entry: moment.seq, of: `prompt.${at}.${index}` };
-      return found
-        ? h("section", { class: "message" }, h("p", { class: "label" }, found.role), h("pre", { class: "code", tabindex: "0" }, found.said))
-        : h("section", { class: "message" }, text(part, where));
-    })]));
 }

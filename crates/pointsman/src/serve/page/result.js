@@ -1,82 +1,137 @@
 // What a run has come to: its result, what its agent tabulates, the map of an app, changed files.
 
 import { getBlob, getReady, path } from "./api.js";
-import { button, entries, grouped, h, show } from "./dom.js";
+import { arrange, button, grouped, h, loads, renew, show } from "./dom.js";
+import { Edits } from "./edits.js";
 import { files } from "./files.js";
 import { text } from "./story.js";
 
 const ROWS = 50;
 
-function rows(run, part) {
-  const pictured = part.rows.some((row) => row.files.length > 0);
-  const head = [...part.columns, ...(pictured ? ["files"] : [])].map((name) => h("th", { scope: "col" }, name));
-  const body = part.rows.map((row) => h("tr", { class: row.mark },
-    row.cells.map((cell, at) => (at === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell))),
-    pictured ? h("td", {}, files(run, row.files)) : null));
-  return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": part.title },
-    h("table", { class: "plain rows" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)));
+/** A table of the agent, a page of its rows at a time. */
+class Table {
+  constructor(run) {
+    Object.assign(this, { run, drawn: new Map() });
+    this.title = h("h3", {});
+    this.head = h("tr", {});
+    this.body = h("tbody", {});
+    this.pager = h("p", { class: "pager" });
+    this.wide = h("div", { class: "wide", tabindex: "0", role: "group" }, h("table", { class: "plain rows" }, h("thead", {}, this.head), this.body));
+    this.element = h("section", { class: "tabulated" }, this.title, this.wide, this.pager);
+  }
+
+  /** Shows a part of the table. Rows that are the same stay, with their pictures. */
+  show(entry, part) {
+    const pictured = part.rows.some((row) => row.files.length > 0);
+    this.from = part.from;
+    this.element.dataset.table = part.title;
+    this.wide.setAttribute("aria-label", part.title);
+    renew(this.title, [part.title, part.count], () => `${part.title} (${grouped(part.count)})`);
+    renew(this.head, [part.columns, pictured], () => [...part.columns, ...(pictured ? ["files"] : [])].map((name) => h("th", { scope: "col" }, name)));
+    const drawn = new Map(part.rows.map((row, at) => {
+      const key = JSON.stringify([part.from + at, row, pictured]);
+      return [key, this.drawn.get(key) ?? this.row(row, pictured)];
+    }));
+    this.drawn = drawn;
+    arrange(this.body, [...drawn.values()]);
+    const last = part.from + part.rows.length;
+    const go = (name, label, from) => loads(name, async () => {
+      const read = await getReady(path(["runs", this.run, "entries", entry, "tables"], { table: part.table, from, limit: ROWS }));
+      this.show(entry, read.tables[0]);
+    }, { class: "quiet", "aria-label": label, disabled: from < 0 || from >= part.count });
+    renew(this.pager, [entry, part.from, part.count], () => (part.count > ROWS
+      ? [go("←", "Rows before", part.from - ROWS), `${grouped(part.from + 1)} to ${grouped(last)} of ${grouped(part.count)}`, go("→", "Next rows", part.from + ROWS)] : null));
+  }
+
+  row(row, pictured) {
+    return h("tr", { class: row.mark },
+      row.cells.map((cell, at) => (at === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell))),
+      pictured ? h("td", {}, files(this.run, row.files)) : null);
+  }
 }
 
-/** A table, a page of its rows at a time. */
-function table(run, entry, part) {
-  const element = h("section", { class: "tabulated", data: { table: part.title } });
-  const draw = (shown) => {
-    const go = (name, from) => button(name, async () => {
-      const read = await getReady(path(["runs", run, "entries", entry, "tables"], { table: shown.table, from, limit: ROWS }));
-      draw(read.tables[0]);
-    }, { class: "quiet", disabled: from < 0 || from >= shown.count });
-    const last = shown.from + shown.rows.length;
-    show(element, h("h3", {}, `${shown.title} (${grouped(shown.count)})`), rows(run, shown),
-      shown.count > ROWS ? h("p", { class: "pager" }, go("←", shown.from - ROWS), `${grouped(shown.from + 1)} to ${grouped(last)} of ${grouped(shown.count)}`, go("→", shown.from + ROWS)) : null);
-  };
-  draw(part);
-  return element;
-}
+/** The pane. The tables are of the selected moment; the map and the changes are of the whole run. */
+export class ResultPane {
+  constructor(element, run) {
+    Object.assign(this, { element, run });
+    addEventListener("theme", () => {
+      if (this.map) this.draw_map();
+    });
+  }
 
-async function map(element, run) {
-  const theme = document.documentElement.className || "auto";
-  // As a picture, so that nothing in it can act.
-  const address = URL.createObjectURL(await getBlob(path(["runs", run, "map"], { theme })));
-  const picture = h("img", { src: address, alt: "Map of the app: its screens, and the actions that lead from one to another" });
-  show(element, h("h3", {}, "Map of the app"), h("div", { class: "wide map", tabindex: "0", role: "group", "aria-label": "Map of the app" },
-    h("a", { href: address, target: "_blank", rel: "noopener", title: "Open the map" }, picture)));
-}
+  at(moment) {
+    this.moment = moment;
+    if (!this.edits) this.enter();
+    renew(this.text, [moment.result, moment.view.ended], () => (moment.result
+      ? [h("h3", {}, moment.view.ended ? "Result" : "Result so far"), text({ ...moment.result, title: "" }, { run: this.run, entry: moment.seq, of: "result" })]
+      : h("p", { class: "dim" }, "This run has no result yet.")));
+    this.load(this.tables_place, async () => this.tabulate(moment, await getReady(path(["runs", this.run, "entries", moment.seq, "tables"], { limit: ROWS }))));
+    this.load(this.edits_place, () => this.edits.grow(moment.head));
+  }
 
-/** The changes of files, under the stages in which they were made. */
-async function edits(element, run) {
-  const list = h("div", { class: "edits" });
-  const more = h("p", {});
-  let [stage, count] = [null, 0];
-  const load = async (from) => {
-    const page = await getReady(path(["runs", run, "edits"], { from }));
-    for (const edit of page.edits) {
-      if (edit.stage && edit.stage !== stage) {
-        stage = edit.stage;
-        list.append(h("h4", {}, stage));
-      }
-      count += 1;
-      list.append(h("details", { class: "edit", data: { edit: `${edit.seq}.${edit.index}` } },
-        h("summary", {}, edit.text, " ", h("a", { href: `/runs/${run}/entries/${edit.seq}`, data: { entry: edit.seq } }, `entry ${grouped(edit.seq)}`)),
-        text(edit.diff, { run, entry: edit.seq, of: `change.${edit.index}` })));
+  /** Does something, and says beside it what went wrong. */
+  async load(place, work) {
+    try {
+      await work();
+      place.firstChild.replaceChildren();
+    } catch (error) {
+      if (!place.isConnected) return;
+      show(place.firstChild, h("p", { class: "bad" }, error.message, " ", button("Try again", () => this.load(place, work), { class: "more" })));
     }
-    if (count > 0 && !element.firstChild) show(element, h("h3", {}, "Changed files"), list, more);
-    const rest = page.next <= page.head;
-    show(more, rest ? button(`Search ${entries(page.head - page.next + 1)} more`, () => load(page.next), { class: "more" }) : null);
-  };
-  await load(1);
-}
+  }
 
-/** Draws the pane. `moment` is the selected one; the map and the changes are of the whole run. */
-export function result(element, run, moment) {
-  const [tables, drawn, changed] = [h("div", {}), h("div", { class: "map-place" }), h("div", {})];
-  const nothing = h("p", { class: "dim" }, "This run has no result yet.");
-  show(element, moment.result ? [h("h3", {}, moment.view.ended ? "Result" : "Result so far"), text({ ...moment.result, title: "" }, { run, entry: moment.seq, of: "result" })] : nothing,
-    drawn, tables, changed);
-  const failed = (place) => (error) => show(place, h("p", { class: "bad" }, error.message));
-  getReady(path(["runs", run, "entries", moment.seq, "tables"], { limit: ROWS })).then((read) => {
-    show(tables, read.tables.map((part) => table(run, moment.seq, part)));
-    element.dataset.tables = String(read.tables.length);
-    return read.map ? map(drawn, run) : null;
-  }).catch(failed(tables));
-  edits(changed, run).catch(failed(changed));
+  enter() {
+    const place = (...content) => h("div", {}, h("div", {}), content);
+    this.edits = new Edits(this.run);
+    this.tables = new Map();
+    this.text = h("div", { class: "told" });
+    this.map_box = h("div", { class: "map-place" });
+    this.tables_box = h("div", { class: "tables" });
+    [this.map_place, this.tables_place, this.edits_place] = [place(this.map_box), place(this.tables_box), place(this.edits.element)];
+    show(this.element, this.text, this.map_place, this.tables_place, this.edits_place);
+  }
+
+  /** The pane is hidden: nothing of it is kept. */
+  leave() {
+    this.edits = null;
+    this.map = null;
+    this.release();
+    this.element.replaceChildren();
+  }
+
+  tabulate(moment, read) {
+    if (!this.edits || moment !== this.moment) return;
+    const shown = read.tables.map((part) => {
+      const table = this.tables.get(part.title) ?? new Table(this.run);
+      this.tables.set(part.title, table);
+      // Who has turned to other rows stays there.
+      if (!table.from || table.from >= part.count) table.show(moment.seq, part);
+      return table.element;
+    });
+    arrange(this.tables_box, shown);
+    this.element.dataset.tables = String(read.tables.length);
+    if (read.map && this.map !== moment.head) {
+      this.map = moment.head;
+      this.draw_map();
+    }
+  }
+
+  draw_map() {
+    return this.load(this.map_place, async () => {
+      const theme = document.documentElement.className || "auto";
+      // As a picture, so that nothing in it can act.
+      const content = await getBlob(path(["runs", this.run, "map"], { theme }));
+      if (!this.map) return;
+      this.release();
+      this.address = URL.createObjectURL(content);
+      const picture = h("img", { src: this.address, alt: "Map of the app: its screens, and the actions that lead from one to another" });
+      show(this.map_box, h("h3", {}, "Map of the app"), h("div", { class: "wide map", tabindex: "0", role: "group", "aria-label": "Map of the app" },
+        h("a", { href: this.address, target: "_blank", rel: "noopener", title: "Open the map" }, picture)));
+    });
+  }
+
+  release() {
+    if (this.address) URL.revokeObjectURL(this.address);
+    this.address = null;
+  }
 }

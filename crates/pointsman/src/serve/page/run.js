@@ -4,17 +4,15 @@ import { actions, answer, questions } from "./answer.js";
 import { follow, getReady, path } from "./api.js";
 import { ChartPane } from "./chart.js";
 import { failure, loading } from "./dialog.js";
-import { age, button, duration, entries, grouped, h, show, visible } from "./dom.js";
+import { age, arrange, button, duration, entries, grouped, h, renew, say, show, visible } from "./dom.js";
 import { Find } from "./find.js";
-import { budgets, data, prompt, why } from "./panes.js";
-import { result } from "./result.js";
-import { byEntry, entryElement } from "./story.js";
+import { budgets, data, why } from "./panes.js";
+import { prompt } from "./prompt.js";
+import { Reading } from "./reading.js";
+import { ResultPane } from "./result.js";
 import { Timeline } from "./timeline.js";
 import { WhatIf } from "./whatif.js";
-import { Windowed } from "./window.js";
 
-/** Entries of a block in the document, of a request, and the requests that are kept. */
-const [BLOCK, PAGE, KEPT] = [8, 64, 12];
 const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
 
 function journal(at, of) {
@@ -23,7 +21,7 @@ function journal(at, of) {
 
 export class RunPage {
   constructor(main, run, entry) {
-    Object.assign(this, { main, run, head: 0, selected: entry, following: entry === null, level: 1, pages: new Map(), live: new Map() });
+    Object.assign(this, { main, run, head: 0, selected: entry, following: entry === null });
     const named = location.hash.slice(1);
     this.pane = PANES.includes(named) ? named : "chart";
   }
@@ -33,31 +31,29 @@ export class RunPage {
       // A long journal is read first: say how far that is.
       this.detail = await getReady(path(["runs", this.run]), (at, of) => loading(this.main, journal(at, of)));
     } catch (error) {
-      show(this.main, failure(error));
+      show(this.main, failure(error, () => this.open()));
       return;
     }
-    if (this.detail.forked) {
-      getReady(path(["runs", this.detail.forked.run])).then((original) => { this.detail.forked.head = original.steps; }, () => {});
-    }
+    // The original may be shorter: its last entry is compared then.
+    this.original = this.detail.forked ? getReady(path(["runs", this.detail.forked.run])).then((original) => original.steps, () => null) : null;
     document.title = `${visible(this.detail.goal || this.run).slice(0, 80)} · Pointsman`;
     this.head = this.detail.steps;
     const asked = this.selected;
     this.selected = Math.min(asked ?? this.head, this.head);
     this.build();
-    if (asked !== null && asked > this.head) this.problem(new Error(`This run has no entry ${grouped(asked)}; its last one is ${grouped(this.head)}.`));
-    this.story.resize(Math.ceil(this.head / BLOCK));
+    if (asked !== null && asked > this.head) say(`This run has no entry ${grouped(asked)}; its last one is ${grouped(this.head)}.`, "bad");
+    this.reading.grow(this.head);
     this.timeline.grow(this.head);
-    this.select(this.selected, { replace: asked === null ? null : true });
-    this.chart.load(this.run).catch((error) => show(this.chart.element, failure(error)));
+    this.select(this.selected, { address: asked !== null, follow: asked === null, end: this.detail.disposition === null });
+    this.picture();
     if (this.detail.disposition === null) this.watch();
   }
 
   build() {
     this.facts = h("p", { class: "facts-line" });
-    this.buttons = h("div", { class: "actions" });
+    this.controls = h("div", { class: "actions" });
     this.asks = h("div", { class: "questions" });
     this.stepper = h("div", { class: "stepper", role: "group", "aria-label": "Steps" });
-    this.scroller = h("div", { class: "story", id: "story", tabindex: "0", role: "log", "aria-live": "off", "aria-label": "Story" });
     this.progress = h("div", { class: "progress", hidden: true, role: "status" });
     this.chart = new ChartPane();
     this.bodies = Object.fromEntries(PANES.map((name) => [name, name === "chart" ? this.chart.element : h("div", { class: `pane ${name}`, tabindex: "0" })]));
@@ -66,28 +62,33 @@ export class RunPage {
       this.bodies[name].setAttribute("role", "tabpanel");
       this.bodies[name].setAttribute("aria-labelledby", `tab-${name}`);
     }
-    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "The selected moment" }, ["story", ...PANES].map((name) =>
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "The selected moment", onkeydown: (event) => this.tab_key(event) }, ["story", ...PANES].map((name) =>
       button(name.replace("-", " "), () => this.open_pane(name), { role: "tab", id: `tab-${name}`, data: { pane: name }, "aria-controls": name === "story" ? "story" : `pane-${name}` })));
-    const levels = h("select", { "aria-label": "Importance", onchange: (event) => this.filter(Number(event.target.value)) },
+    const levels = h("select", { "aria-label": "Importance", onchange: (event) => this.reading.filter(Number(event.target.value)) },
       h("option", { value: "1" }, "everything"), h("option", { value: "2" }, "the story"), h("option", { value: "3" }, "turning points"));
-    this.find = new Find(this.run, { go: (seq) => this.select(seq), changed: () => this.redraw() });
+    this.find = new Find(this.run, { go: (seq) => this.select(seq), changed: () => this.reading.found() });
+    this.reading = new Reading(this.run, { hits: () => this.find.names, progress: (at, of) => this.read(at, of) });
+    this.result = new ResultPane(this.bodies.result, this.run);
     this.what_if = new WhatIf(this.bodies["what-if"], this.run, { walked: (states) => this.chart.path(states) });
     this.timeline = new Timeline(this.run, (seq) => this.select(seq));
     this.now = h("p", { class: "now-line" });
+    this.build_steps();
     this.heading = h("h1", {}, this.detail.goal || this.run);
     this.layout = h("div", { class: "run" },
-      h("div", { class: "run-head" }, h("div", { class: "title" }, this.heading, this.buttons), this.facts, this.asks),
+      h("div", { class: "run-head" }, h("div", { class: "title" }, this.heading, this.controls), this.facts, this.asks),
       this.timeline.element,
       h("div", { class: "run-bar" }, this.stepper, levels, this.find.element),
-      h("div", { class: "run-body", data: { shown: "story" } }, this.scroller,
+      h("div", { class: "run-body", data: { shown: "story" } }, this.reading.element,
         h("aside", { class: "moment", "aria-label": "The selected moment" }, this.now, this.tabs, this.progress, PANES.map((name) => this.bodies[name]))));
     show(this.main, this.layout);
-    this.story = new Windowed(this.scroller, { draw: (block) => this.block(block), estimate: 420 });
-    this.writing = h("div", { class: "writing" });
-    this.scroller.append(this.writing);
     this.layout.querySelector(".run-body").addEventListener("click", (event) => this.clicked(event));
     this.open_pane(matchMedia("(max-width: 900px)").matches && !location.hash ? "story" : this.pane);
+    this.buttons = actions(this.controls, this.run, () => this.selected, () => this.refresh());
     this.show_facts();
+  }
+
+  picture() {
+    this.chart.load(this.run).catch((error) => show(this.chart.element, failure(error, () => this.picture())));
   }
 
   clicked(event) {
@@ -103,143 +104,111 @@ export class RunPage {
   show_facts() {
     const { detail } = this;
     const status = detail.disposition ?? (detail.questions.length > 0 ? "waiting" : detail.paused ? "paused" : "open");
-    show(this.facts,
-      h("span", { class: `pill ${status}` }, status === "waiting" ? "waiting for you" : status),
-      h("span", {}, detail.agent === detail.chart ? detail.agent : `${detail.agent} · ${detail.chart}`),
-      h("span", {}, `in ${detail.state}`),
-      h("span", {}, entries(detail.steps)),
-      h("span", {}, duration(detail.elapsed_ms)),
-      h("span", { title: new Date(detail.created_ms).toLocaleString() }, `started ${age(detail.created_ms)}`),
-      detail.forked ? h("a", { href: `/runs/${detail.forked.run}/entries/${detail.forked.at}` }, "forked from another run") : null,
-      h("code", { class: "id" }, this.run));
-    actions(this.buttons, this.run, detail, () => this.selected, () => this.refresh());
-  }
-
-  // -- the story
-
-  async load(index) {
-    const known = this.pages.get(index);
-    if (known?.loading) return;
-    const page = { ...known, loading: true };
-    this.pages.set(index, page);
-    try {
-      const where = path(["runs", this.run, "story"], { from: index * PAGE + 1, limit: PAGE });
-      const read = await getReady(where, (at, of) => this.reading(at, of));
-      page.items = byEntry(read.items);
-      page.last = read.next - 1;
-      page.error = null;
-    } catch (error) {
-      page.error = error;
-    }
-    page.loading = false;
-    this.reading(0, 0);
-    for (const old of this.pages.keys()) {
-      if (this.pages.size <= KEPT) break;
-      if (Math.abs(old - index) > 2) this.pages.delete(old);
-    }
-    for (let block = (index * PAGE) / BLOCK; block < ((index + 1) * PAGE) / BLOCK; block += 1) this.story.refresh(block);
-    if (this.wanted) this.reveal(this.wanted);
-  }
-
-  block(index) {
-    const [first, last] = [index * BLOCK + 1, Math.min(this.head, (index + 1) * BLOCK)];
-    const page = this.pages.get(Math.floor((first - 1) / PAGE));
-    const fresh = page?.items && (page.last >= last);
-    if (!fresh) {
-      if (page?.error) return h("div", { class: "block" }, failure(page.error));
-      this.load(Math.floor((first - 1) / PAGE));
-      if (!page?.items) return h("div", { class: "block waiting", "aria-hidden": "true" });
-    }
-    const options = { selected: this.selected, hits: this.find.names, level: this.level };
-    const entries = [];
-    for (let seq = first; seq <= last; seq += 1) {
-      const items = this.pages.get(Math.floor((seq - 1) / PAGE))?.items?.get(seq);
-      if (items) entries.push(entryElement(this.run, seq, items, options));
-    }
-    const shown = entries.filter(Boolean);
-    return h("div", { class: shown.length > 0 ? "block" : "block empty" }, shown);
-  }
-
-  redraw() {
-    for (const index of [...this.story.drawn.keys()]) this.story.refresh(index);
-  }
-
-  filter(level) {
-    this.level = level;
-    this.story.reset();
-    this.reveal(this.selected);
-  }
-
-  /** Brings an entry into view, as soon as it is there. */
-  reveal(seq) {
-    this.wanted = seq;
-    const block = this.story.reveal(Math.floor((seq - 1) / BLOCK));
-    const entry = block?.querySelector(`[data-seq="${seq}"]`);
-    if (!entry) return;
-    this.wanted = null;
-    const [place, view] = [entry.getBoundingClientRect(), this.scroller.getBoundingClientRect()];
-    if (place.top < view.top + 8) this.scroller.scrollTop += place.top - view.top - 24;
-    else if (place.bottom > view.bottom - 8) this.scroller.scrollTop += Math.min(place.top - view.top - 24, place.bottom - view.bottom + 24);
+    const words = [status === "waiting" ? "waiting for you" : status, detail.agent === detail.chart ? detail.agent : `${detail.agent} · ${detail.chart}`,
+      `in ${detail.state}`, entries(detail.steps), duration(detail.elapsed_ms), `started ${age(detail.created_ms)}`];
+    // The link and the id stay what they are, so that they can be focused and selected.
+    this.words ??= words.map(() => h("span", {}));
+    this.words.forEach((element, at) => renew(element, words[at], () => words[at]));
+    this.words[0].className = `pill ${status}`;
+    this.words.at(-1).title = new Date(detail.created_ms).toLocaleString();
+    this.named ??= [detail.forked ? h("a", { href: `/runs/${detail.forked.run}/entries/${detail.forked.at}` }, "forked from another run") : null,
+      h("code", { class: "id" }, this.run)].filter(Boolean);
+    arrange(this.facts, [...this.words, ...this.named]);
+    this.buttons(detail);
   }
 
   // -- the moment
 
-  async select(seq, { replace = true, still = false } = {}) {
+  async select(seq, { address = true, still = false, end = false, follow } = {}) {
     this.selected = Math.max(1, Math.min(seq, this.head));
-    this.following = this.selected === this.head;
+    this.following = follow ?? this.selected === this.head;
     const where = `/runs/${this.run}/entries/${this.selected}`;
-    if (replace && location.pathname !== where) history.replaceState(null, "", where);
-    for (const old of this.scroller.querySelectorAll(".entry.selected")) old.classList.remove("selected");
-    this.scroller.querySelector(`[data-seq="${this.selected}"]`)?.classList.add("selected");
-    if (!still) this.reveal(this.selected);
+    if (address && location.pathname !== where) history.replaceState(null, "", where);
+    this.reading.select(this.selected);
+    if (!still) this.reading.reveal(this.selected, end && this.following);
     this.show_steps();
     this.timeline.select(this.selected);
     this.stop?.abort();
     const stop = new AbortController();
     this.stop = stop;
     try {
-      const moment = await getReady(path(["runs", this.run, "entries", this.selected]), (at, of) => this.reading(at, of), stop.signal);
-      this.reading(0, 0);
+      const moment = await getReady(path(["runs", this.run, "entries", this.selected]), (at, of) => this.read(at, of), stop.signal);
+      this.read(0, 0);
       this.moment = moment;
       this.show_moment();
     } catch (error) {
-      if (error.name !== "AbortError") this.problem(error);
+      if (error.name !== "AbortError") this.problem(error, seq);
     }
   }
 
-  problem(error) {
-    show(this.now, h("span", { class: "bad" }, error.message));
+  problem(error, seq) {
+    renew(this.now, [error.message, seq], () => [h("span", { class: "bad" }, error.message), " ", button("Try again", () => this.select(seq, { still: true }), { class: "more" })]);
   }
 
-  reading(at, of) {
+  /** Says how far the server has read a long journal. */
+  read(at, of) {
     this.progress.hidden = of === 0;
     if (of > 0) this.progress.textContent = journal(at, of);
   }
 
-  show_steps() {
-    const to = (label, seq, name, key) => button(label, () => this.select(seq), { class: "quiet", "aria-label": name, title: `${name} (${key})`, disabled: seq < 1 || seq > this.head || seq === this.selected });
-    const field = h("input", { type: "text", inputmode: "numeric", value: String(this.selected), "aria-label": "Entry", onchange: (event) => {
-      const seq = Number(event.target.value.replaceAll(",", ""));
+  build_steps() {
+    const to = (label, name, key, go) => button(label, go, { class: "quiet", "aria-label": name, title: `${name} (${key})` });
+    this.back = [to("⇤", "First entry", "Home", () => this.key("Home")), to("←", "Entry before", "k", () => this.key("k"))];
+    this.on = [to("→", "Next entry", "j", () => this.key("j")), to("⇥", "Last entry", "End", () => this.key("End"))];
+    this.field = h("input", { type: "text", inputmode: "numeric", "aria-label": "Entry", onchange: async () => {
+      const seq = Number(this.field.value.replaceAll(",", ""));
       if (seq >= 1) this.select(seq);
+      this.field.value = String(this.selected);
     } });
-    show(this.stepper, to("⇤", 1, "First entry", "Home"), to("←", this.selected - 1, "Entry before", "k"), field,
-      h("span", { class: "dim" }, `of ${grouped(this.head)}`), to("→", this.selected + 1, "Next entry", "j"), to("⇥", this.head, "Last entry", "End"));
+    this.total = h("span", { class: "dim" });
+    arrange(this.stepper, [...this.back, this.field, this.total, ...this.on]);
+  }
+
+  show_steps() {
+    this.total.textContent = `of ${grouped(this.head)}`;
+    // What a person types here stays.
+    if (document.activeElement !== this.field) this.field.value = String(this.selected);
+    for (const control of this.back) control.setAttribute("aria-disabled", String(this.selected <= 1));
+    for (const control of this.on) control.setAttribute("aria-disabled", String(this.selected >= this.head));
+  }
+
+  /** Steps to the next entry that the filter shows. */
+  async step(from, by) {
+    if (this.stepping) return;
+    this.stepping = true;
+    const seq = await this.reading.next(from, by);
+    this.stepping = false;
+    if (seq !== null && seq !== this.selected) this.select(seq);
   }
 
   show_moment() {
     const { moment } = this;
-    show(this.now, h("span", { class: "dim" }, `Entry ${grouped(moment.seq)}: `), h("span", { class: "state-name" }, moment.view.state),
+    renew(this.now, moment.seq, () => [h("span", { class: "dim" }, `Entry ${grouped(moment.seq)}: `), h("span", { class: "state-name" }, moment.view.state),
       moment.stage ? h("span", { class: "dim" }, ` · ${moment.stage}`) : null,
-      moment.view.ended ? h("span", { class: `pill ${moment.view.ended}` }, moment.view.ended) : null);
+      moment.view.ended ? h("span", { class: `pill ${moment.view.ended}` }, moment.view.ended) : null]);
     this.chart.at(moment);
-    const draw = { why: () => why(this.bodies.why, moment), budgets: () => budgets(this.bodies.budgets, moment), data: () => data(this.bodies.data, this.run, moment, this.detail.forked), prompt: () => prompt(this.bodies.prompt, this.run, moment), "what-if": () => this.what_if.at(moment), result: () => result(this.bodies.result, this.run, moment) };
-    for (const name of PANES) {
-      if (name === "chart") continue;
-      if (name === this.pane) draw[name]();
-      else this.bodies[name].replaceChildren();
+    const draw = { why: () => why(this.bodies.why, moment), budgets: () => budgets(this.bodies.budgets, moment), data: () => data(this.bodies.data, this.run, moment, this.detail.forked, this.original), prompt: () => prompt(this.bodies.prompt, this.run, moment), "what-if": () => this.what_if.at(moment), result: () => this.result.at(moment) };
+    const shown = `${this.pane} ${moment.seq}`;
+    if (this.shown !== shown) {
+      this.shown = shown;
+      if (this.pane !== "result") this.result.leave();
+      for (const name of PANES) {
+        if (name !== "chart" && name !== "result" && name !== this.pane) this.bodies[name].replaceChildren();
+      }
+      draw[this.pane]?.();
     }
-    const ask = moment.seq === this.head && this.detail.disposition === null;
-    questions(this.asks, this.run, ask ? moment : { questions: [] }, () => this.refresh());
+    this.ask();
+  }
+
+  /** The open questions: with the last entry all of them, elsewhere only that there are some. */
+  ask() {
+    const { moment, detail, head } = this;
+    const open = detail.disposition === null ? detail.questions : [];
+    if (moment?.seq === head && open.length > 0) {
+      questions(this.asks, this.run, moment, () => this.refresh());
+    } else {
+      renew(this.asks, [open.length > 0 && head], () => (open.length > 0 ? h("p", {}, button(`Entry ${grouped(head)} waits for an answer`, () => this.select(head), { class: "more" })) : null));
+    }
   }
 
   open_pane(name) {
@@ -247,35 +216,57 @@ export class RunPage {
     shown.dataset.shown = name;
     if (name !== "story") this.pane = name;
     for (const tab of this.tabs.children) {
-      tab.setAttribute("aria-selected", String(tab.dataset.pane === name));
-      if (tab.dataset.pane === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const chosen = tab.dataset.pane === name;
+      tab.setAttribute("aria-selected", String(chosen));
+      tab.tabIndex = chosen ? 0 : -1;
+      if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     for (const pane of PANES) this.bodies[pane].hidden = pane !== this.pane;
     if (name !== "what-if") this.chart.path([]);
+    if (name === "story" && this.reading.selected) this.reading.reveal(this.selected);
     if (this.moment) this.show_moment();
+  }
+
+  /** The arrow keys move between the tabs. */
+  tab_key(event) {
+    const tabs = [...this.tabs.children].filter((tab) => tab.offsetParent !== null);
+    const at = tabs.findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const tab = tabs[(to + tabs.length) % tabs.length];
+    this.open_pane(tab.dataset.pane);
+    tab.focus();
   }
 
   // -- live
 
   async refresh() {
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    let detail;
     try {
-      this.detail = await getReady(path(["runs", this.run]));
+      detail = await getReady(path(["runs", this.run]));
     } catch {
+      // The next event tries again; the page says that the connection is lost.
       return;
     }
-    const followed = this.following;
-    const grown = this.detail.steps > this.head;
-    this.head = Math.max(this.head, this.detail.steps);
+    if (turn !== this.turn) return;
+    const end = this.reading.is_at_end();
+    const grown = detail.steps > this.head;
+    this.detail = detail;
+    this.head = Math.max(this.head, detail.steps);
     this.show_facts();
     this.show_steps();
-    this.story.resize(Math.ceil(this.head / BLOCK));
     if (grown) {
+      this.reading.grow(this.head);
       this.timeline.grow(this.head);
-      const last = this.pages.get(Math.floor((this.head - 1) / PAGE));
-      if (last?.items && last.last < this.head) this.load(Math.floor((this.head - 1) / PAGE));
-      this.redraw();
     }
-    if (followed) this.select(this.head, { replace: null });
+    if (this.following && this.selected < this.head) {
+      // Who has scrolled up stays there. An address that names an entry names this one now.
+      this.select(this.head, { address: location.pathname !== `/runs/${this.run}`, still: !end, end, follow: true });
+    } else {
+      this.ask();
+    }
   }
 
   watch() {
@@ -288,29 +279,34 @@ export class RunPage {
     };
     follow(this.run, this.head, (name, event) => {
       if (name === "item") {
-        if (event.kind === "answered" || event.kind === "stopped" || event.kind === "transition") this.live.clear();
+        if (event.kind === "transition" || event.kind === "ended") this.reading.discard();
         if (event.seq > this.head || event.kind === "ended") soon();
       } else if (name === "delta") {
-        this.live.set(event.effect, `${this.live.get(event.effect) ?? ""}${event.text}`.slice(-16_384));
+        this.reading.write(event.effect, event.text);
       } else {
-        this.live.clear();
+        this.reading.discard(event.effect);
       }
-      this.show_live();
-    }, new AbortController().signal);
+    });
   }
 
-  show_live() {
-    show(this.writing, [...this.live].map(([effect, text]) => h("div", { class: "live", data: { effect } }, h("p", { class: "label" }, "writing…"), h("p", {}, text))));
-    if (this.live.size > 0 && this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
+  /** The server answers again. */
+  restored() {
+    if (!this.reading) return void this.open();
+    this.reading.restored();
+    this.timeline.load();
+    if (!this.chart.svg) this.picture();
+    if (this.moment?.seq !== this.selected) this.select(this.selected, { address: false, still: true, follow: this.following });
+    this.refresh();
   }
 
   // -- keys
 
   key(key) {
     const steps = { j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1 };
-    if (key in steps) this.select(this.selected + steps[key]);
-    else if (key === "Home") this.select(1);
-    else if (key === "End") this.select(this.head);
+    if (key in steps) this.step(this.selected + steps[key], steps[key]);
+    else if (key === "Home") this.step(1, 1);
+    else if (key === "End" && this.detail.disposition === null) this.select(this.head, { end: true });
+    else if (key === "End") this.step(this.head, -1);
     else if (key === "/") this.find.field.focus();
     else if (key === "n") this.find.step(1);
     else if (key === "N") this.find.step(-1);

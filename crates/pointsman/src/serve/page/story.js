@@ -1,7 +1,7 @@
 // Items of a run as a person reads them.
 
-import { get, path } from "./api.js";
-import { button, bytes, clock, grouped, h, money } from "./dom.js";
+import { getReady, path } from "./api.js";
+import { bytes, clock, grouped, h, loads, money, visible } from "./dom.js";
 import { files } from "./files.js";
 import { markdown } from "./markdown.js";
 
@@ -45,16 +45,14 @@ export function text(part, where) {
   if (part.next === null || part.next === undefined) return element;
   let next = part.next;
   let whole = null;
-  const more = button(`Show more of ${bytes(part.bytes)}`, async () => {
-    more.disabled = true;
-    const read = await get(path(["runs", where.run, "entries", where.entry, "text"], { of: where.of, from: next }));
+  const more = loads(`Show more of ${bytes(part.bytes)}`, async () => {
+    const read = await getReady(path(["runs", where.run, "entries", where.entry, "text"], { of: where.of, from: next }));
     if (!whole) {
       whole = h("pre", { class: "code long", tabindex: "0" }, part.text);
       content.replaceWith(whole);
     }
-    whole.append(read.text);
+    whole.append(visible(read.text));
     next = read.next;
-    more.disabled = false;
     if (next === null) more.remove();
     else more.textContent = `Show more: ${bytes(read.bytes - next)} left`;
   }, { class: "more" });
@@ -79,11 +77,10 @@ function line(item) {
 }
 
 /** Draws an item. Its texts are previews. */
-export function itemElement(run, item, hits) {
+export function itemElement(run, item) {
   const id = `${item.seq}.${item.index}`;
   const classes = ["item", item.tone, `is-${item.kind}`];
   if (item.by) classes.push(`by-${item.by}`);
-  if (hits?.has(id)) classes.push("hit");
   const parts = item.parts.map((part, at) => text(part, { run, entry: item.seq, of: `item.${item.index}.${at}` }));
   const evidence = item.evidence.length > 0 ? h("p", { class: "evidence" }, "seen in entries ",
     item.evidence.map((seq, at) => [at > 0 ? ", " : "", h("a", { href: `/runs/${run}/entries/${seq}`, data: { entry: seq } }, String(seq))])) : null;
@@ -91,16 +88,14 @@ export function itemElement(run, item, hits) {
     h("p", { class: "line" }, line(item), cost(item)), parts, files(run, item.files), evidence);
 }
 
-/** Draws an entry: its number, its time, its items. */
-export function entryElement(run, seq, items, { selected, hits, level }) {
-  const shown = items.filter((item) => item.level >= level);
+/** Draws an entry: its number, its time, those of its items that are shown. */
+export function entryElement(run, seq, shown) {
   const tone = shown.find((item) => ["bad", "warning"].includes(item.tone))?.tone ?? shown[0]?.tone ?? "plain";
-  if (shown.length === 0) return null;
-  return h("section", { class: `entry ${tone}${seq === selected ? " selected" : ""}`, data: { seq }, "aria-label": `Entry ${seq}` },
+  return h("section", { class: `entry ${tone}`, data: { seq }, "aria-label": `Entry ${seq}` },
     h("div", { class: "rail" },
       h("a", { class: "seq", href: `/runs/${run}/entries/${seq}`, data: { entry: seq }, title: `Entry ${grouped(seq)}: link` }, grouped(seq)),
       h("time", {}, clock(shown[0].at))),
-    h("div", { class: "items" }, shown.map((item) => itemElement(run, item, hits))));
+    h("div", { class: "items" }, shown.map((item) => itemElement(run, item))));
 }
 
 /** Items by entry. */

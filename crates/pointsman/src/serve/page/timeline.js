@@ -28,6 +28,7 @@ export class Timeline {
     this.canvas.addEventListener("pointerleave", () => { this.note.textContent = ""; });
     new ResizeObserver(() => this.draw()).observe(this.canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    addEventListener("theme", () => this.draw());
   }
 
   grow(head) {

@@ -23,7 +23,7 @@ export class WhatIf {
       const walk = await getReady(path(["runs", this.run, "entries", this.entry, "what-if"], { outcomes: this.outcomes.join(",") }));
       if (turn === this.turn) this.draw(walk);
     } catch (error) {
-      if (turn === this.turn) show(this.element, failure(error));
+      if (turn === this.turn) show(this.element, failure(error, () => this.ask()));
     }
   }
 

@@ -5,7 +5,10 @@
 const AROUND = 300;
 
 export class Windowed {
-  /** `draw(index)` returns the element of a block; `estimate` is the height of an unknown one. */
+  /**
+   * `draw(index, old)` returns the element of a block, which may be the one that it returned before;
+   * `estimate` is the height of an unknown one.
+   */
   constructor(scroller, { draw, estimate }) {
     this.scroller = scroller;
     this.draw = draw;
@@ -46,8 +49,8 @@ export class Windowed {
     const old = this.drawn.get(index);
     if (!old) return;
     const anchor = this.anchor();
-    const element = this.draw(index);
-    old.replaceWith(element);
+    const element = this.draw(index, old);
+    if (element !== old) old.replaceWith(element);
     this.drawn.set(index, element);
     this.heights[index] = element.offsetHeight;
     this.keep(anchor);
@@ -103,6 +106,8 @@ export class Windowed {
 
   update() {
     const { scrollTop, clientHeight } = this.scroller;
+    // What is not shown has no height.
+    if (clientHeight === 0) return;
     let index = 0;
     let y = this.body.offsetTop - this.above.offsetTop - this.above.offsetHeight;
     while (index < this.count && y + this.height(index) < scrollTop - AROUND) y += this.height(index++);

@@ -8,7 +8,7 @@ use super::{Server, client::request, waited};
 use crate::home::{Home, NOTE};
 
 /// A chart without a conversation that ends at once, by a model's reply.
-pub(super) const REPLY: &str = r#"
+pub(crate) const REPLY: &str = r#"
 chart     = "reply"
 version   = 1
 start     = "replying"
@@ -35,7 +35,7 @@ final = "cancelled"
 
 impl Server {
     /// Starts a run, and returns its id.
-    pub(super) fn run(&self, body: &Value) -> String {
+    pub(crate) fn run(&self, body: &Value) -> String {
         let reply = self.post("/api/v1/runs", body);
         assert_eq!(reply.status, 201, "{}", reply.text());
         let run = reply.json()["run"].as_str().expect("it names the run").to_owned();
@@ -44,7 +44,7 @@ impl Server {
     }
 
     /// Starts the chart that writes a note, and waits until it asks.
-    pub(super) fn asking(&self, goal: &str) -> String {
+    pub(crate) fn asking(&self, goal: &str) -> String {
         let run = self.run(&json!({ "chart": NOTE, "goal": goal, "config": { "tone": "dry" } }));
         let path = format!("/api/v1/runs/{run}");
         waited("a question", || self.json(&path)["questions"] != json!([]));
@@ -52,7 +52,7 @@ impl Server {
     }
 
     /// Waits until a run has ended, and returns it.
-    pub(super) fn end(&self, run: &str) -> Value {
+    pub(crate) fn end(&self, run: &str) -> Value {
         let path = format!("/api/v1/runs/{run}");
         let mut read = Value::Null;
         waited("the end of a run", || {
@@ -62,7 +62,7 @@ impl Server {
         read
     }
 
-    pub(super) fn act(&self, run: &str, action: &str, body: &Value) -> super::Reply {
+    pub(crate) fn act(&self, run: &str, action: &str, body: &Value) -> super::Reply {
         self.post(&format!("/api/v1/runs/{run}/{action}"), body)
     }
 }
@@ -208,8 +208,16 @@ fn one_action_reaches_all_runs_that_a_filter_names() {
     let one = bulk(&json!({ "action": "approve", "filter": { "text": "hello 1" } }));
     assert_eq!(one.json()["runs"], json!([runs[1]]), "{}", one.text());
     assert_eq!(server.end(&runs[1])["disposition"], "succeeded");
+    // Of some runs, those that still match.
+    let named = json!([runs[0], runs[1]]);
+    let some = bulk(&json!({ "action": "cancel", "filter": { "status": "open" }, "runs": named }));
+    assert_eq!(some.json()["runs"], json!([runs[0]]), "{}", some.text());
+    let none = bulk(&json!({ "action": "cancel", "runs": [] }));
+    assert_eq!((none.status, none.json()["count"].as_u64()), (200, Some(0)), "{}", none.text());
+    let wrong = bulk(&json!({ "action": "cancel", "runs": ["../journal"] }));
+    assert_eq!(wrong.status, 422, "{}", wrong.text());
     let rest = bulk(&json!({ "action": "cancel", "filter": { "status": "open" } })).json();
-    assert_eq!(rest["count"], 2, "{rest}");
+    assert_eq!(rest["count"], 1, "{rest}");
     for run in [&runs[0], &runs[2]] {
         assert_eq!(server.end(run)["disposition"], "cancelled");
     }
