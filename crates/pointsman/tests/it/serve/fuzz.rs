@@ -95,12 +95,13 @@ fn every_answer_is_as_the_document_says() {
     let (code, reader, told) = home.pointsman(&["token", "create", "--role", "read"]);
     assert_eq!(code, 0, "{told}");
     let reader = format!("Bearer {}", reader.trim());
+    let count = || server.json("/readyz")["runs"].clone();
+    let before = count();
     for authorization in [Some(&*reader), None] {
         let few = ["--exclude-path-regex", STREAMS, "--max-examples", "10"];
         fuzz(&home, &server, authorization, &few);
     }
-    let read = server.json(&format!("/api/v1/runs/{run}"));
-    assert_eq!(read["disposition"], Value::Null, "it was only read: {read}");
+    assert_eq!(count(), before, "nothing was started or removed");
     // It still serves.
     server.json("/readyz");
 }
