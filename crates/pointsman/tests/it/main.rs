@@ -29,6 +29,7 @@ mod precheck;
 mod profiles;
 mod queue;
 mod ratchets;
+mod requeue;
 mod run;
 mod schema;
 mod serve;
@@ -43,6 +44,7 @@ mod tls;
 mod tokens;
 mod tool;
 mod words;
+mod worker;
 
 use std::{
     path::Path,
