@@ -175,7 +175,9 @@ impl Tier {
             Self::Appium => "the explorer's driver against a real Appium server",
             Self::Fleet => "the store of a fleet against a real PostgreSQL and a pooler",
             Self::Serve => "the HTTP server, fuzzed, killed, and driven by the Python examples",
-            Self::Page => "the inspector's page in a real browser, its accessibility, and the view in tmux",
+            Self::Page => {
+                "the inspector's page in a real browser, its accessibility, and the view in tmux"
+            }
             Self::Telemetry => "OpenTelemetry's spans, decoded by its own classes",
             Self::Chaos => "a fleet whose workers, server and connections are killed and cut",
         }

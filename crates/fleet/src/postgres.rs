@@ -7,6 +7,7 @@
 mod append;
 mod changes;
 mod checksum;
+mod clock;
 mod database;
 mod gate;
 mod lease;
@@ -40,6 +41,7 @@ use crate::redis::Hints;
 
 use self::{
     changes::Poller,
+    clock::ServerClock,
     database::Database,
     lease::{Held, Keeper},
     writer::Job,
@@ -51,6 +53,7 @@ pub use self::options::PostgresOptions;
 #[derive(Debug)]
 pub struct PostgresStore {
     database: Database,
+    clock: ServerClock,
     writer: mpsc::Sender<Job>,
     keeper: Arc<Keeper>,
     feed: Feed,
@@ -68,12 +71,14 @@ impl PostgresStore {
             migrate::check_durable(&database).await?;
         }
         migrate::check(&database).await?;
+        let clock = ServerClock::read(&database).await?;
         let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
         let hints = options.redis.as_deref().map(|url| Hints::start(url, &owner)).transpose()?;
         let keeper = Keeper::start(database.clone(), owner, &options);
         let writer = writer::start(database.clone(), keeper.lasts_ms());
         let (feed, poller) = (Feed::default(), Poller::default());
-        Ok(Self { database, writer, keeper, feed, poller, poll: options.poll, hints })
+        let poll = options.poll;
+        Ok(Self { database, clock, writer, keeper, feed, poller, poll, hints })
     }
 
     /// Tells workers that a run may have become ready.
@@ -177,6 +182,10 @@ impl Store for PostgresStore {
 
     async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
         self.database.gates().await
+    }
+
+    fn clock_ahead_ms(&self) -> i64 {
+        self.clock.ahead_ms()
     }
 
     async fn settle(&self) {

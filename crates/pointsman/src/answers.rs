@@ -7,11 +7,12 @@ use pointsman_runtime::{observe::Question, session::overdue, store::RunRow};
 use crate::{agents::toolbox, calls::typed, format, report::Error};
 
 /// Returns the open questions that are meant: one by its number, or all. Those that have expired
-/// are left out, unless all have.
+/// are left out, unless all have, at a time of the store's clock.
 pub(crate) fn meant(
     row: &RunRow,
     mut open: Vec<Question>,
     wanted: Option<&str>,
+    now_ms: u64,
 ) -> Result<Vec<Question>, Error> {
     if let Some(wanted) = wanted {
         let listed: Vec<String> = open.iter().map(|it| it.effect.to_string()).collect();
@@ -24,14 +25,14 @@ pub(crate) fn meant(
     if open.is_empty() {
         return Err(Error::AsksNothing { run: row.id.to_string() });
     }
-    in_time(row, open)
+    in_time(row, open, now_ms)
 }
 
 /// Returns the questions that can still be answered, unless all of them are too old.
-fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
+fn in_time(row: &RunRow, open: Vec<Question>, now_ms: u64) -> Result<Vec<Question>, Error> {
     let (mut fresh, mut too_late) = (Vec::new(), None);
     for question in open {
-        match overdue(row, &question) {
+        match overdue(row, &question, now_ms) {
             None => fresh.push(question),
             Some(ms) => {
                 let (run, question) = (row.id.to_string(), question.effect.to_string());

@@ -139,6 +139,23 @@ impl Drive {
         Ok(self)
     }
 
+    /// Refuses the options of a run that this command drives: a worker has others.
+    pub(crate) fn not_for_workers(&self) -> Result<(), Error> {
+        let given = [
+            ("--dir", self.dir.is_some()),
+            ("--model", self.model.is_some()),
+            ("--base-url", self.base_url.is_some()),
+            ("--record", self.record.is_some()),
+            ("--replay", self.replay.is_some()),
+            ("--mcp", !self.mcp.is_empty()),
+            ("--commit", self.commit),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Error::NotForWorkers { option }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the settings of the folder, with those of the environment and the command line.
     pub(crate) fn config(&self) -> Result<Config, Error> {
         Ok(self.over(paths::settled(self.dir())?.config))

@@ -78,6 +78,20 @@ pub(crate) enum Error {
     /// Several runs cannot be driven by one command.
     #[error("a command can drive only one run")]
     NoQueue,
+    /// An option of a run that the command drives, for one that it leaves to others.
+    #[error("`{option}` applies only to a run that this command drives")]
+    NotForWorkers {
+        /// The option.
+        option: &'static str,
+    },
+    /// A child is driven with its parent, and is never queued.
+    #[error("run {run} is a child of run {parent} and cannot be queued by itself")]
+    QueuedChild {
+        /// The run.
+        run: String,
+        /// Its parent.
+        parent: String,
+    },
     /// A text that is not a time.
     #[error("`{text}` is not a valid duration")]
     Time {

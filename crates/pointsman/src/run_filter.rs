@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use clap::Args;
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    clock::now_ms,
     config::milliseconds,
     control::{BulkAction, BulkReport, ForkQueue},
     session::Session,
@@ -91,13 +90,13 @@ fn time(text: &str) -> Result<u64, &'static str> {
 impl FilterArgs {
     /// Returns whether nothing was said.
     pub(crate) fn is_empty(&self) -> bool {
-        self.filter() == Filter::default()
+        self.filter(0) == Filter::default()
     }
 
-    /// Returns it as a store takes it.
-    pub(crate) fn filter(&self) -> Filter {
+    /// Returns it as a store takes it whose clock shows this time.
+    pub(crate) fn filter(&self, now_ms: u64) -> Filter {
         let text = |text: &Option<String>| text.as_deref().map(Into::into);
-        let ago = |age: Option<u64>| age.map(|age| now_ms().saturating_sub(age));
+        let ago = |age: Option<u64>| age.map(|age| now_ms.saturating_sub(age));
         let (status, queue) = match self.status {
             Some(Status::Run(status)) => (Some(status), None),
             Some(Status::Queue(queue)) => (None, Some(queue)),
@@ -125,7 +124,7 @@ pub(crate) struct BulkArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// With a filter: print the number of matching runs, and do nothing.
-    #[arg(long, help_heading = "Filter")]
+    #[arg(long, requires = "FilterArgs", help_heading = "Filter")]
     dry_run: bool,
 }
 
@@ -137,53 +136,51 @@ impl BulkArgs {
         action: &BulkAction,
         json: bool,
     ) -> Result<ExitCode, Error> {
-        self.act_on(session, &self.filter.filter(), action, json)
-    }
-
-    /// Does something to one run.
-    pub(crate) fn act_on_one(
-        session: &Session,
-        run: &RunId,
-        action: &BulkAction,
-        json: bool,
-    ) -> Result<ExitCode, Error> {
-        let scope = RunScope::Prefix(run.as_str().into());
-        Self::default().act_on(session, &Filter { scope, ..Filter::default() }, action, json)
-    }
-
-    fn act_on(
-        &self,
-        session: &Session,
-        filter: &Filter,
-        action: &BulkAction,
-        json: bool,
-    ) -> Result<ExitCode, Error> {
-        let report = session.control();
-        let report = session.block_on(report.bulk(filter, action, self.dry_run));
-        let BulkReport { runs, forks, failed } = report.map_err(Error::Session)?;
-        if json {
-            let names = |runs: &[RunId]| json!(runs.iter().map(RunId::as_str).collect::<Vec<_>>());
-            let failed: Vec<_> = failed
-                .iter()
-                .map(|(run, why)| json!({ "run": run.as_str(), "why": why }))
-                .collect();
-            report::json(&json!({
-                "runs": names(&runs),
-                "forks": names(&forks),
-                "failed": failed,
-                "dry_run": self.dry_run,
-            }))?;
-        } else {
-            let count = format::counted(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run");
-            let word = word(action);
-            let would = if self.dry_run { "would be " } else { "" };
-            report::data(&format!("{count} {would}{word}\n"))?;
-            for (run, why) in &failed {
-                note(&format!("run {run}: {}", format::line(why, 300)));
+        let filter = self.filter.filter(session.store().now_ms());
+        // The forks are reported as they are made: what was done before a failure is known.
+        let mut forked = |run: &RunId, fork: &RunId| {
+            if !json {
+                note(&format!("forked {run} as {fork}"));
             }
-        }
-        Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        };
+        let control = session.control();
+        let report = control.bulk_watched(&filter, None, action, self.dry_run, &mut forked);
+        let report = session.block_on(report).map_err(Error::Session)?;
+        told(&report, action, self.dry_run, json)
     }
+}
+
+/// Reports what became of an action.
+pub(crate) fn told(
+    report: &BulkReport,
+    action: &BulkAction,
+    dry_run: bool,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    let BulkReport { runs, forks, skipped, failed } = report;
+    let counted =
+        |runs: &[RunId]| format::counted(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run");
+    if json {
+        let names = |runs: &[RunId]| json!(runs.iter().map(RunId::as_str).collect::<Vec<_>>());
+        let failed: Vec<_> =
+            failed.iter().map(|(run, why)| json!({ "run": run.as_str(), "why": why })).collect();
+        report::json(&json!({
+            "runs": names(runs),
+            "forks": names(forks),
+            "failed": failed,
+            "dry_run": dry_run,
+        }))?;
+    } else {
+        let would = if dry_run { "would be " } else { "" };
+        report::data(&format!("{} {would}{}\n", counted(runs), word(action)))?;
+        for (run, why) in failed {
+            note(&format!("run {run}: {}", format::line(why, 300)));
+        }
+    }
+    if !skipped.is_empty() {
+        note(&format!("{} skipped: each has a fork already", counted(skipped)));
+    }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 const fn word(action: &BulkAction) -> &'static str {
@@ -222,12 +219,12 @@ pub(crate) struct RequeueArgs {
 }
 
 impl RequeueArgs {
-    /// Returns them as an action takes them.
-    pub(crate) fn options(&self) -> ForkQueue {
+    /// Returns them as an action takes them, at a time of the store.
+    pub(crate) fn options(&self, now_ms: u64) -> ForkQueue {
         ForkQueue {
             key: self.to_key.as_deref().map(Into::into),
             priority: self.priority,
-            not_before_ms: self.delay.map_or(0, |delay| now_ms().saturating_add(delay)),
+            not_before_ms: self.delay.map_or(0, |delay| now_ms.saturating_add(delay)),
         }
     }
 }

@@ -159,7 +159,12 @@ pub(crate) fn made_ms(id: &RunId) -> Option<u64> {
 
 /// Returns a new run id: letters and digits that sort by time.
 pub fn new_run_id() -> RunId {
-    let mut bits = (u128::from(now_ms()) << 40) | u128::from(entropy() & 0xff_ffff_ffff);
+    run_id_at(now_ms())
+}
+
+/// Returns a new run id for a time in milliseconds since 1970.
+pub(crate) fn run_id_at(ms: u64) -> RunId {
+    let mut bits = (u128::from(ms) << 40) | u128::from(entropy() & 0xff_ffff_ffff);
     let mut text = [b'0'; LETTERS_OF_ID];
     for letter in text.iter_mut().rev() {
         let at = usize::try_from(bits % 32).unwrap_or(0);

@@ -9,14 +9,14 @@ use pointsman_kernel::{
     Late, StepResult,
     agents::Agents,
     body::Body,
+    chart::Charge,
     event::{Event, Pauser, Scope},
     id::{At, Seq},
 };
 
 use crate::{
-    clock::now_ms,
     driver::{fold, written},
-    entry,
+    engine, entry,
     mailbox::arrived,
     observe::Question,
     session::{ApprovalDecision, Delivery, SessionError, approval, end, overdue, program},
@@ -45,7 +45,7 @@ impl RunControl {
     /// is none, the event waits for a worker or until the run is resumed.
     pub async fn send(&self, id: &RunId, event: &Event<Body>) -> Result<Delivery, SessionError> {
         let RunRow { seq, created_ms, queue, .. } = self.store.run(id).await?;
-        let sent = At(now_ms().saturating_sub(created_ms));
+        let sent = At(self.store.now_ms().saturating_sub(created_ms));
         let message = self.store.send(id, &written(event)).await?;
         if queue.is_some_and(|place| place.status.is_some())
             && self.store.run(id).await?.owner.is_none()
@@ -108,7 +108,9 @@ impl RunControl {
         }
         let program = program(&self.agents, &*self.store, id).await?;
         let loaded = fold(&program, id, &self.store.lines(id, Seq(0)).await?)?;
-        Ok(loaded.questions().into_iter().filter(|it| overdue(&row, it).is_none()).collect())
+        let now_ms = self.store.now_ms();
+        let open = |question: &Question| overdue(&row, question, now_ms).is_none();
+        Ok(loaded.questions().into_iter().filter(open).collect())
     }
 
     /// Sends a person's decision over a question of a run.
@@ -141,6 +143,27 @@ impl RunControl {
         };
         end::pause(&end::idle(&self.agents, &self.store), lease, why).await?;
         Ok(Delivery::Taken)
+    }
+
+    /// Puts a run without an owner back into the queue, with additional budget. A run that has an owner
+    /// keeps it: [`SessionError::Held`].
+    pub async fn requeue(
+        &self,
+        id: &RunId,
+        grants: &[(Charge, u64)],
+        queue: &ForkQueue,
+    ) -> Result<(), SessionError> {
+        let row = self.store.run(id).await?;
+        if row.owner.is_some() {
+            return Err(SessionError::Held { run: id.clone() });
+        }
+        if !grants.is_empty() {
+            let lease = engine::claim(&*self.store, id).await?;
+            end::grant(&end::idle(&self.agents, &self.store), lease, grants).await?;
+        }
+        self.post(id, &Event::Resumed).await?;
+        let queued = self.store.enqueue(&[(id.clone(), queue.options(&row))]).await?;
+        if queued.is_empty() { Err(SessionError::Held { run: id.clone() }) } else { Ok(()) }
     }
 
     /// Resumes a paused run that a process or a worker drives.

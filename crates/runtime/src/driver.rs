@@ -199,7 +199,8 @@ impl Driver {
         queue: Option<QueueOptions>,
     ) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
-        let created_ms = now_ms();
+        let ahead_ms = context.store.clock_ahead_ms();
+        let created_ms = now_ms().saturating_sub_signed(ahead_ms);
         let new_run = NewRun {
             agent: program.agent().name.into(),
             chart: program.name().into(),
@@ -213,7 +214,7 @@ impl Driver {
         };
         let loaded = unread(&program);
         let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
-        let clock = Clock::new(created_ms, loaded.run.core().now, 0);
+        let clock = Clock::new(created_ms, loaded.run.core().now, ahead_ms);
         let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
         driver.apply(first, Some(new_run)).await?.map_err(DriveError::NotBegun)?;

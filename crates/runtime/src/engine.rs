@@ -37,7 +37,7 @@ use pointsman_kernel::{
 use crate::mcp::McpError;
 pub use crate::session::SessionError as EngineError;
 use crate::{
-    clock::{entropy, new_run_id, now_ms},
+    clock::{entropy, run_id_at},
     driver::{DriveError, Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
     inspect::Inspector,
@@ -47,7 +47,8 @@ use crate::{
     scheduler::{DriverContexts, SchedulerError},
     session::{StartOptions, messages_and_end, program},
     store::{
-        Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
+        Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, RunRow, Store,
+        StoreError,
     },
     timeline::Timeline,
     tool::{self, Tool, Toolbox},
@@ -191,7 +192,7 @@ impl Engine {
         let StartOptions { program, source, config, goal, words, permissions, seed } = start;
         let (agent, executor) = (program.agent(), &self.executor);
         let config = executor.configure(agent, &config, &permissions)?;
-        let id = new_run_id();
+        let id = run_id_at(self.store.now_ms());
         let begun = RunConfig {
             chart: program.name().into(),
             version: program.version(),
@@ -343,6 +344,13 @@ pub(crate) async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, Engin
     Err(EngineError::Held { run: run.clone() })
 }
 
+/// Returns the entry at which a run is forked by default: the last one of an open run, and the one before
+/// the end of an ended run. A run that ended with its first entry has none.
+pub(crate) fn fork_entry(row: &RunRow) -> Option<Seq> {
+    let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
+    (last > 0).then_some(Seq(last))
+}
+
 /// Makes a run that shares another's entries up to one of them.
 pub(crate) async fn fork(
     store: &dyn Store,
@@ -350,11 +358,11 @@ pub(crate) async fn fork(
     at: Option<Seq>,
 ) -> Result<RunId, EngineError> {
     let row = store.run(id).await?;
-    let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
-    if last == 0 && at.is_none() {
+    let last = fork_entry(&row);
+    let Some(at) = at.or(last) else {
         return Err(EngineError::NothingToFork { run: id.clone() });
-    }
-    let at = at.unwrap_or(Seq(last));
+    };
+    let last = last.map_or(0, |last| last.0);
     if at.0 == 0 || at.0 > row.seq.0 {
         let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
         return Err(EngineError::NoSuchEntry { run: id.clone(), has, asked: at });
@@ -365,8 +373,9 @@ pub(crate) async fn fork(
     // The clock continues from the entry, as if the run had begun that much earlier.
     let lines = store.page(id, Seq(at.0 - 1), 1).await?;
     let entry = lines.first().and_then(|line| Entry::read(line).ok());
-    let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
-    let child = new_run_id();
+    let now_ms = store.now_ms();
+    let begun = now_ms.saturating_sub(entry.map_or(0, |entry| entry.at.0));
+    let child = run_id_at(now_ms);
     store.fork(id, at, child.clone(), begun).await?;
     Ok(child)
 }

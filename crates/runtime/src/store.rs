@@ -29,6 +29,8 @@ use pointsman_kernel::{
     id::{Digest, EffectId, Seq},
 };
 
+use crate::clock::now_ms;
+
 pub use changes::{Change, Changes, Feed};
 pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
@@ -202,6 +204,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Ok(Vec::new())
     }
 
+    /// Returns how far this machine's clock is ahead of the store's, in milliseconds: runs are dated by the
+    /// store's clock. Without a clock of its own, the store uses this machine's.
+    fn clock_ahead_ms(&self) -> i64 {
+        0
+    }
+
     /// Waits until the leases that were dropped are given up: before the process ends.
     async fn settle(&self) {}
 
@@ -287,6 +295,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 }
 
 impl dyn Store {
+    /// Returns the time by the store's clock, in milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        now_ms().saturating_sub_signed(self.clock_ahead_ms())
+    }
+
     /// Returns every run, the newest first. A list that lacks a run is damage, too.
     pub async fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
         let mut damaged = self.check().await?;

@@ -171,7 +171,8 @@ impl Answer {
 
     /// Returns the questions that are meant.
     fn open(&self, session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
-        answers::meant(row, questions(session, row)?, self.question.as_deref())
+        let now_ms = session.store().now_ms();
+        answers::meant(row, questions(session, row)?, self.question.as_deref(), now_ms)
     }
 
     /// Says what `--always` can mean.
@@ -253,7 +254,8 @@ pub(crate) fn give_one(
 ) -> Result<String, Error> {
     let row = session.block_on(session.store().run(run)).map_err(Error::Store)?;
     let wanted = question.to_string();
-    let open = answers::meant(&row, questions(session, &row)?, Some(&wanted))?;
+    let open =
+        answers::meant(&row, questions(session, &row)?, Some(&wanted), session.store().now_ms())?;
     let Some(question) = open.first() else {
         return Err(Error::AsksNothing { run: run.to_string() });
     };

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use pointsman_kernel::{chart::Charge, id::Seq};
 use pointsman_runtime::{
-    control::BulkAction,
+    control::{BulkAction, BulkReport, ForkQueue},
     session::{Session, SessionError},
-    store::RunId,
+    store::{RunId, RunRow},
 };
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::{
     paths::Globals,
     report::{self, Error},
     run_argument::RunArgument,
-    run_filter::{BulkArgs, RequeueArgs},
+    run_filter::{self, BulkArgs, RequeueArgs},
 };
 
 /// Resume an interrupted, paused or waiting run.
@@ -36,15 +36,17 @@ Examples:
   pointsman resume last --grant model_calls=1
   pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini
   pointsman resume RUN --queue           a worker drives it
+  pointsman resume RUN --queue --grant tokens=50000
   pointsman resume --status quarantined --queue --dry-run")]
 pub(crate) struct Resume {
     /// The run: an id, a unique prefix of one, or `last` [default: the newest run of this folder
     /// that has not ended].
+    #[arg(conflicts_with = "FilterArgs")]
     run: Option<RunArgument>,
     /// Raise a used-up limit: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
     /// `interactions`, `actions`, `steps`, `outside_app` or `time` (in milliseconds). May be
     /// repeated.
-    #[arg(long, value_name = "KEY=N", value_parser = grant)]
+    #[arg(long, value_name = "KEY=N", value_parser = grant, conflicts_with = "FilterArgs")]
     grant: Vec<(Charge, u64)>,
     #[command(flatten)]
     again: RequeueArgs,
@@ -75,21 +77,24 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
 Without `--at`, a run that has ended is forked before its last entry. The new run keeps the folder
 and the model, unless `--dir` or `--model` says otherwise.
 
+With a filter, a run that already has a fork at the same entry is skipped, and a fork that was made
+but not queued is queued: after a failure, repeat the command.
+
 Examples:
   pointsman fork last --at 3
   pointsman fork RUN --at 3 --model anthropic:claude-sonnet-4-5
   pointsman fork RUN --no-run            only creates it, and prints its id
-  pointsman fork RUN --queue             a worker drives the fork
+  pointsman fork RUN --at 3 --queue      a worker drives the fork
   pointsman fork --status failed --newer-than 1d --queue")]
 pub(crate) struct Fork {
     /// The run: an id, a unique prefix of one, or `last`.
     #[arg(required_unless_present = "FilterArgs", conflicts_with = "FilterArgs")]
     run: Option<RunArgument>,
     /// The last entry that the fork shares.
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", conflicts_with = "FilterArgs")]
     at: Option<u64>,
     /// Only create the fork, and print its id.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "queue")]
     no_run: bool,
     #[command(flatten)]
     again: RequeueArgs,
@@ -102,49 +107,74 @@ pub(crate) struct Fork {
 impl Resume {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let action = || BulkAction::Resume(self.again.options());
+        let queue = || self.again.options(session.store().now_ms());
+        if self.again.queue {
+            self.drive.not_for_workers()?;
+        }
         if !self.bulk.filter.is_empty() {
             if !self.again.queue {
                 return Err(Error::NoQueue);
             }
-            return self.bulk.act(&session, &action(), self.drive.json);
-        }
-        if let Some(run) = self.run.as_ref().filter(|_| self.again.queue) {
-            let run = run.find(&session)?.id;
-            return BulkArgs::act_on_one(&session, &run, &action(), self.drive.json);
+            return self.bulk.act(&session, &BulkAction::Resume(queue()), self.drive.json);
         }
         let row = match &self.run {
             Some(run) => run.find(&session)?,
             None => conversations::open(&session, self.drive.dir())?,
         };
-        let drive = self.drive.resuming(&session, &row.id)?;
-        match go_on(&session, &drive, &row.id, &self.grant) {
+        let (json, resumed) = if self.again.queue {
+            (self.drive.json, requeue(&session, &row, &self.grant, queue(), self.drive.json))
+        } else {
+            let drive = self.drive.resuming(&session, &row.id)?;
+            (drive.json, go_on(&session, &drive, &row.id, &self.grant))
+        };
+        match resumed {
             // Its owner only needs to learn that the pause is lifted.
             Err(Error::Session(SessionError::Held { .. }))
                 if self.grant.is_empty() && is_paused(&session, &row.id)? =>
             {
                 let delivery = session.unpause(&row.id).map_err(Error::Session)?;
-                say(&row, delivery, "resumed", drive.json)
+                say(&row, delivery, "resumed", json)
             }
             done => done,
         }
     }
 }
 
+/// Puts a run back into the queue.
+fn requeue(
+    session: &Session,
+    row: &RunRow,
+    grants: &[(Charge, u64)],
+    queue: ForkQueue,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    let run = &row.id;
+    if let Some((parent, _)) = run.as_str().split_once('-') {
+        return Err(Error::QueuedChild { run: run.to_string(), parent: parent.into() });
+    }
+    if let Some(how) = &row.ended {
+        return Err(Error::HasEnded { run: run.to_string(), how: how.to_string() });
+    }
+    let requeued = session.control();
+    let requeued = session.block_on(requeued.requeue(run, grants, &queue));
+    requeued.map_err(Error::Session)?;
+    let report = BulkReport { runs: vec![run.clone()], ..BulkReport::default() };
+    run_filter::told(&report, &BulkAction::Resume(queue), false, json)
+}
+
 impl Fork {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let queue = self.again.queue.then(|| self.again.options());
+        let queue = self.again.queue.then(|| self.again.options(session.store().now_ms()));
+        if self.run.is_none() || self.no_run || queue.is_some() {
+            self.drive.not_for_workers()?;
+        }
         let Some(run) = &self.run else {
             return self.bulk.act(&session, &BulkAction::Fork { queue }, self.drive.json);
         };
         let row = run.find(&session)?;
-        if queue.is_some() {
-            let action = BulkAction::Fork { queue };
-            return BulkArgs::act_on_one(&session, &row.id, &action, self.drive.json);
-        }
         let fork = || session.fork(&row.id, self.at.map(Seq)).map_err(Error::Session);
-        if !self.no_run {
+        if !self.no_run && queue.is_none() {
             // First, so that no fork is left behind if the folder is missing.
             let drive = self.drive.resuming(&session, &row.id)?;
             let child = fork()?;
@@ -152,6 +182,9 @@ impl Fork {
             return go_on(&session, &drive, &child, &[]);
         }
         let child = fork()?;
+        if let Some(queue) = queue {
+            return enqueue(&session, &row, child, queue, self.drive.json);
+        }
         if self.drive.json {
             json_line(&json!({ "run": child.as_str(), "forked": row.id.as_str() }))?;
         } else {
@@ -160,6 +193,23 @@ impl Fork {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Queues a fork that was just made.
+fn enqueue(
+    session: &Session,
+    row: &RunRow,
+    child: RunId,
+    queue: ForkQueue,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    // First, so that the fork is known even if it cannot be queued.
+    note(&format!("forked {} as {child}", row.id));
+    let queued = [(child.clone(), queue.options(row))];
+    session.block_on(session.store().enqueue(&queued)).map_err(Error::Store)?;
+    let (runs, forks) = (vec![row.id.clone()], vec![child]);
+    let report = BulkReport { runs, forks, ..BulkReport::default() };
+    run_filter::told(&report, &BulkAction::Fork { queue: Some(queue) }, false, json)
 }
 
 fn is_paused(session: &Session, run: &RunId) -> Result<bool, Error> {

@@ -115,8 +115,9 @@ impl Runs {
         }
         let session = globals.session()?;
         let (store, page) = (session.store(), Page::first(self.limit));
-        let RunList { runs: shown, damaged, next } =
-            session.block_on(store.list(&self.filter.filter(), &page)).map_err(Error::Store)?;
+        let RunList { runs: shown, damaged, next } = session
+            .block_on(store.list(&self.filter.filter(store.now_ms()), &page))
+            .map_err(Error::Store)?;
         if !self.filter.is_empty() {
             return self.filtered(&session, &shown, next.is_some(), damaged);
         }
@@ -208,8 +209,8 @@ impl PruneRuns {
         if self.older_than.is_none() && keep.is_none() {
             return Err(Error::PruneWhich);
         }
-        let before_ms = self.older_than.map(|age| now_ms().saturating_sub(age));
         let session = globals.session_with(&config)?;
+        let before_ms = self.older_than.map(|age| session.store().now_ms().saturating_sub(age));
         let pruned = session
             .prune(PruneOptions { before_ms, keep, dry_run: self.dry_run })
             .map_err(Error::Session)?;

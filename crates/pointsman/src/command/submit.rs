@@ -9,7 +9,6 @@ use std::{
 
 use clap::Args;
 use pointsman_runtime::{
-    clock::now_ms,
     config::milliseconds,
     engine::Engine,
     session::Session,
@@ -113,12 +112,12 @@ fn time(text: &str) -> Result<u64, &'static str> {
 }
 
 impl QueueArgs {
-    /// Returns them as a store takes them.
-    pub(super) fn options(&self) -> QueueOptions {
+    /// Returns them as a store takes them whose clock shows this time.
+    pub(super) fn options(&self, now_ms: u64) -> QueueOptions {
         QueueOptions {
             key: self.key.as_deref().unwrap_or_default().into(),
             priority: self.priority,
-            not_before_ms: self.delay.map_or(0, |delay| now_ms().saturating_add(delay)),
+            not_before_ms: self.delay.map_or(0, |delay| now_ms.saturating_add(delay)),
             needs: self.needs.as_deref().map(Into::into),
         }
     }
@@ -150,7 +149,8 @@ impl Submit {
         let contexts = RunContexts::new(&session, Vec::new());
         let engine: Engine = session.block_on(contexts.engine(place))?;
         let request = self.request.as_deref().map(Into::into);
-        let run = engine.submit(prepared.options, request, self.queue.options());
+        let run =
+            engine.submit(prepared.options, request, self.queue.options(session.store().now_ms()));
         let run = session.block_on(run).map_err(Error::Session)?;
         if !self.wait {
             self.tell(&run)?;

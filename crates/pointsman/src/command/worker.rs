@@ -1,6 +1,6 @@
 //! `pointsman worker`: drive queued runs.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
 use pointsman_runtime::{
@@ -109,6 +109,13 @@ fn limits(typed: &[Limit]) -> ClaimLimits {
     limits
 }
 
+/// Returns the labels of a worker on a host, each once: a store counts the runs of each label.
+fn labels(typed: &[String], host: &str) -> Vec<Box<str>> {
+    let host = format!("host:{host}");
+    let all: BTreeSet<&str> = typed.iter().map(String::as_str).chain([host.as_str()]).collect();
+    all.into_iter().map(Into::into).collect()
+}
+
 impl WorkerCommand {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
@@ -123,8 +130,7 @@ impl WorkerCommand {
         let mut interrupts = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut terminations = signal(SignalKind::terminate()).map_err(failed)?;
         let host = pointsman_runtime::host_name();
-        let labels = self.label.iter().map(|label| label.as_str().into());
-        let labels: Vec<Box<str>> = labels.chain([format!("host:{host}").into()]).collect();
+        let labels = labels(&self.label, &host);
         let worker = Worker { labels, limits: limits(&self.limit) };
         let options = SchedulerOptions {
             jobs: self.jobs,
@@ -189,4 +195,16 @@ async fn is_empty(
     }
     let work = session.store().has_work(worker).await.map_err(Error::Store)?;
     Ok(!work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_label_counts_once() {
+        let typed = ["gpu", "host:here", "gpu"].map(str::to_owned);
+        let once: [Box<str>; 2] = ["gpu".into(), "host:here".into()];
+        assert_eq!(labels(&typed, "here"), once);
+    }
 }

@@ -12,6 +12,8 @@ use crate::agents::AGENTS;
 
 const LINE: &str = "the lines before it are queued; correct it and submit the rest, or give each line a \
                     `request` and submit the whole file again";
+const NOT_FOR_WORKERS: &str = "leave it out: a worker uses the folder and the model that the journal names, \
+                               and the settings of that folder";
 const FOLDER: &str = "give an existing folder with `--dir`";
 const NO_PROFILE: &str = "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
                           `pointsman profile example` prints one to start from";
@@ -107,6 +109,10 @@ impl Error {
                 let offered: String = offered.collect();
                 format!("write {offered}`--always=tool` for every call, or leave `--always` out")
             }
+            Self::NotForWorkers { .. } => NOT_FOR_WORKERS.into(),
+            Self::QueuedChild { run, parent } => format!(
+                "`pointsman resume {parent} --queue` queues its parent, which resumes it; `pointsman fork {run} --queue` continues it in a run of its own"
+            ),
             Self::HasEnded { run, .. } => format!("`pointsman fork {run}` continues in a new run"),
             Self::NoFolder { .. } => "use `--dir` to name another folder".into(),
             Self::Elsewhere { run, .. } => {

@@ -71,7 +71,7 @@ impl Server {
         let timeline =
             Timeline::open(self.agents(), Arc::clone(self.store()), &row.id, row.seq).await?;
         let open = timeline.loaded().map(Loaded::questions).unwrap_or_default();
-        let open = answers::meant(&row, open, answer.question.as_deref())?;
+        let open = answers::meant(&row, open, answer.question.as_deref(), self.store().now_ms())?;
         // All of them are looked at before the first is answered.
         let always = answer.always.as_deref();
         let rules = open.iter().map(|question| answers::remembered(question, always));

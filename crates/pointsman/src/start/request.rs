@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use pointsman_kernel::id::Digest;
 use pointsman_runtime::{
-    clock::now_ms,
     config::milliseconds,
     store::{QueueOptions, RunId},
 };
@@ -78,13 +77,16 @@ impl RunRequest {
             base_url: self.base_url.clone(),
             recorded: false,
         };
-        let queue = self.queue()?;
+        let (mut queue, delay) = (self.queue(), self.delay_ms()?);
         let (request, asked) = (self.request.as_deref().map(Into::into), place.clone());
         // Settings, charts and profiles are read from the disk.
         let prepared = spawn_blocking(move || self.prepare(&asked, files)).await;
         let prepared =
             prepared.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))?;
         let engine = contexts.engine(place).await?;
+        if delay > 0 {
+            queue.not_before_ms = engine.store().now_ms().saturating_add(delay);
+        }
         let digest = prepared.options.program.digest();
         let run = engine.submit(prepared.options, request, queue).await.map_err(Error::Session)?;
         Ok((run, digest))
@@ -100,17 +102,19 @@ impl RunRequest {
         start.prepare(&agent, source, self.goal.as_deref(), None, &mut config, mode)
     }
 
-    fn queue(&self) -> Result<QueueOptions, Error> {
-        let delay = match self.delay.as_deref() {
-            Some(text) => milliseconds(text).ok_or_else(|| Error::Time { text: text.into() })?,
-            None => 0,
-        };
-        Ok(QueueOptions {
+    /// Returns how long the run waits at least.
+    fn delay_ms(&self) -> Result<u64, Error> {
+        let Some(text) = self.delay.as_deref() else { return Ok(0) };
+        milliseconds(text).ok_or_else(|| Error::Time { text: text.into() })
+    }
+
+    fn queue(&self) -> QueueOptions {
+        QueueOptions {
             key: self.key.as_deref().unwrap_or_default().into(),
             priority: self.priority,
-            not_before_ms: if delay == 0 { 0 } else { now_ms().saturating_add(delay) },
+            not_before_ms: 0,
             needs: self.needs.as_deref().map(Into::into),
-        })
+        }
     }
 }
 

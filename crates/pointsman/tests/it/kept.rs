@@ -170,7 +170,7 @@ fn a_grant_names_something_that_is_counted() {
 }
 
 /// Waits until something is so, for minutes if it must be.
-fn waited(mut is: impl FnMut() -> bool) -> bool {
+pub(crate) fn waited(mut is: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < Duration::from_mins(5) {
         if is() {

@@ -30,6 +30,7 @@ mod precheck;
 mod profiles;
 mod queue;
 mod ratchets;
+mod requeue;
 mod run;
 mod schema;
 mod serve;
@@ -45,6 +46,7 @@ mod tmux;
 mod tokens;
 mod tool;
 mod words;
+mod worker;
 
 use std::{
     path::Path,

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{home::Home, serve::Server};
+use crate::{home::Home, serve::Server, worker};
 
 /// Makes a database for one test, and returns its address.
 fn database(name: &str) -> String {
@@ -231,6 +231,124 @@ fn a_server_queues_runs_and_a_worker_drives_them() {
     let stream = server.get(&format!("/api/v1/runs/{run}/events")).text();
     assert!(stream.contains(r#""kind":"ended""#), "{stream}");
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn sigterm_drains_a_worker_of_a_database() {
+    let (home, url) = fleet("drains");
+    worker::drained(&home, &[("POINTSMAN_STORE", url.as_str())]);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn submit_waits_for_a_worker_of_a_database() {
+    let (home, url) = fleet("awaited");
+    worker::awaited(&home, &[("POINTSMAN_STORE", url.as_str())]);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn settings_name_the_database_of_every_command() {
+    let (home, url) = fleet("settled");
+    worker::settled(&home, &format!("store = {url:?}"));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn exported_runs_move_between_files_and_databases() {
+    let (home, url) = fleet("moves");
+    let said = |arguments: &[&str]| {
+        let (code, out, err) = home.pointsman(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    said(&["run", "research", "Who sets the points?", "--dir", "docs"]);
+    // The second run waits for an answer.
+    assert_eq!(home.pointsman(&["run", "note.toml", "Hello"]).0, 3);
+    for _ in 0..2 {
+        let first = said(&["export", "last"]);
+        home.write("run.jsonl", &first);
+        let moved = said(&["import", "run.jsonl", "--store", &url]);
+        let moved = moved.trim();
+        let second = said(&["export", moved, "--store", &url]);
+        assert_eq!(second, first);
+        home.write("back.jsonl", &second);
+        let back = said(&["import", "back.jsonl", "--journal", "other.db"]);
+        assert_eq!(back.trim(), moved);
+        assert_eq!(said(&["export", moved, "--journal", "other.db"]), first);
+        said(&["replay", moved, "--store", &url]);
+        said(&["replay", moved, "--journal", "other.db"]);
+        said(&["runs", "remove", moved]);
+    }
+    // It continues where it is.
+    let waiting = &rows(&home, &url, &["--status", "open"])[0]["run"];
+    let waiting = waiting.as_str().expect("it has an id");
+    said(&["approve", waiting, "--store", &url]);
+    said(&["resume", waiting, "--store", &url]);
+    assert!(rows(&home, &url, &[]).iter().all(|row| row["disposition"] == "succeeded"));
+}
+
+/// Returns the only value that a query returns.
+fn value(url: &str, sql: &str) -> i64 {
+    let told = Command::new("psql").args([url, "-qAtc", sql]).output().expect("psql starts");
+    let told = String::from_utf8(told.stdout).expect("it is text");
+    told.trim().parse().unwrap_or_else(|_| panic!("`{sql}` returns {told:?}"))
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn clock_of_the_submitter_does_not_count() {
+    let (home, url) = fleet("clocks");
+    // An hour and a half ahead.
+    let ahead = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_CLOCK_AHEAD", "5400")];
+    let said = |arguments: &[&str]| {
+        let shown = home.with(&ahead, arguments);
+        assert_eq!(shown.code, Some(0), "{arguments:?}: {}", shown.err);
+        shown.out
+    };
+    said(&["submit", "note.toml", "One"]);
+    said(&["submit", "note.toml", "Two", "--delay", "3h"]);
+    let line = r#"{"agent":"note.toml","goal":"Three","delay":"3h"}"#;
+    home.write("runs.jsonl", &format!("{line}\n"));
+    said(&["submit", "--file", "runs.jsonl"]);
+    let off = |column: &str| {
+        let sql = format!("SELECT max(abs({column} - pointsman.now_ms())) FROM pointsman.run");
+        value(&url, &sql)
+    };
+    let hour = 3_600_000;
+    assert!(off("created_ms") < hour && off("rank") < hour && off("made_ms") < hour);
+    let latest = "SELECT max(wake_at) - pointsman.now_ms() FROM pointsman.run";
+    assert!(value(&url, latest) < 3 * hour + hour / 2);
+    // Filters, waiting and answers go by the server's clock, too.
+    assert_eq!(said(&["runs", "--json", "--newer-than", "1h"]).lines().count(), 3);
+    said(&["worker", "--once"]);
+    said(&["approve", "--text", "one"]);
+    assert_eq!(said(&["runs", "--json", "--text", "one", "--idle", "1h"]), "");
+    let (code, _, err) = home.pointsman(&["worker", "--once", "--store", &url]);
+    assert_eq!(code, 0, "{err}");
+    let rows = rows(&home, &url, &["--text", "one"]);
+    assert_eq!(rows[0]["disposition"], "succeeded", "{rows:?}");
+    // A fork's clock continues from its entry.
+    said(&["fork", "--text", "one", "--queue"]);
+    assert!(off("created_ms") < hour && off("made_ms") < hour);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn repeated_label_counts_no_run_twice() {
+    let (home, url) = fleet("labels");
+    let line = r#"{"agent":"research","goal":"Who sets the points?","dir":"docs","key":"k","needs":"notes"}"#;
+    home.write("runs.jsonl", &format!("{line}\n").repeat(2));
+    let submit = ["submit", "--file", "runs.jsonl", "--store", &url];
+    assert_eq!(home.pointsman(&submit).0, 0);
+    let twice = ["--label", "notes", "--label", "notes", "--jobs", "4"];
+    let (code, _, err) =
+        home.pointsman(&[&["worker", "--once", "--store", &url], &twice[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    let rows = rows(&home, &url, &[]);
+    assert!(rows.iter().all(|row| row["disposition"] == "succeeded"), "{rows:?}");
+    assert_eq!(value(&url, "SELECT turns FROM pointsman.key WHERE key = 'k'"), 2);
 }
 
 #[test]

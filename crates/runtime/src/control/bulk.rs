@@ -1,10 +1,8 @@
 //! One action for all runs that a filter names.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    future::Future,
-    sync::Arc,
-};
+mod fork;
+
+use std::{collections::BTreeSet, future::Future, sync::Arc};
 
 use pointsman_kernel::event::Event;
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -12,7 +10,6 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use super::RunControl;
 use crate::{
     driver::written,
-    engine::fork,
     session::{ApprovalDecision, Delivery, SessionError},
     store::{Filter, Page, QueueOptions, QueueStatus, RunId, RunRow},
 };
@@ -36,7 +33,9 @@ pub enum BulkAction {
     },
     /// Put the runs without an owner back into the queue, paused and quarantined ones included.
     Resume(ForkQueue),
-    /// Fork each run: an open run at its last entry, an ended run before its end.
+    /// Fork each run: an open run at its last entry, an ended run before its end. A run that already
+    /// has a fork there is skipped, so the action can be repeated after a failure: a fork that was made
+    /// but not queued is queued.
     Fork {
         /// The queue that the forks enter; without one, they wait to be resumed.
         queue: Option<ForkQueue>,
@@ -75,6 +74,8 @@ pub struct BulkReport {
     pub runs: Vec<RunId>,
     /// The forks that were made, in the order of `runs`.
     pub forks: Vec<RunId>,
+    /// The runs that are not forked again: each has a fork at the same entry.
+    pub skipped: Vec<RunId>,
     /// The runs that could not be acted on, each with the reason.
     pub failed: Vec<(RunId, String)>,
 }
@@ -100,8 +101,25 @@ impl RunControl {
         action: &BulkAction,
         dry_run: bool,
     ) -> Result<BulkReport, SessionError> {
+        self.bulk_watched(filter, among, action, dry_run, &mut |_, _| {}).await
+    }
+
+    /// The same, and tells of each fork (the run, then its fork) as soon as it is made and queued.
+    pub async fn bulk_watched(
+        &self,
+        filter: &Filter,
+        among: Option<&BTreeSet<RunId>>,
+        action: &BulkAction,
+        dry_run: bool,
+        forked: &mut (dyn FnMut(&RunId, &RunId) + Send),
+    ) -> Result<BulkReport, SessionError> {
         let is_meant = |run: &RunId| among.is_none_or(|runs| runs.contains(run));
         let mut report = BulkReport::default();
+        if let BulkAction::Fork { queue } = action {
+            let rows = self.rows_to_fork(filter, among, &mut report).await?;
+            self.fork_all(filter, rows, queue.as_ref(), dry_run, forked, &mut report).await?;
+            return Ok(report);
+        }
         let mut page = Page::first(ROWS);
         loop {
             let listed = self.store.list(filter, &page).await?;
@@ -128,7 +146,7 @@ impl RunControl {
         report: &mut BulkReport,
     ) -> Result<(), SessionError> {
         match action {
-            BulkAction::Cancel | BulkAction::Resume(_) | BulkAction::Fork { .. } if dry_run => {
+            BulkAction::Cancel | BulkAction::Resume(_) if dry_run => {
                 report.runs.extend(rows.into_iter().map(|row| row.id));
             }
             BulkAction::Cancel => {
@@ -167,31 +185,8 @@ impl RunControl {
                 let sent = self.each(rows, report, resume).await;
                 report.runs.extend(self.store.enqueue(&sent).await?);
             }
-            BulkAction::Fork { queue } => self.fork_all(rows, queue.as_ref(), report).await?,
-        }
-        Ok(())
-    }
-
-    async fn fork_all(
-        &self,
-        rows: Vec<RunRow>,
-        queue: Option<&ForkQueue>,
-        report: &mut BulkReport,
-    ) -> Result<(), SessionError> {
-        let options: BTreeMap<RunId, QueueOptions> = queue.map_or_else(BTreeMap::new, |queue| {
-            rows.iter().map(|row| (row.id.clone(), queue.options(row))).collect()
-        });
-        let forks = |control: Self, row: RunRow| async move {
-            fork(&*control.store, &row.id, None).await.map(Some)
-        };
-        let mut queued = Vec::new();
-        for (run, child) in self.each(rows, report, forks).await {
-            queued.extend(options.get(&run).map(|options| (child.clone(), options.clone())));
-            report.runs.push(run);
-            report.forks.push(child);
-        }
-        if !queued.is_empty() {
-            self.store.enqueue(&queued).await?;
+            // Forks look at all runs first.
+            BulkAction::Fork { .. } => {}
         }
         Ok(())
     }

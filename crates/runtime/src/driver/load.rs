@@ -221,6 +221,19 @@ impl Driver {
         lease: Lease,
         grants: &[(Charge, u64)],
     ) -> Result<Self, DriveError> {
+        let mut driver = Self::open_to_grant(context, program, lease, grants).await?;
+        driver.recover().await?;
+        Ok(driver)
+    }
+
+    /// Opens a run without an owner, only to grant it additional budget. Work in progress is left to
+    /// the process that resumes the run.
+    pub(crate) async fn open_to_grant(
+        context: DriverContext,
+        program: Arc<Program>,
+        lease: Lease,
+        grants: &[(Charge, u64)],
+    ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(context, program, lease).await?;
         for (charge, amount) in grants {
             let event = Event::Granted { charge: *charge, amount: *amount };
@@ -228,7 +241,6 @@ impl Driver {
             let run = || driver.id.clone();
             granted.map_err(|source| DriveError::NotGranted { run: run(), source })?;
         }
-        driver.recover().await?;
         Ok(driver)
     }
 

@@ -17,7 +17,6 @@ use thiserror::Error;
 
 use super::{LocalExecutor, rules::RulesError};
 use crate::{
-    clock::now_ms,
     driver::{DriveError, Driver, DriverContext, PreparedRun},
     effect::{Completion, Permit, ProgressSink},
     store::{NoRunId, RunId, StoreError},
@@ -144,7 +143,8 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 /// Returns the parent's permissions, from its first entry; a child can ask no one.
 async fn permissions(executor: &LocalExecutor, parent: &RunId) -> Result<Permissions, ChildError> {
     let permissions = executor.0.rules.of(&*executor.0.store, parent).await?;
-    let passed = now_ms().saturating_sub(executor.0.store.run(parent).await?.created_ms);
+    let store = &executor.0.store;
+    let passed = store.now_ms().saturating_sub(store.run(parent).await?.created_ms);
     let rules = later(&permissions.rules, passed);
     Ok(Permissions { attended: false, rules, ..Permissions::clone(&permissions) })
 }

@@ -6,7 +6,6 @@ use pointsman_kernel::{agent::Answer, erased::AnyRun, event::Event, id::EffectId
 
 use super::{Session, SessionError};
 use crate::{
-    clock::now_ms,
     mailbox::counting,
     observe::Question,
     store::{MailboxMessage, RunId, RunRow},
@@ -29,9 +28,10 @@ pub const fn due(row: &RunRow, question: &Question) -> u64 {
     row.created_ms.saturating_add(question.expires.0)
 }
 
-/// Returns for how many milliseconds it has been too late to answer a question of a run.
-pub fn overdue(row: &RunRow, question: &Question) -> Option<u64> {
-    now_ms().checked_sub(due(row, question))
+/// Returns for how many milliseconds it has been too late to answer a question of a run, at a time of
+/// the store's clock.
+pub const fn overdue(row: &RunRow, question: &Question, now_ms: u64) -> Option<u64> {
+    now_ms.checked_sub(due(row, question))
 }
 
 impl Session {

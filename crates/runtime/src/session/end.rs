@@ -1,10 +1,11 @@
-//! Ending or pausing runs without an owner: a cancelled run, and the children of an ended one.
+//! Ending, pausing or granting runs without an owner: a cancelled run, and the children of an ended one.
 //! Work in progress is not repeated.
 
 use std::sync::Arc;
 
 use pointsman_kernel::{
     agents::Agents,
+    chart::Charge,
     event::{Event, Scope},
 };
 
@@ -12,7 +13,7 @@ use super::{SessionError, program};
 use crate::{
     driver::{Driver, DriverContext},
     effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    store::{Lease, RunId, Store},
+    store::{Lease, Release, RunId, Store},
 };
 
 /// Ends a run.
@@ -30,6 +31,17 @@ pub(crate) async fn pause(
     let program = Arc::new(program(&context.agents, &*context.store, lease.run()).await?);
     Driver::open_to_pause(context.clone(), program, lease, why).await?;
     Ok(())
+}
+
+/// Raises limits of a run.
+pub(crate) async fn grant(
+    context: &DriverContext,
+    lease: Lease,
+    grants: &[(Charge, u64)],
+) -> Result<(), SessionError> {
+    let program = Arc::new(program(&context.agents, &*context.store, lease.run()).await?);
+    let driver = Driver::open_to_grant(context.clone(), program, lease, grants).await?;
+    Ok(driver.release(Release::Ready).await?)
 }
 
 /// Ends the turn of a run without an owner, so that it awaits a message.

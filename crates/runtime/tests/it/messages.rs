@@ -12,6 +12,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
+    clock::now_ms,
     driver::RunStatus,
     observe::{Notice, Question},
     session::{
@@ -73,7 +74,7 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
         let desk = TestSession::new("session-too-late");
         let Some((run, question)) = asked_shortly(&desk) else { return false };
         let row = desk.session.block_on(desk.session.store().run(&run)).expect("the run exists");
-        while overdue(&row, &question).is_none() {
+        while overdue(&row, &question, now_ms()).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
         let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
@@ -132,11 +133,11 @@ fn answer_sent_in_time_counts_even_if_taken_late() {
         let row = desk.session.block_on(desk.session.store().run(&run)).expect("the run exists");
         let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
         let delivery = desk.session.decide(&run, &question, &yes);
-        if overdue(&row, &question).is_some() {
+        if overdue(&row, &question, now_ms()).is_some() {
             return false;
         }
         assert_eq!(delivery.unwrap_or_else(|error| panic!("{error}")), Delivery::Waiting);
-        while overdue(&row, &question).is_none() {
+        while overdue(&row, &question, now_ms()).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
         desk.resume(&run, &mut Unattended);

@@ -104,6 +104,10 @@ impl Store for Planted {
         }
     }
 
+    fn clock_ahead_ms(&self) -> i64 {
+        self.inner.clock_ahead_ms()
+    }
+
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
         match self.inner.claim(run).await? {
             Some(lease) => Ok(Some(self.grant(lease))),

@@ -62,7 +62,8 @@ fn runs_are_listed_by_what_they_wait_for_and_for_how_long() {
     let (code, _, told) = home.pointsman(&["import", &talk.display().to_string()]);
     assert_eq!(code, 0, "{told}");
     for more in [&["--delay", "30d"][..], &[]] {
-        let (code, _, told) = home.pointsman(&[&["submit", "note.toml", "Hello"][..], more].concat());
+        let (code, _, told) =
+            home.pointsman(&[&["submit", "note.toml", "Hello"][..], more].concat());
         assert_eq!(code, 0, "{told}");
     }
     let server = Server::start(&home, &["--jobs", "0"]);
