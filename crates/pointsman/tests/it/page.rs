@@ -3,7 +3,11 @@
 mod acting;
 mod facts;
 mod hostile;
+mod keyboard;
 mod large;
+mod list;
+mod live;
+mod moments;
 mod results;
 mod rig;
 mod secrets;

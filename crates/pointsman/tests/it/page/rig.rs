@@ -148,6 +148,37 @@ impl Rig {
         self.script_with(body, json!(token.trim()));
     }
 
+    /// Types into a field, as a person who replaces what is in it.
+    pub(super) fn enter(&self, selector: &str, text: &str) {
+        self.wait(&format!("document.querySelector({})", json!(selector)));
+        let body = "const it = document.querySelector(arguments[0][0]); it.focus(); \
+                    it.value = arguments[0][1]; \
+                    for (const name of ['input', 'change']) \
+                    it.dispatchEvent(new Event(name, { bubbles: true }))";
+        self.script_with(body, json!([selector, text]));
+    }
+
+    /// Presses a key where the focus is, as a keyboard does, and returns whether the page used it.
+    pub(super) fn key_at_focus(&self, key: &str) -> bool {
+        let body = "return !document.activeElement.dispatchEvent(new KeyboardEvent('keydown', \
+                    { key: arguments[0], bubbles: true, cancelable: true }))";
+        self.script_with(body, json!(key)) == json!(true)
+    }
+
+    /// Asks axe-core for serious issues of the page as it is.
+    pub(super) fn check_access(&self, what: &str) {
+        let npm = std::env::var_os("POINTSMAN_NPM").expect("the tier names the folder of packages");
+        let axe = fs::read_to_string(Path::new(&npm).join("node_modules/axe-core/axe.min.js"));
+        self.script(&axe.expect("axe-core is installed"));
+        self.script("window.found = null; axe.run().then((it) => { window.found = it; })");
+        self.wait("window.found");
+        let serious = self.script(
+            "return window.found.violations.filter((it) => ['serious', 'critical'].includes(it.impact))\
+             .map((it) => `${it.id}: ${it.nodes.map((n) => n.html.slice(0, 160)).join(' ; ')}`)",
+        );
+        assert_eq!(serious, json!([]), "{what}");
+    }
+
     /// Returns a picture of the page.
     pub(super) fn screenshot(&self) -> Vec<u8> {
         self.runtime.block_on(self.browser().screenshot()).expect("a picture")

@@ -1,7 +1,5 @@
 //! Each view on runs of the five agents: what it shows, how it is stepped through, how it is found.
 
-use std::{fs, path::Path};
-
 use serde_json::{Value, json};
 
 use super::rig::Rig;
@@ -10,29 +8,48 @@ use crate::{home::Home, serve::page::asking};
 const KEPT: [&str; 6] =
     ["chat-05", "code-01", "explore-01", "form-01", "research-05", "builtin-draft_and_review-01"];
 
-/// Asks axe-core for serious issues of the page as it is.
-fn check_access(rig: &Rig, what: &str) {
-    let npm = std::env::var_os("POINTSMAN_NPM").expect("the tier names the folder of packages");
-    let axe = fs::read_to_string(Path::new(&npm).join("node_modules/axe-core/axe.min.js"));
-    rig.script(&axe.expect("axe-core is installed"));
-    rig.script("window.found = null; axe.run().then((it) => { window.found = it; })");
-    rig.wait("window.found");
-    let serious = rig.script(
-        "return window.found.violations.filter((it) => ['serious', 'critical'].includes(it.impact))\
-         .map((it) => `${it.id}: ${it.nodes.map((n) => n.html.slice(0, 160)).join(' ; ')}`)",
+const PANES: [&str; 7] = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
+
+/// Checks what is on the screen: nothing is wider than it, few elements, no serious issue of access.
+fn check(rig: &Rig, what: &str) {
+    let wide = rig.script(
+        "return ['html', '.list-page', '.run-head', '.run-bar', '.tiles'].filter((name) => { \
+         const it = document.querySelector(name); return it && it.scrollWidth > it.clientWidth; })",
     );
-    assert_eq!(serious, json!([]), "{what}");
+    assert_eq!(wide, json!([]), "{what}: too wide");
+    assert!(rig.elements() <= 2_000, "{what} has {} elements", rig.elements());
+    rig.check_access(what);
+    rig.picture(what);
 }
 
-/// Draws a view in both themes and at both widths, and checks each.
-fn look(rig: &Rig, name: &str, ready: &str) {
+/// Draws a view and its panes in both themes, and checks each.
+fn look(rig: &Rig, name: &str, ready: &str, panes: &[&str]) {
     for theme in ["light", "dark"] {
         rig.script(&format!(
             "localStorage.setItem('pointsman.theme', '{theme}'); location.reload()"
         ));
         rig.wait(&format!("document.documentElement.className === '{theme}' && {ready}"));
-        check_access(rig, &format!("{name}, {theme}"));
-        rig.picture(&format!("{name}-{theme}"));
+        check(rig, &format!("{name}-{theme}"));
+        for pane in panes {
+            rig.press(&format!("#tab-{pane}"));
+            rig.wait(&format!(
+                "document.querySelector('#pane-{pane} *') && !document.querySelector('#pane-{pane} .waiting')"
+            ));
+            check(rig, &format!("{name}-{pane}-{theme}"));
+        }
+    }
+}
+
+/// Looks at every view of every agent.
+fn look_at_all(rig: &Rig, begin: &str) {
+    rig.open("/");
+    look(rig, &format!("{begin}runs"), "document.querySelectorAll('.row').length === 7", &[]);
+    rig.open("/stats");
+    look(rig, &format!("{begin}stats"), "document.querySelector('.chart .count')", &[]);
+    let ready = "document.querySelector('.state.now') && document.querySelector('.item')";
+    for (run, agent) in rig.runs() {
+        rig.open(&format!("/runs/{run}"));
+        look(rig, &format!("{begin}{agent}"), ready, &PANES);
     }
 }
 
@@ -42,25 +59,7 @@ fn every_view_of_every_agent_opens_by_its_address_and_is_accessible() {
     let home = Home::new("page-views");
     asking(&home, "Write down that the points are set");
     let rig = Rig::new(home, &KEPT);
-    rig.open("/");
-    look(&rig, "runs", "document.querySelectorAll('.row').length === 7");
-    for (run, agent) in rig.runs() {
-        rig.open(&format!("/runs/{run}"));
-        look(
-            &rig,
-            &agent,
-            "document.querySelector('.state.now') && document.querySelector('.item')",
-        );
-        for pane in ["why", "budgets", "data", "prompt", "what-if", "result"] {
-            rig.press(&format!("#tab-{pane}"));
-            rig.wait(&format!("document.querySelector('#pane-{pane}').childElementCount > 0"));
-            check_access(&rig, &format!("{agent}: {pane}"));
-            rig.picture(&format!("{agent}-{pane}"));
-        }
-        assert!(rig.elements() <= 2_000, "{agent} has {} elements", rig.elements());
-    }
-    rig.open("/stats");
-    look(&rig, "stats", "document.querySelector('.chart .count')");
+    look_at_all(&rig, "");
     assert_eq!(
         rig.script(
             "return performance.getEntriesByType('resource')\
@@ -76,32 +75,7 @@ fn every_view_fits_the_width_of_a_phone() {
     let home = Home::new("page-phone");
     asking(&home, "Write down that the points are set");
     let rig = Rig::sized(home, &KEPT, (390, 844));
-    let fits = |what: &str| {
-        let wide =
-            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
-        let wide = rig.script(wide);
-        assert!(wide[0].as_u64() <= wide[1].as_u64(), "{what}: {wide}");
-        rig.picture(&format!("phone-{what}"));
-    };
-    rig.open("/");
-    rig.wait("document.querySelectorAll('.row').length > 3");
-    check_access(&rig, "runs on a phone");
-    fits("runs");
-    rig.open("/stats");
-    rig.wait("document.querySelector('.chart .count')");
-    check_access(&rig, "statistics on a phone");
-    fits("stats");
-    for (run, agent) in rig.runs() {
-        rig.open(&format!("/runs/{run}"));
-        rig.ready();
-        fits(&agent);
-        for pane in ["chart", "why", "budgets", "data", "prompt", "what-if", "result"] {
-            rig.press(&format!("#tab-{pane}"));
-            rig.wait(&format!("document.querySelector('#pane-{pane}').childElementCount > 0"));
-            fits(&format!("{agent}-{pane}"));
-        }
-        check_access(&rig, &format!("{agent} on a phone"));
-    }
+    look_at_all(&rig, "phone-");
 }
 
 #[test]
