@@ -225,8 +225,8 @@ impl History {
                     && it.epoch < effect.epoch
             };
             let last = self.effects.iter().filter(same).max_by_key(|it| it.epoch)?;
-            let lost = |(worker, at): &&(u32, u64)| *worker == last.worker && *at >= last.at;
-            let (_, from) = *self.losses.iter().find(lost)?;
+            let owner_lost = |(worker, at): &&(u32, u64)| *worker == last.worker && *at >= last.at;
+            let (_, from) = *self.losses.iter().find(owner_lost)?;
             // The next owner may be lost before it does anything.
             let next = (effect.run.clone(), last.epoch + 1)..=(effect.run.clone(), effect.epoch);
             let to = self.claims.range(next).next()?.1.saturating_sub(self.boot);

@@ -67,14 +67,14 @@ pub(super) fn lost_ms(beats: &[u64], from: u64, to: u64) -> u64 {
     let beat = u64::try_from(BEAT.as_millis()).unwrap_or(u64::MAX);
     // Before the first beat, and after the last, nothing is known to be well.
     let moments = [0].into_iter().chain(beats.iter().copied()).chain([u64::MAX]);
-    let mut last = 0;
+    let mut before = 0;
     let mut lost = 0;
     for next in moments {
-        if next > from && last < to {
-            let part = next.min(to).saturating_sub(last.max(from));
-            lost += part.min(next.saturating_sub(last).saturating_sub(beat));
+        if next > from && before < to {
+            let part = next.min(to).saturating_sub(before.max(from));
+            lost += part.min(next.saturating_sub(before).saturating_sub(beat));
         }
-        last = next;
+        before = next;
     }
     lost
 }

@@ -124,8 +124,8 @@ impl Scene {
         let place = Place { home, lists, redis: hints.clone(), fault };
         let workers = Workers::start(&ways, &place)?;
         let counts = Arc::<Counts>::default();
-        let store: Arc<dyn Store> = Arc::new(open(&direct, Some(&hints)).await);
-        let talks = tokio::spawn(People::new(store, storm.rounds, Arc::clone(&counts)).talk());
+        let runs: Arc<dyn Store> = Arc::new(open(&direct, Some(&hints)).await);
+        let talks = tokio::spawn(People::new(runs, storm.rounds, Arc::clone(&counts)).talk());
         // The last part comes while the storm still lasts.
         let every = Duration::from_secs(storm.seconds) / u32::try_from(storm.parts + 1)?;
         let submit = |url: &String, ahead| {

@@ -189,8 +189,8 @@ impl Database {
                 pauses.next().await;
             }
         };
-        let tried = timeout(self.deadline, tries).await;
-        tried.unwrap_or_else(|_| {
+        let got = timeout(self.deadline, tries).await;
+        got.unwrap_or_else(|_| {
             let why = last.unwrap_or_else(|| "no connection was free in time".into());
             Err(Failure::Unreached(why))
         })

@@ -8,7 +8,8 @@ use crate::{home::Home, serve::actions::REPLY};
 /// Starts a chart whose model is a script of replies, each `(words, piece_ms)`.
 fn replying(rig: &Rig, chart: &str, replies: &[(usize, u64)]) -> String {
     let line = |&(words, piece_ms): &(usize, u64)| {
-        let text: String = (0..words).map(|at| format!("word{at} ")).collect();
+        let words: Vec<String> = (0..words).map(|at| format!("word{at}")).collect();
+        let text = format!("{} ", words.join(" "));
         format!("{}\n", json!({ "text": text, "piece_ms": piece_ms }))
     };
     rig.home.write("script.jsonl", &replies.iter().map(line).collect::<String>());
@@ -23,11 +24,12 @@ fn steps(count: usize) -> String {
     );
     for at in 0..count {
         let next = if at + 1 == count { "done".to_owned() } else { format!("step{}", at + 1) };
-        chart += &format!(
+        let state = format!(
             "[state.step{at}]\nrun = \"model.reply\"\ntimeout = \"10m\"\nattempts = 3\n\
              with = {{ prompt = \"Answer: {{goal}}\", into = \"result\" }}\n\
              on.completed = \"{next}\"\non.failed = \"failed\"\n"
         );
+        chart.push_str(&state);
     }
     chart
         + "[state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\

@@ -131,18 +131,14 @@ fn data_is_compared_with_the_step_before_and_with_the_original_of_a_fork() {
     let run = rig.run_of("research");
     let mut changed = 0;
     for entry in 1..=head(&rig, &run) {
-        let changes = rig.server.json(&format!("/api/v1/runs/{run}/entries/{entry}/changes"));
+        let told = rig.server.json(&format!("/api/v1/runs/{run}/entries/{entry}/changes"));
         open(&rig, &run, entry, "data");
-        if list(&changes, "changes").is_empty() {
+        if list(&told, "changes").is_empty() {
             rig.wait("document.querySelector('#pane-data').textContent.includes('Nothing changed in this step.')");
         } else {
             changed += 1;
             rig.wait("document.querySelector('#pane-data .changes')");
-            assert_eq!(
-                rig.script(&format!("return {CHANGES}[0]")),
-                shown(&changes),
-                "entry {entry}"
-            );
+            assert_eq!(rig.script(&format!("return {CHANGES}[0]")), shown(&told), "entry {entry}");
         }
     }
     assert!(changed > 0, "a step changes data");
@@ -150,7 +146,7 @@ fn data_is_compared_with_the_step_before_and_with_the_original_of_a_fork() {
     let original = asking(&rig.home, "Compare");
     let asked = head(&rig, &original);
     let fork = rig.server.act(&original, "fork", &json!({ "at": asked })).json();
-    let fork = fork["run"].as_str().or(fork["fork"].as_str()).expect("an id").to_owned();
+    let fork = fork["run"].as_str().expect("the answer names the fork").to_owned();
     for (run, action, end) in [(&original, "approve", "succeeded"), (&fork, "deny", "denied")] {
         rig.server.act(run, action, &json!({}));
         rig.server.act(run, "resume", &json!({}));
@@ -159,17 +155,14 @@ fn data_is_compared_with_the_step_before_and_with_the_original_of_a_fork() {
     let last = head(&rig, &fork);
     let with = last.min(head(&rig, &original));
     let path = format!("/api/v1/runs/{fork}/entries/{last}/changes?run={original}&with={with}");
-    let changes = rig.server.json(&path);
+    let told = rig.server.json(&path);
     // Also where the page learns late how long the original is.
     rig.open(&format!("/runs/{fork}/entries/{last}#data"));
     rig.wait("document.querySelector('#pane-data')?.textContent.includes('Compared with the run that it was forked from')");
-    if list(&changes, "changes").is_empty() {
+    if list(&told, "changes").is_empty() {
         rig.wait("document.querySelector('#pane-data').textContent.includes('Both runs have the same data here.')");
     } else {
-        rig.wait(&format!(
-            "JSON.stringify({CHANGES}.at(-1)) === JSON.stringify({})",
-            shown(&changes)
-        ));
+        rig.wait(&format!("JSON.stringify({CHANGES}.at(-1)) === JSON.stringify({})", shown(&told)));
     }
     assert!(!rig.text("#pane-data").contains("has no entry"), "{}", rig.text("#pane-data"));
 }
