@@ -84,7 +84,7 @@ fn queued_run_gets_its_grant_before_a_worker_takes_it() {
     let again = ["resume", &run, "--queue", "--grant", "tool_calls=1"];
     assert_eq!(said(&home, &again).0, "1 run queued");
     let shown = said(&home, &["show", &run]).0;
-    assert!(shown.contains("granted 1 more: tool call"), "{shown}");
+    assert!(shown.contains("granted 1 more tool call"), "{shown}");
     said(&home, &["worker", "--once"]);
     assert_eq!(rows(&home)[0]["disposition"], "succeeded");
 }
