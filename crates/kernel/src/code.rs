@@ -174,7 +174,7 @@ budget up.";
 even with a budget; put a `run` or `await` state into it.";
 
     SpentAndCharged = "PM0506", "an edge spends a charged budget",
-"The kernel counts a budget with `charge`. Edges spend budgets without `charge`.";
+"The kernel alone spends a budget that has `charge`. An edge spends only budgets without it.";
 
     TooLarge = "PM0507", "the bound is too large to certify",
 "The product of the budgets exceeds 9·10^15, which is no protection. Lower the inner budgets,

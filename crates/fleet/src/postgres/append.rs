@@ -213,7 +213,7 @@ async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
         // An earlier try may have written it.
         Err(failure) => {
             let (run, seq) = (Some(run.clone()), Some(append.seq));
-            let why = format!("it cannot be read why: {}", failure.read(None));
+            let why = format!("the reason cannot be read: {}", failure.read(None));
             return StoreError::Unknown { run, seq, why };
         }
     };

@@ -251,7 +251,7 @@ fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
             (Ink::Warning, Some("turn cancelled".to_owned()), next)
         }
         TurnErrorKind::Stuck => {
-            let next = "Say what to do instead; a new message starts over.";
+            let next = "The conversation continues: say what to do instead.";
             (Ink::Bad, message.map(|why| format!("stuck: {why}")), next)
         }
         TurnErrorKind::Budget => {

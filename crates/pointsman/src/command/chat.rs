@@ -52,7 +52,8 @@ goes to standard output. `--lines` makes each line of standard input a message.
 Read-only tools run without asking; everything else prompts. The prompt shows the whole call. Allow
 it once, always allow calls like it, or deny it with a reason for the model.
 
-Without `--model`, `quote` answers: it is built in, asks no model, and quotes matching passages.
+If neither `--model`, POINTSMAN_MODEL nor the settings name a model, `quote` answers: it is
+built in, asks no model, and quotes matching passages.
 
 Examples:
   pointsman chat --model anthropic:claude-sonnet-4-5

@@ -26,7 +26,7 @@ const MAX_LINE: usize = 400;
 A transition that the second run did not try counts as lost: give both runs the same budget,
 policy and seed, or use `--fail-on crashes,screens`.
 
-Exit codes: 0 nothing lost and no new crash, 1 otherwise, 2 the runs cannot be compared.
+Exit codes: 0 no difference that `--fail-on` names, 1 at least one, 2 the runs cannot be compared.
 
 Examples:
   pointsman compare 01m7h last

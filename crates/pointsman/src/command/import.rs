@@ -24,7 +24,7 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Pointsman checks every byte and every step of an export before it stores the run. The run keeps its
-id; an existing run with that id is never replaced. Exports do not include screenshots and screen
+id; an existing run with that id is never replaced. Exports include neither screenshots nor screen
 hierarchies.
 
 Examples:

@@ -27,7 +27,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that uses the built-in jobs.
-Without `--model`, `quote` answers: it is built in, asks no model, and quotes matching passages.
+If neither `--model`, POINTSMAN_MODEL nor the settings name a model, `quote` answers: it is
+built in, asks no model, and quotes matching passages.
 
 `form` fills a web form in a real browser from a profile. If `--model` or the settings name a model,
 that model writes text that the profile lacks. `form` sends nothing before you confirm, unless you

@@ -29,7 +29,7 @@ const MAX_BYTES: u64 = 64 << 20;
 #[command(after_help = "\
 The file is the output of `adb shell uiautomator dump` or Appium's page source, for Android or iOS.
 `coarse` and `fine` identify the screen: `coarse` ignores texts, check marks and the number of rows
-in a list; `fine` includes check marks, choices and texts without digits.
+in a list; `fine` includes check marks, choices and texts, with their digits removed.
 
 Examples:
   adb exec-out uiautomator dump /dev/tty | pointsman screen -

@@ -66,7 +66,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     if saved.runs > 0 {
         writeln!(
             text,
-            "about {} saved: {} made up to {} fewer than the certificates allow",
+            "about {} saved: {} ended up to {} below what the certificates allow",
             counted(saved.tokens, "token"),
             counted(saved.runs, "stuck run"),
             counted(saved.model_calls, "model call"),

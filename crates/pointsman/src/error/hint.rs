@@ -10,8 +10,8 @@ use pointsman_runtime::{
 use super::Error;
 use crate::agents::AGENTS;
 
-const LINE: &str = "the lines before it are queued; correct it and submit the rest, or give each line a \
-                    `request` and submit the whole file again";
+const LINE: &str = "the lines before it are queued: correct it and submit the rest. The whole file can be \
+                    submitted again only if each line had a `request`";
 const NOT_FOR_WORKERS: &str = "leave it out: a worker uses the folder and the model that the journal names, \
                                and the settings of that folder";
 const FOLDER: &str = "give an existing folder with `--dir`";

@@ -72,7 +72,7 @@ impl Repeats {
             Some((_, Some(Answered { body: None, .. }))) => Err(HttpProblem::new(
                 StatusCode::CONFLICT,
                 "the request with this `Idempotency-Key` was carried out, but its answer was too long to keep",
-                "read the runs for its result, or use a new key to carry it out again",
+                "look for its result in `GET /api/v1/runs`, or use a new key to carry it out again",
             )),
             Some((_, Some(answered))) => Ok(Some(answered.clone())),
             Some((_, None)) => Err(HttpProblem::new(

@@ -173,7 +173,7 @@ const fn submit_word(submit: config::Submit) -> &'static str {
     match submit {
         config::Submit::Never => "never",
         config::Submit::Ask => "after you confirm",
-        config::Submit::Yes => "yes, except paying and signing",
+        config::Submit::Yes => "yes, but asks before paying or signing",
     }
 }
 

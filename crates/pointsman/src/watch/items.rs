@@ -64,7 +64,7 @@ fn told(kind: &TimelineKind) -> (Ink, String) {
         TimelineKind::Cancelled { scope } => (Ink::Warning, format!("cancelled: {}", scope.name())),
         TimelineKind::Paused { why, .. } => (Ink::Warning, format!("paused: {why}")),
         TimelineKind::Lifted { by, still_paused } => {
-            let still = if *still_paused { "; still paused" } else { "" };
+            let still = if *still_paused { "; another pause remains" } else { "" };
             (Ink::Plain, format!("pause lifted by {}{still}", pauser(*by)))
         }
         TimelineKind::Granted { charge, amount } => (Ink::Plain, format::granted(*charge, *amount)),

@@ -26,7 +26,7 @@ impl Doctor {
             "none" => Check::warn(
                 "sandbox",
                 "none works here, so commands cannot run",
-                "install bubblewrap, or use a Linux kernel with landlock",
+                "install bubblewrap, or use Linux 6.12 or later with landlock",
             ),
             "landlock" => Check::warn(
                 "sandbox",

@@ -117,7 +117,7 @@ impl ListCost {
         let found = rig.script(
             "const all = performance.getEntriesByType('resource'); performance.clearResourceTimings(); \
              const of = (part) => all.filter((it) => it.name.includes(part)); \
-             const [pages, standings] = [of('cursor='), of('/standings')]; \
+             const [pages, standings] = [of('limit=100&cursor='), of('/standings')]; \
              const sum = [...pages, ...standings].reduce((sum, it) => sum + it.transferSize, 0); \
              return [pages.length, standings.length, sum]",
         );
