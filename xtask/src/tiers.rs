@@ -187,8 +187,8 @@ impl Tier {
     /// a busy machine all of them take a few times as long as on a quiet one.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
-            Self::Unit | Self::Chaos => 900,
+            Self::Live | Self::Browser | Self::Page | Self::Sandbox | Self::Appium => 1_800,
+            Self::Unit | Self::Chaos | Self::Serve => 900,
             Self::Stranger => 240,
             Self::Typos => 60,
             Self::Sorted
@@ -201,8 +201,6 @@ impl Tier {
             | Self::Kill
             | Self::Code
             | Self::Fleet
-            | Self::Serve
-            | Self::Page
             | Self::Telemetry => 600,
         })
     }

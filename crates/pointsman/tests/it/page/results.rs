@@ -322,7 +322,7 @@ fn changes_are_listed_under_the_phase_that_made_them() {
     rig.wait("document.querySelectorAll('#pane-result .edit').length === 3");
     // Headings and changes in the order in which they are on the page.
     let listed = rig.script(
-        "return [...document.querySelector('#pane-result .edits').children].map((it) => \
+        "return [...document.querySelectorAll('#pane-result .edits :is(h4, .edit)')].map((it) => \
          it.matches('.edit') ? it.querySelector('summary').firstChild.textContent.trim() : \
          it.textContent)",
     );
