@@ -74,7 +74,7 @@ impl<'a> Tmux<'a> {
     #[track_caller]
     fn selects(&self, goal: &str) {
         self.captured(&["capture-pane", "-p", "-e"], goal, |screen| {
-            screen.lines().any(|line| line.contains("\x1b[7m") && line.contains(goal))
+            screen.lines().any(|line| is_reversed(line) && line.contains(goal))
         });
     }
 
@@ -109,6 +109,11 @@ impl<'a> Tmux<'a> {
                 && screen.contains("timeline")
         });
     }
+}
+
+/// Returns whether something in a line is shown in reverse.
+fn is_reversed(line: &str) -> bool {
+    line.contains("\x1b[7m") || line.contains(";7m")
 }
 
 impl Drop for Tmux<'_> {
