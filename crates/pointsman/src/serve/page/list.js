@@ -31,7 +31,7 @@ export class ListPage {
     const choice = (name, label, options) => h("select", { name, "aria-label": label }, h("option", { value: "" }, label), options.map((it) => h("option", { value: it, selected: this.filter[name] === it }, it)));
     this.form = h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault(), oninput: () => this.changed() },
       field("text", "Search goals", { class: "wide-field" }), choice("status", "any status", STATUS), field("agent", "Agent"), field("chart", "Chart"), field("state", "State"),
-      choice("waiting", "waiting for: anything", WAITS), choice("idle", "idle: any time", Object.keys(TIMES)));
+      choice("waiting", "waits for: any", WAITS), choice("idle", "idle: any time", Object.keys(TIMES)));
     this.count = h("p", { class: "dim", role: "status" });
     this.bulk = h("div", { class: "actions" }, ["approve", "cancel", "fork"].map((action) => button(`${action[0].toUpperCase()}${action.slice(1)} all…`, () => this.act(action), { data: { bulk: action } })));
     this.scroller = h("div", { class: "runs", tabindex: "0", role: "list", "aria-label": "Runs" });
