@@ -52,12 +52,13 @@ pub(crate) struct Approve {
         value_name = "RULE",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "exact"
+        default_missing_value = "exact",
+        conflicts_with = "FilterArgs"
     )]
     always: Option<String>,
     /// List the rules that `--always` can take for each open question, narrowest first,
     /// without answering.
-    #[arg(long, conflicts_with = "always")]
+    #[arg(long, conflicts_with_all = ["always", "FilterArgs"])]
     list_rules: bool,
 }
 

@@ -301,6 +301,18 @@ fn always_accepts_only_listed_rules() {
 }
 
 #[test]
+fn rules_belong_to_a_named_run() {
+    let home = Home::new("approve_filter");
+    waiting(&home);
+    for option in ["--list-rules", "--always"] {
+        let (code, _, err) = home.pointsman(&["approve", "--chart", "note", option]);
+        assert_eq!(code, 2, "{option}: {err}");
+    }
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    assert!(!out.contains("approval_answered"), "nothing was approved: {out}");
+}
+
+#[test]
 fn fork_inherits_no_remembered_rules() {
     let home = Home::new("always-fork");
     home.write("two.toml", &two_commands("true", "true"));
