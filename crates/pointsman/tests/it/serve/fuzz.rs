@@ -91,7 +91,7 @@ fn every_answer_is_as_the_document_says() {
     home.write("schemathesis.toml", &names);
     let lasting = ["--exclude-path-regex", LASTING, "--exclude-method", "DELETE"];
     fuzz(&home, &server, Some(&admin), &lasting);
-    // Those who may only read, by a token or by where they are, are told so.
+    // A client that may only read, by its token or its address, gets an answer that says so.
     let (code, reader, told) = home.pointsman(&["token", "create", "--role", "read"]);
     assert_eq!(code, 0, "{told}");
     let reader = format!("Bearer {}", reader.trim());
