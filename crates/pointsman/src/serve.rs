@@ -76,7 +76,7 @@ pub(crate) use beside::PageServer;
 use guard::Guard;
 pub(crate) use guard::GuardOptions;
 use hub::Hub;
-use listen::{ConnectionLimits, Listener};
+use listen::{ConnectionLimits, Listener, StopSignals};
 use metrics::HttpMetrics;
 use open_runs::OpenRuns;
 use problem::HttpProblem;
@@ -405,18 +405,19 @@ async fn serve(
     tokens: TokenFile,
 ) -> Result<(), Error> {
     let drain = options.drain;
+    // Before anyone can know of the server: a signal then never kills it.
+    let mut signals = StopSignals::new()?;
     let ready = ReadyServer::new(session, options, tokens).await?;
     let ReadyServer { listener, server, close, hints, driving } = ready;
     report::data(&format!("listening on {}\n", listener.url()))?;
     let serving = ReadyServer::answer(listener, &server);
-    listen::asked_to_end().await?;
+    signals.next().await;
     tracing::info!("the server is stopping");
     close.send_replace(true);
     // A second signal ends the wait.
-    let hurried = tokio::spawn(async {
-        if listen::asked_to_end().await.is_ok() {
-            std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());
-        }
+    let hurried = tokio::spawn(async move {
+        signals.next().await;
+        std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());
     });
     // A panic of the loop has been told.
     drop(serving.await);

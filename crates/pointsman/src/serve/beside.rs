@@ -17,7 +17,7 @@ use pointsman_runtime::{
 };
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::{ReadyServer, ServeOptions, Server, listen};
+use super::{ReadyServer, ServeOptions, Server, listen::StopSignals};
 use crate::{browse, report::Error, tokens::TokenFile};
 
 /// How long requests in progress have to end when the command does.
@@ -75,11 +75,13 @@ impl PageServer {
     /// Answers until the person presses Ctrl-C, or the process is asked to end.
     pub(crate) fn wait(mut self, session: &Session) -> Result<(), Error> {
         session.block_on(async {
+            let mut signals = StopSignals::new()?;
             tokio::select! {
-                asked = listen::asked_to_end() => asked,
+                () = signals.next() => {}
                 // A panic of the loop has been told, and nothing is left to wait for.
-                _ = &mut self.serving => Ok(()),
+                _ = &mut self.serving => {}
             }
+            Ok(())
         })
     }
 }

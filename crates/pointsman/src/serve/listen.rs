@@ -16,7 +16,7 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
@@ -213,14 +213,24 @@ fn acceptor(cert: &Path, key: &Path) -> Result<TlsAcceptor, Error> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Waits until the system, or a person at the keyboard, asks the process to end.
-pub(super) async fn asked_to_end() -> Result<(), Error> {
-    let listen = |kind| signal(kind).map_err(|error| Error::Session(error.into()));
-    let (mut interrupts, mut terminations) =
-        (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupts.recv() => {}
-        _ = terminations.recv() => {}
+/// Ctrl-C, and the signal that ends a service. From its creation on, neither kills the process.
+pub(super) struct StopSignals {
+    interrupts: Signal,
+    terminations: Signal,
+}
+
+impl StopSignals {
+    pub(super) fn new() -> Result<Self, Error> {
+        let listen = |kind| signal(kind).map_err(|error| Error::Session(error.into()));
+        let interrupts = listen(SignalKind::interrupt())?;
+        Ok(Self { interrupts, terminations: listen(SignalKind::terminate())? })
     }
-    Ok(())
+
+    /// Waits until the system, or a person at the keyboard, asks the process to end.
+    pub(super) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupts.recv() => {}
+            _ = self.terminations.recv() => {}
+        }
+    }
 }
