@@ -173,7 +173,7 @@ async fn take_connected(
     let mut connection = connect(client).await?;
     // There is no group yet in a stream that is new.
     if let Err(error) = remove_ended(&mut connection).await {
-        tracing::debug!(%error, "consumers of ended processes were not looked for");
+        tracing::debug!(%error, "consumers of ended processes could not be removed");
     }
     loop {
         let mut read = cmd("XREADGROUP");

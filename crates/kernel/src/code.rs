@@ -59,7 +59,7 @@ that is not lower-case with underscores.";
 
     TooMany = "PM0106", "the chart is too large",
 "A chart has at most 200 states, 60 budgets and 100 outcomes per state. Move a part of a
-larger one into a child chart.";
+larger chart into a child chart.";
 
     UnknownAgent = "PM0201", "`jobs` names no agent",
 "`jobs` names the agent whose jobs, events and data the chart uses. Leave it out for the

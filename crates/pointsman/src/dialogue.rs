@@ -246,7 +246,7 @@ impl Dialogue {
                 note("too soon: read the question, then type the answer again")
             }
             Some(Choice::Yes | Choice::Always | Choice::Say) if !self.left.is_empty() => {
-                note("not all of it was shown: type m and press Enter to see the rest first")
+                note("read the whole question first: type m and press Enter to see the rest")
             }
             Some(choice) => self.choose(choice),
         }
@@ -303,7 +303,7 @@ impl Dialogue {
                 let rule = rule.clone();
                 let kept = matches!(choice, Choice::EveryRun).then(|| rule.clone());
                 let how = if kept.is_some() { "every run" } else { "this run" };
-                let reason = format!("{GRANTED}, always in {how}");
+                let reason = format!("{GRANTED}, for {how}");
                 DialogueEvent::Decided(
                     ApprovalDecision { granted: true, reason, remember: Some(rule) },
                     kept,

@@ -235,7 +235,7 @@ pub(crate) enum Error {
     #[error("no PostgreSQL database is given")]
     NoDatabase,
     /// No run is meant by this.
-    #[error("no run begins with `{typed}`")]
+    #[error("no run id begins with `{typed}`")]
     NoSuchRun {
         /// What was typed.
         typed: String,
@@ -243,7 +243,7 @@ pub(crate) enum Error {
         none: bool,
     },
     /// More than one run could be meant.
-    #[error("{} runs begin with `{typed}`", ids.len())]
+    #[error("{} run ids begin with `{typed}`", ids.len())]
     SeveralRuns {
         /// What was typed.
         typed: String,

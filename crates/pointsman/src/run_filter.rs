@@ -178,7 +178,7 @@ pub(crate) fn told(
         }
     }
     if !skipped.is_empty() {
-        note(&format!("{} skipped: each has a fork already", counted(skipped)));
+        note(&format!("{} skipped: already forked", counted(skipped)));
     }
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

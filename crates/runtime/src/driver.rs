@@ -48,6 +48,7 @@ use crate::{
     mailbox::arrived,
     observe::{LiveNotice, Observer},
     plant,
+    plural::counted,
     store::{
         Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
         StoreError,
@@ -111,16 +112,16 @@ pub enum DriveError {
 
 fn in_short(run: &RunId, short: &Shortfall) -> String {
     let calls = match short.charge {
-        Charge::ModelCall => "model calls",
-        _ => "tool calls",
+        Charge::ModelCall => "model call",
+        _ => "tool call",
     };
     let by = match &short.budget {
         Some(budget) => format!("budget `{budget}`"),
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted during a call that must be repeated, but its {by} allows only {} {calls}",
-        short.permits
+        "run {run} was interrupted during a call that must be repeated, but its {by} allows only {}",
+        counted(short.permits, calls)
     )
 }
 

@@ -70,7 +70,7 @@ pub(super) fn parameters(
         && names.registry.children.iter().all(|known| known.name != child)
     {
         let known = names.registry.children.iter().map(|known| known.name);
-        let message = format!("no chart `{child}` can run as a child");
+        let message = format!("chart `{child}` cannot run as a child");
         found.add(Code::UnknownChild, at("chart"), message, did_you_mean(child, known, "child"));
     }
     called(written, job, &given, names, found);

@@ -28,9 +28,9 @@ use crate::{
 /// Approve a pending tool call, or answer a question with yes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without QUESTION this answers every open question of the run. A process that owns the run takes the
-answer at once. Otherwise the next `pointsman resume` takes it; until then a later answer replaces
-an earlier one.
+Without QUESTION this answers every open question of the run. If a process owns the run, that
+process takes the answer at once. Otherwise a free worker or the next `pointsman resume` takes it;
+until then, a later answer replaces an earlier one.
 
 Examples:
   pointsman approve last

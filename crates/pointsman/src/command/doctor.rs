@@ -42,9 +42,9 @@ const LIMIT: Duration = Duration::from_secs(2);
     mut_arg("mcp", |arg| arg.help("Treat this server of the folder's `.mcp.json` as approved")),
     mut_arg("json", |arg| arg.help("Print JSON: one object with all checks")),
     after_help = "\
-The command tests folders by creating a file there and removing it. It changes nothing else, asks no
-model, and checks only whether the variables for keys are set. Exits with 1 when a check fails; a
-warning is not a failure.
+The command tests each folder by creating and removing a file in it. The command changes nothing
+else, asks no model, and checks only whether the variables for keys are set. Exits with 1 when a
+check fails; a warning is not a failure.
 
 Examples:
   pointsman doctor

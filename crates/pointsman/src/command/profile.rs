@@ -30,7 +30,7 @@ pub(crate) struct ProfileCommand {
 
 #[derive(Debug, Subcommand)]
 enum ProfileAction {
-    /// List a profile's keys, the values derived from them, and likely mistakes.
+    /// List a profile's keys, the keys derived from them, and likely mistakes.
     #[command(after_help = "\
 The command prints no values.
 

@@ -75,7 +75,7 @@ struct RemoveRuns {
 /// Remove old runs that have ended; active and waiting runs stay.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-With both limits, the newest N are kept at any age.
+With both `--older-than` and `--keep`, the newest N runs are kept, however old.
 
 Examples:
   pointsman runs prune --older-than 30d

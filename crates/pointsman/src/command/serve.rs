@@ -16,8 +16,9 @@ use crate::{
 With a journal file the server drives the runs that it starts, up to `--jobs` at a time. With
 `--store` it only queues them, and `pointsman worker` drives them.
 
-Requests that change something need a token: `pointsman token create --role operate`. Beyond
-loopback, every request needs one. docs/api-security.md has the details.
+Requests that change something need a token: `pointsman token create --role operate`. If the server
+listens on an address other than loopback, every request needs one. docs/api-security.md has the
+details.
 
 The server describes itself at /openapi.json; docs/api.md has examples. Ctrl-C or SIGTERM stops it:
 requests and steps in progress finish first, and the next `pointsman serve` resumes the runs.

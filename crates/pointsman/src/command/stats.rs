@@ -66,10 +66,10 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     if saved.runs > 0 {
         writeln!(
             text,
-            "about {} saved: {} ended up to {} below what the certificates allow",
+            "about {} saved: {} left up to {} unused",
             counted(saved.tokens, "token"),
             counted(saved.runs, "stuck run"),
-            counted(saved.model_calls, "model call"),
+            counted(saved.model_calls, "allowed model call"),
         )?;
     }
     let spent = &stats.spent;

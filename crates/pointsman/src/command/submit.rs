@@ -48,7 +48,7 @@ Examples:
 
 A line of FILE is a JSON object: `agent` (or `chart`, the text of a chart), `goal`, `dir`, `model`,
 `base_url`, `config`, `unattended`, `key`, `request`, `priority`, `delay`, `needs`. Options on
-the command line are the defaults of all lines.
+the command line are the defaults for all lines.
 
 Exit codes: 0 queued; with `--wait`, those of `pointsman run`.")]
 pub(crate) struct Submit {
@@ -68,7 +68,7 @@ pub(crate) struct Submit {
     base_url: Option<String>,
     #[command(flatten)]
     queue: QueueArgs,
-    /// A name for this request: repeating it starts no second run.
+    /// A name for this request: submitting the same name again starts no second run.
     #[arg(long, value_name = "ID", help_heading = "Queue")]
     request: Option<String>,
     /// Queue a run for each line of this file; `-` reads standard input.

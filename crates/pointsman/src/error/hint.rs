@@ -10,8 +10,8 @@ use pointsman_runtime::{
 use super::Error;
 use crate::agents::AGENTS;
 
-const LINE: &str = "the lines before it are queued: correct it and submit the rest. The whole file can be \
-                    submitted again only if each line had a `request`";
+const LINE: &str = "the lines before this one are queued: correct it, and submit it and the lines after it. \
+                    The whole file can be submitted again only if each line had a `request`";
 const NOT_FOR_WORKERS: &str = "leave it out: a worker uses the folder and the model that the journal names, \
                                and the settings of that folder";
 const FOLDER: &str = "give an existing folder with `--dir`";
@@ -111,7 +111,7 @@ impl Error {
             }
             Self::NotForWorkers { .. } => NOT_FOR_WORKERS.into(),
             Self::QueuedChild { run, parent } => format!(
-                "`pointsman resume {parent} --queue` queues its parent, which resumes it; `pointsman fork {run} --queue` continues it in a run of its own"
+                "`pointsman resume {parent} --queue` queues the parent, which resumes its child; `pointsman fork {run} --queue` continues the child in a run of its own"
             ),
             Self::HasEnded { run, .. } => format!("`pointsman fork {run}` continues in a new run"),
             Self::NoFolder { .. } => "use `--dir` to name another folder".into(),

@@ -45,7 +45,7 @@ pub(crate) struct ExploreArgs {
     /// Steps to take before exploring and after every restart: a TOML file of `[[step]]`.
     #[arg(long, value_name = "FILE", help_heading = "Exploring")]
     setup: Option<PathBuf>,
-    /// Continue until the budget is used up, even when every action was tried.
+    /// Continue until the budget is used up, even when every action has been tried.
     #[arg(long, help_heading = "Exploring")]
     exhaust: bool,
     /// What to do when the system asks for a permission [default: explore].

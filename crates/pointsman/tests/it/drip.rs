@@ -127,5 +127,5 @@ fn slow_response_is_ended_by_its_size_limit() {
     let url = dripping(HEAD, piece, Duration::from_millis(10));
     let shown = ask("drip-size", &url, "10m", "idle_timeout = \"10m\"\nanswer = \"2KiB\"");
     assert_eq!(shown.code, Some(1), "{}", shown.err);
-    assert!(shown.err.contains("allow more with `answer` of `[model]`"), "{}", shown.err);
+    assert!(shown.err.contains("raise `answer` of `[model]`"), "{}", shown.err);
 }

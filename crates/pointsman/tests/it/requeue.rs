@@ -135,7 +135,7 @@ fn bulk_fork_can_be_repeated() {
     for again in [&fork[..], &[&fork[..], &["--json"]].concat()] {
         let (out, err) = said(&home, again);
         assert!(out.starts_with("0 runs") || out.contains(r#""forks":[]"#), "{out}");
-        assert!(err.contains("5 runs skipped: each has a fork already"), "{err}");
+        assert!(err.contains("5 runs skipped: already forked"), "{err}");
     }
     assert_eq!(count(), (10, 5));
     // A fork that fails stands for its run: only it is forked again.

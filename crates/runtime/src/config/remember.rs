@@ -146,7 +146,7 @@ fn add(
             if let Some(at) = stopped(place) {
                 let number = at.saturating_add(1);
                 let why = format!(
-                    "rule {number} denies everything that the new rule allows; change it by hand"
+                    "rule {number} denies everything that the new rule allows; edit rule {number} by hand"
                 );
                 return Some(Err(why));
             }

@@ -29,7 +29,7 @@ use crate::{
 enum ChildError {
     #[error("there is no chart `{0}`")]
     NoChart(String),
-    #[error("the chart `{0}` is refused by this build")]
+    #[error("this build refuses the chart `{0}`")]
     Refused(String),
     #[error("child runs are nested too deeply: {0}")]
     TooDeep(#[from] NoRunId),

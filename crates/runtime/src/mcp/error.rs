@@ -99,7 +99,7 @@ pub enum McpError {
         stderr: String,
     },
     /// A tool is left out because of its schema.
-    #[error("left out: its schema cannot be used: {why}")]
+    #[error("left out, because its schema cannot be used: {why}")]
     Schema {
         /// The reason.
         why: String,

@@ -197,10 +197,7 @@ impl McpTool {
             Ok(Ok(CallToolResponse::Complete(result))) => {
                 told(result.is_error != Some(true), text(&result))
             }
-            Ok(Ok(_)) => told(
-                false,
-                "the tool needs a feature beyond plain calls, which is not supported".into(),
-            ),
+            Ok(Ok(_)) => told(false, "the tool needs an MCP feature that is not supported".into()),
             Ok(Err(ServiceError::McpError(error))) => {
                 told(false, format!("the server rejected the call: {}", error.message))
             }

@@ -205,7 +205,7 @@ fn failed(settings: &ModelSettings, error: &decode::DecodeError) -> Fault {
             };
         }
         (ErrorClass::TooLarge, ..) => {
-            message = format!("{message}; allow more with `answer` of `[model]`");
+            message = format!("{message}; raise `answer` of `[model]`");
         }
         _ => {}
     }

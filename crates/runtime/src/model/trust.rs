@@ -35,7 +35,7 @@ pub(super) fn refused(
             let plain = place.replacen("https://", "http://", 1);
             format!(
                 "{place} does not answer in TLS; if the server speaks plain HTTP, set the base \
-                 URL to {plain}, else check the port"
+                 URL to {plain}, otherwise check the port"
             )
         }
         rustls::Error::PeerIncompatible(_)
@@ -79,12 +79,12 @@ fn bad(why: &CertificateError, host: &str) -> String {
         CertificateError::NotValidForNameContext { presented, .. } => {
             let names = names(presented);
             format!(
-                "is not for `{host}`, but for {names}; use a name of the certificate in the \
+                "is not for `{host}`, but for {names}; use a name from the certificate in the \
                  base URL, or give the server a certificate for `{host}`"
             )
         }
         CertificateError::NotValidForName => format!(
-            "is not for `{host}`; use a name of the certificate in the base URL, or give the \
+            "is not for `{host}`; use a name from the certificate in the base URL, or give the \
              server a certificate for `{host}`"
         ),
         CertificateError::UnknownIssuer => {

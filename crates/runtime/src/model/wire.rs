@@ -215,7 +215,7 @@ fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
     if (300..400).contains(&opening.0)
         && let Some(error) = &mut decoded.error
     {
-        let place = opening.2.get("location").map_or("somewhere else", String::as_str);
+        let place = opening.2.get("location").map_or("another address", String::as_str);
         error.message = format!(
             "the server redirects to {place}, and redirects are not followed; set the base URL to the new address"
         );

@@ -118,7 +118,7 @@ pub enum StoreError {
     },
     /// A write failed, or its answer was lost: it may or may not have been written. Read to find
     /// out.
-    #[error("the journal may or may not have been written to{}: {why}", place(run.as_ref(), *seq))]
+    #[error("it is unknown whether the write to the journal succeeded{}: {why}", place(run.as_ref(), *seq))]
     Unknown {
         /// The run.
         run: Option<RunId>,
@@ -129,7 +129,7 @@ pub enum StoreError {
     },
     /// An earlier write failed with an unknown result. The store accepts no more writes until it
     /// is reopened, and this one was not written.
-    #[error("writing to the journal failed; it accepts no more entries{}: {why}", place(run.as_ref(), *seq))]
+    #[error("an earlier write to the journal failed, so nothing was written{}: {why}", place(run.as_ref(), *seq))]
     Broken {
         /// The run.
         run: Option<RunId>,
@@ -218,7 +218,7 @@ pub enum StoreError {
         message: MessageId,
     },
     /// A run cannot be claimed.
-    #[error("cannot claim run {run} with the file {}: {source}", path.display())]
+    #[error("cannot claim run {run}: its lock file {} cannot be used: {source}", path.display())]
     Claim {
         /// The run.
         run: RunId,

@@ -163,7 +163,7 @@ fn rule_without_effect_is_moved_or_reported() {
     let before = fs::read_to_string(&file).expect("the file exists and is UTF-8");
     let error = remember(&file, &test, None).expect_err("nothing would come of it").to_string();
     assert!(
-        error.ends_with("rule 2 denies everything that the new rule allows; change it by hand"),
+        error.ends_with("rule 2 denies everything that the new rule allows; edit rule 2 by hand"),
         "{error}"
     );
     assert_eq!(fs::read_to_string(&file).expect("the file exists and is UTF-8"), before);

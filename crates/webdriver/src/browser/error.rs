@@ -155,10 +155,10 @@ pub enum BrowserError {
         origin: String,
     },
     /// A control was pressed, and its result could not be seen.
-    #[error("it was pressed, but the result is unknown: {0}")]
+    #[error("the control was pressed, but the result is unknown: {0}")]
     Unsure(Box<Self>),
     /// A control may have been pressed before a crash, and an attached browser keeps no record.
-    #[error("it is unknown whether it was pressed: an attached browser does not record that")]
+    #[error("it is unknown whether the control was pressed: an attached browser keeps no record")]
     Unrecorded,
     /// A control was pressed before a crash, and the page after it is unclear.
     #[error("the run was interrupted right afterwards, and the site may have received the form")]

@@ -235,7 +235,7 @@ impl Device for Recording {
             DeviceAction::Back => RecordedActionKind::Back,
             DeviceAction::Wait => RecordedActionKind::Wait,
             _ => {
-                let message = "a recording does not know this gesture";
+                let message = "a recording does not support this gesture";
                 return now(Err(DeviceError::new(DeviceClass::InvalidArgument, message)));
             }
         };

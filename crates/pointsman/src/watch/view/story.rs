@@ -151,7 +151,7 @@ pub(super) fn preview(text: &str, ink: Ink) -> Vec<Line> {
     let left = u64::try_from(text.len().saturating_sub(shown.len())).unwrap_or(u64::MAX);
     if left > 0 {
         let text = format!(
-            "… {} more; `pointsman show RUN --json` has all",
+            "… {} more; `pointsman show RUN --json` prints everything",
             format::counted(left, "byte")
         );
         lines.push(Line::of(Ink::Dim, &text));
@@ -184,7 +184,7 @@ fn shortened(lines: Vec<Line>) -> Vec<Line> {
             shown.push(line);
         }
         let Some(left) = room.checked_sub(text.len() + 1) else {
-            shown.push(Line::of(Ink::Dim, "… `pointsman show RUN --json` has all"));
+            shown.push(Line::of(Ink::Dim, "… `pointsman show RUN --json` prints everything"));
             break;
         };
         room = left;

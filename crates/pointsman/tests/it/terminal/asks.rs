@@ -122,7 +122,7 @@ fn yes_counts_only_after_the_last_page() {
     // Yes is not a choice yet.
     terminal.shows("Enter shows more");
     terminal.keys("y\r");
-    terminal.shows("not all of it was shown");
+    terminal.shows("read the whole question first");
     terminal.keys("\r");
     terminal.shows("+ line 50");
     assert_eq!(
