@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::home::Home;
 
 /// How long something may take.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_mins(2);
 
 fn waited(what: &str, mut is: impl FnMut() -> bool) {
     let since = Instant::now();

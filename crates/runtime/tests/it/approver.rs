@@ -19,7 +19,7 @@ use pointsman_runtime::{
 use crate::session::{TestSession, has_note, send};
 
 /// How long something may take that should come at once.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_mins(2);
 
 /// Thinks until another process has answered, by the messages that are sent meanwhile; then says
 /// yes to the next question.

@@ -33,7 +33,7 @@ use serde_json::json;
 use crate::store::TempFolder;
 
 /// How long something may take that should come at once.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_mins(2);
 
 struct Room {
     folder: TempFolder,

@@ -220,7 +220,7 @@ async fn waiting_run_is_detached() {
     let said = body(&json!({ "text": "hello" })).expect("the body is valid JSON");
     let said = Event::Given { event: 0, body: said };
     driver.give(said).await.expect("the run listens");
-    let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
+    let rests = tokio::time::timeout(std::time::Duration::from_mins(2), to_the_end(&mut driver));
     assert_eq!(rests.await.expect("it does not hang"), None);
     assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");
 }
