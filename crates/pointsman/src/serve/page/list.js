@@ -81,10 +81,11 @@ export class ListPage {
   async more() {
     if (!this.next || this.loading) return;
     this.loading = true;
-    const turn = this.turn;
+    const [turn, cursor] = [this.turn, this.next];
     try {
-      const page = await get(path(["runs"], { ...this.query(), limit: PAGE, cursor: this.next }));
-      if (turn === this.turn) {
+      const page = await get(path(["runs"], { ...this.query(), limit: PAGE, cursor }));
+      // A poll may have put runs at the end meanwhile, these among them.
+      if (turn === this.turn && cursor === this.next) {
         this.put(this.rows.length, page);
         this.draw();
       }
@@ -106,8 +107,11 @@ export class ListPage {
   put(from, page) {
     const known = new Set(page.runs.map((run) => run.run));
     const oldest = page.runs.at(-1);
-    // A part of a search without a match says nothing of the rows below it.
-    if (!oldest && page.next !== null) return;
+    // A part of a search without a match says nothing of the rows below it: the search goes on after it.
+    if (!oldest && page.next !== null) {
+      if (from === this.rows.length) this.next = page.next;
+      return;
+    }
     const old = this.rows.slice(from);
     // Where a whole page is new, the runs between it and the known ones are missing.
     const joins = from > 0 || old.some((run) => known.has(run.run));

@@ -104,10 +104,26 @@ impl Rig {
     pub(super) fn wait(&self, expression: &str) {
         let since = Instant::now();
         while self.script(&format!("return Boolean({expression})")) != json!(true) {
-            let page = self.text("main");
-            assert!(since.elapsed() < SOON, "`{expression}` was not so:\n{page}");
+            assert!(
+                since.elapsed() < SOON,
+                "`{expression}` was not so:\n{}\n{}",
+                self.condition(),
+                self.text("main")
+            );
             thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    /// Describes whether the page still draws, and its last requests.
+    fn condition(&self) -> String {
+        self.script("window.drew = 'draws nothing'; requestAnimationFrame(() => { window.drew = 'draws'; })");
+        thread::sleep(Duration::from_secs(2));
+        let found = self.script(
+            "const last = performance.getEntriesByType('resource').slice(-5); \
+             const of = (it) => `${it.name} ${Math.round(it.startTime)} to ${Math.round(it.responseEnd)} ms, ${it.responseStatus}`; \
+             return [document.visibilityState, window.drew, `${Math.round(performance.now())} ms`, ...last.map(of)].join('\\n')",
+        );
+        found.as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until the story and the moment of the open run are drawn.
