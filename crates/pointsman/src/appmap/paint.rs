@@ -341,7 +341,7 @@ fn sketch(
     Ok(())
 }
 
-const LEGEND: &str = "Thick arrows: actions on the shortest known paths from the start. Thin arrows: other paths. Red: the app crashed or hung. ×n: n times. Orange: dead end.";
+const LEGEND: &str = "Thick arrows: actions on the shortest known paths from the start. Thin arrows: other paths. Red: the app crashed or hung. ×n: seen n times. Orange: dead end.";
 const LEGEND_WIDTH: i64 = 620;
 
 fn legend(x: i64, y: i64, svg: &mut String) -> Result {
