@@ -292,8 +292,7 @@ fn yes_counts_only_when_everything_was_shown() {
         let mut typist = Typist { dialogue, now };
         typist.waits(Duration::from_secs(2));
         let came = typist.types(line);
-        let told =
-            matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("not all"));
+        let told = matches!(&came, DialogueEvent::Show(lines) if lines[0].text().contains("the whole question"));
         assert!(told, "{line}: {came:?}");
         assert!(
             matches!(typist.types(""), DialogueEvent::Show(rows) if rows.len() > 1),
