@@ -85,7 +85,7 @@ pub(crate) fn used_up(budget: &Budget) -> TurnError {
         ""
     };
     let message =
-        format!("the limit of {limit} is reached{again} (`--budget {name}=…` sets another)");
+        format!("the limit of {limit} is reached{again} (`--budget {name}=…` changes it)");
     TurnError { kind: TurnErrorKind::Budget, message }
 }
 

@@ -92,8 +92,8 @@ be the chart itself: recursion has no bound.";
     UnknownSlot = "PM0209", "an unfilled slot",
 "`{slot}` in a text, or the `slot` of a job, names a slot that no job fills with `into`. Every
 run has `goal`, `input` and `error`. A slot that `--set` fills is declared at the top of the
-chart, with its default: `slots = { tone = \"dry\" }`. Write plain braces twice:
-`{{plain}}`.";
+chart, with its default: `slots = { tone = \"dry\" }`. To write
+literal braces, double them: `{{plain}}`.";
 
     NotOneThing = "PM0301", "a state does exactly one thing",
 "A state has exactly one of `run`, `decide`, `await`, `fan_out`, `final`,
@@ -109,8 +109,8 @@ whole chart in `[defaults]`. Without it there is no bound on time. `ask.person` 
 24 hours.";
 
     Misplaced = "PM0304", "a key of another kind of state",
-"The key belongs to another kind of state: `timeout`, `attempts`, `backoff` and `tools` to
-states that run a job, `on` to states that are not final.";
+"The key belongs to another kind of state: `attempts`, `backoff` and `tools` to states that run
+a job, `timeout` to these and to await states, `on` to states that are not final.";
 
     LabelTarget = "PM0305", "a route to a label",
 "`between_attempts_of` and `while_asking` only label a run that waits inside another state.
@@ -177,8 +177,8 @@ even with a budget; put a `run` or `await` state into it.";
 "The kernel alone spends a budget that has `charge`. An edge spends only budgets without it.";
 
     TooLarge = "PM0507", "the bound is too large to certify",
-"The product of the budgets exceeds 9·10^15, which is no protection. Lower the inner budgets,
-or reset fewer of them.";
+"The product of the budgets exceeds 9·10^15: a bound that large protects nothing. Lower the
+inner budgets, or reset fewer of them.";
 
     Authority = "PM0601", "model output decides more than the chart declares",
 "With `authority = \"text\"` no route depends on model output; with `\"choose\"` the model picks

@@ -195,7 +195,7 @@ fn leave(screen: &mut TerminalScreen, reply: ApproverReply) -> io::Result<Approv
     let line = match &reply {
         ApproverReply::Decided(decision) => told(decision),
         ApproverReply::Later => Line::of(Ink::Dim, "  left for later"),
-        ApproverReply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
+        ApproverReply::Cancel => Line::of(Ink::Dim, "  cancelling the run"),
     };
     screen.say(&[line])?;
     Ok(reply)

@@ -290,13 +290,13 @@ const METRICS: &[(&str, &str, &str, Write)] = &[
     (
         "pointsman_tokens_total",
         "counter",
-        "Model tokens, read and written.",
+        "Input and output tokens of models.",
         |text, name, agent, it| text.sample(name, &[("agent", agent)], it.tokens),
     ),
     (
         "pointsman_money_total",
         "counter",
-        "Model costs in currency units, by the configured prices.",
+        "Model costs in currency units, at the configured prices.",
         |text, name, agent, it| {
             #[expect(clippy::cast_precision_loss, reason = "costs stay below billions")]
             text.sample(name, &[("agent", agent)], it.money as f64 / MILLION);

@@ -97,8 +97,8 @@ impl Setup {
         let (needed, most) = (self.base().div_ceil(4), context_tokens.div_euclid(2));
         if needed > usize::try_from(most).unwrap_or(usize::MAX) {
             return Err(BadBody(format!(
-                "the system text, the instructions and the tools need {needed} tokens, and half of \
-                 `limits.context_tokens` is {most}: shorten them, offer fewer tools, or raise the \
+                "the system text, the instructions and the tools need {needed} tokens, more than \
+                 half of `limits.context_tokens` ({most}): shorten them, offer fewer tools, or raise the \
                  limit if the model reads more"
             )));
         }

@@ -73,7 +73,7 @@ pub(super) fn read(config: &RawValue) -> Result<ResearchData, BadBody> {
     if least > most {
         let tokens = least.div_ceil(4);
         return Err(BadBody(format!(
-            "the goal and the tools need {least} bytes of a prompt that may have {most}: shorten \
+            "the goal and the tools need {least} bytes, but a prompt has at most {most}: shorten \
              the goal, offer fewer tools, or set `limits.prompt_tokens` to {tokens} or more"
         )));
     }

@@ -113,7 +113,7 @@ impl<'a> Slots<'a> {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!(
                     "fill it with `into`, or declare it for `--set {0}=…`: `slots = {{ {0} = \"…\" }}`; \
-                     plain braces are written `{{{{{0}}}}}`",
+                     for literal braces, write `{{{{{0}}}}}`",
                     **slot
                 ),
             };

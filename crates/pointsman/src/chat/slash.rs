@@ -16,7 +16,7 @@ pub(super) enum Slash {
 /// What each of them does.
 pub(super) const HELP: [(&str, &str); 7] = [
     ("/help", "show this list"),
-    ("/new", "start another conversation"),
+    ("/new", "start a new conversation"),
     ("/resume [RUN]", "resume a conversation [default: choose one of this folder]"),
     ("/tools", "list the tools"),
     ("/plan", "show the plan and the state of each phase"),

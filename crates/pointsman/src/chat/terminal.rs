@@ -143,7 +143,7 @@ fn command(
             let about = |(name, about): (&str, &str)| {
                 Line::of(Ink::Accent, &format!("  {name:<15}")).and(Ink::Plain, about)
             };
-            let keys = "Alt-Enter or a `\\` at the end starts another line. Messages that you send while the agent works are queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
+            let keys = "Alt-Enter or a `\\` at the end starts a new line. Messages that you send while the agent works are queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
             let plans =
                 AGENTS.decl(room.agent).plans() || held.as_ref().is_some_and(|talk| talk.reports);
             let fits = |(name, _): &(&str, &str)| *name != "/plan" || plans;
@@ -171,7 +171,7 @@ fn command(
         },
         Slash::New => {
             drop(end(held)?);
-            say(&[Line::of(Ink::Dim, "the next message starts another conversation")]);
+            say(&[Line::of(Ink::Dim, "the next message starts a new conversation")]);
             return Ok(None);
         }
         Slash::Resume(typed) => return resume(room, held, typed.as_deref()),

@@ -216,7 +216,7 @@ impl TurnView {
         let picture = SPINNER.get(picture % SPINNER.len()).copied().unwrap_or_default();
         let line = Line::of(Ink::Accent, &format!("{picture} "));
         if self.cancelling {
-            return line.and(Ink::Warning, "cancels the turn").and(Ink::Dim, " · Ctrl-C leaves");
+            return line.and(Ink::Warning, "cancelling the turn").and(Ink::Dim, " · Ctrl-C leaves");
         }
         let line = if let Some((at, attempt)) = self.again {
             let left = at.saturating_duration_since(clock::instant());

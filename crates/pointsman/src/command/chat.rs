@@ -42,7 +42,7 @@ use crate::{
 /// Talk with an agent that can use tools.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-At a terminal you get a prompt: Enter sends, Alt-Enter or a `\\` at the end starts another line,
+At a terminal you get a prompt: Enter sends, Alt-Enter or a `\\` at the end starts a new line,
 Ctrl-C cancels the turn and keeps the conversation; a second Ctrl-C leaves, and so does Ctrl-D.
 Messages that you type during a turn are sent when the turn ends. `/help` lists the rest.
 

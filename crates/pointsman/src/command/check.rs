@@ -74,7 +74,7 @@ fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     }
     let limits: Vec<&str> = chart.budgets().iter().map(Budget::name).collect();
     if !limits.is_empty() {
-        writeln!(text, "`--budget NAME=AMOUNT` sets another limit for: {}", limits.join(", "))?;
+        writeln!(text, "`--budget NAME=AMOUNT` changes these limits: {}", limits.join(", "))?;
     }
     writeln!(text)?;
     let report = chart.authority_report();

@@ -161,7 +161,7 @@ fn model(config: &Config, checks: &mut Vec<Check>) {
         Check::ok("model", settings.spec.to_string())
     } else {
         let hint = format!(
-            "set {}, and the base URL in the environment if you use another server",
+            "set {}; for another server, also set its base URL in the environment",
             needs.join(" or ")
         );
         let detail = format!("{} needs a key", settings.spec);
@@ -208,7 +208,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
         && driver != browser
     {
         let detail = format!("chromedriver {driver} does not match Chromium {browser}");
-        checks.push(Check::warn("browser", detail, "install both in the same version"));
+        checks.push(Check::warn("browser", detail, "install the same version of both"));
     }
 }
 

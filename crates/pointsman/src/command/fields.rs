@@ -217,9 +217,9 @@ fn table(stand: &StablePage) -> String {
         }
     }
     match &reading.submit {
-        Some(control) => line(format!("sent by: {}", cut(&control.label))),
+        Some(control) => line(format!("submit control: {}", cut(&control.label))),
         None if reading.fields.is_empty() => {}
-        None => line("sent by: no control found".into()),
+        None => line("submit control: none found".into()),
     }
     for complaint in &reading.complaints {
         line(format!("the page says: {}", visible(&complaint.text)));

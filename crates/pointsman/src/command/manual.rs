@@ -129,7 +129,7 @@ const ENVIRONMENT: [(&str, &str); 11] = [
     ("POINTSMAN_LOG_FORMAT", "`text` or `json`"),
     (
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "sends OpenTelemetry traces there, by HTTP; the usual OTEL_ variables apply",
+        "sends OpenTelemetry traces to this address over HTTP; the usual OTEL_ variables apply",
     ),
     ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each sent only to its provider"),
     ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "base folders instead of those under HOME"),
@@ -139,7 +139,7 @@ const ENVIRONMENT: [(&str, &str); 11] = [
 /// The files in every manual page.
 const FILES: [(&str, &str); 5] = [
     ("~/.config/pointsman/pointsman.toml", "your settings"),
-    ("pointsman.toml", "the settings of a repository; they can only be stricter"),
+    ("pointsman.toml", "the settings of a repository; they can only make yours stricter"),
     (".mcp.json", "the MCP servers of a folder"),
     ("~/.local/state/pointsman/journal.db", "the runs"),
     ("~/.cache/pointsman", "search indexes; safe to delete"),

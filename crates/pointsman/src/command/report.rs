@@ -44,7 +44,7 @@ enum Format {
     Junit,
     /// One page with map, screens, crashes and timeline.
     Html,
-    /// All of it as data.
+    /// The whole report as JSON.
     Json,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Resume {
     /// that has not ended].
     #[arg(conflicts_with = "FilterArgs")]
     run: Option<RunArgument>,
-    /// Add N to a used-up limit: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
+    /// Add N to a limit of the run: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
     /// `interactions`, `actions`, `steps`, `outside_app` or `time` (in milliseconds). May be
     /// repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant, conflicts_with = "FilterArgs")]

@@ -35,8 +35,8 @@ that model writes text that the profile lacks. `form` sends nothing before you c
 give `--submit yes`.
 
 `explore` tries every action of an app, on a device behind Appium or in a recording. The default
-of 100 steps allows about twelve actions; `--budget actions=N` raises all limits to what N actions
-need.
+of 100 steps allows about twelve actions; `--budget actions=N` raises the other limits to what N
+actions need.
 
 `code` works in phases, from `--plan` or proposed by the model and approved by you. A plan is a TOML
 file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
@@ -46,9 +46,9 @@ the run waits for `pointsman approve` or `pointsman deny`. Calls that cannot suc
 prompt.
 
 `--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
-`xdg-open` or `open`. The result is printed when the run ends; at a terminal the page then stays
-until Ctrl-C; without a terminal it closes with the run. Changes in the page need a token, as for
-`pointsman serve`.
+`xdg-open` or `open`. The result is printed when the run ends. At a terminal the page then stays
+open until Ctrl-C; without a terminal it closes with the run. Making changes from the page needs a
+token, as for `pointsman serve`.
 
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
 once.
@@ -125,7 +125,7 @@ impl Run {
         if !left_out.is_empty() && !self.start.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), format::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
-            note(&format!("{count} {tools} not offered, because the agent takes no more: {names}"));
+            note(&format!("{count} {tools} over the agent's limit and not offered: {names}"));
         }
         let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.start.rules.unattended, waits)?;

@@ -68,7 +68,7 @@ pub(crate) struct Submit {
     base_url: Option<String>,
     #[command(flatten)]
     queue: QueueArgs,
-    /// A name for this request: submitting the same name again starts no second run.
+    /// A name for this request: submitting it again does not start a second run.
     #[arg(long, value_name = "ID", help_heading = "Queue")]
     request: Option<String>,
     /// Queue a run for each line of this file; `-` reads standard input.

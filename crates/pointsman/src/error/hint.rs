@@ -10,8 +10,8 @@ use pointsman_runtime::{
 use super::Error;
 use crate::agents::AGENTS;
 
-const LINE: &str = "the lines before this one are queued: correct it, and submit it and the lines after it. \
-                    The whole file can be submitted again only if each line had a `request`";
+const LINE: &str = "the lines before this one are queued: correct this line, and submit it with those after it. \
+                    Submit the whole file again only if each line has a `request`";
 const NOT_FOR_WORKERS: &str = "leave it out: a worker uses the folder and the model that the journal names, \
                                and the settings of that folder";
 const FOLDER: &str = "give an existing folder with `--dir`";

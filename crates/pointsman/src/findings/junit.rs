@@ -98,7 +98,7 @@ fn failed(map: &AppMap, mishap: &Mishap, xml: &mut String) -> Result {
     }
     let [times, other] =
         [mishap.times, mishap.otherwise].map(|count| counted(count.into(), "time"));
-    writeln!(xml, "Seen {times}; the same action had another result {other}.")?;
+    writeln!(xml, "Seen {times}; the same action had a different result {other}.")?;
     writeln!(xml, "      </failure>")?;
     writeln!(xml, "    </testcase>")
 }

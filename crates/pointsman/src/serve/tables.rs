@@ -217,7 +217,7 @@ pub(super) async fn draw_map(
 ) -> Result<Response, HttpProblem> {
     let row = server.store().run(&run_id(&id)?).await?;
     let Some(found) = server.explored(&row).await? else {
-        let detail = format!("run {} has no map: its agent explores no app", row.id);
+        let detail = format!("run {} has no map: its agent does not explore apps", row.id);
         return Err(HttpProblem::new(StatusCode::NOT_FOUND, detail, "see the run's chart instead"));
     };
     Ok(svg(appmap::svg(&found, query.theme.into())))

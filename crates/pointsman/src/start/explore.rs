@@ -36,7 +36,7 @@ pub(crate) struct ExploreArgs {
     /// The minimum version code.
     #[arg(long, value_name = "N", help_heading = "Exploring", conflicts_with = "app_graph")]
     app_version: Option<u64>,
-    /// How to search [default: auto].
+    /// The search policy [default: auto].
     #[arg(long, value_name = "POLICY", help_heading = "Exploring")]
     policy: Option<Search>,
     /// What to look for with the policy `goal-oriented`; the same as GOAL.

@@ -87,8 +87,8 @@ fn ask(name: &str, url: &str, timeout: &str, settings: &str) -> ProgressSink {
 fn a_server_that_is_silent_is_left_after_the_idle_timeout() {
     let never = Duration::ZERO;
     for (name, head, told) in [
-        ("drip-mute", "", "no response within 3s, the `connect_timeout` and `idle_timeout` of"),
-        ("drip-head", HEAD, "no data for 2s, the `idle_timeout` of `[model]`"),
+        ("drip-mute", "", "no response within 3s (`connect_timeout` plus `idle_timeout` in"),
+        ("drip-head", HEAD, "no data for 2s (`idle_timeout` in `[model]`)"),
     ] {
         let url = dripping(head, "", never);
         let limits = "connect_timeout = \"1s\"\nidle_timeout = \"2s\"";

@@ -115,9 +115,9 @@ fn bad_certificate_is_reported_once_with_host_and_hint() {
         (
             "own.pem",
             "ca.pem",
-            &["signed by itself or by an unknown CA", "SSL_CERT_FILE", "the system's CA"][..],
+            &["self-signed or signed by an unknown CA", "SSL_CERT_FILE", "the system's CA"][..],
         ),
-        ("expired.pem", "ca.pem", &["expired at 2021-01-01T00:00:00Z", "renew it", "the clock"]),
+        ("expired.pem", "ca.pem", &["expired on 2021-01-01T00:00:00Z", "renew it", "the clock"]),
         ("other.pem", "ca.pem", &["is not for `127.0.0.1`, but for `models.example`", "base URL"]),
         ("authority.pem", "authority.pem", &["is a CA certificate", "CA:FALSE"]),
     ] {
@@ -139,7 +139,7 @@ fn a_run_that_needs_an_untrusted_server_says_why_it_is_stuck() {
     let server = Server::with("expired.pem");
     let shown = server.ask(&home, "ca.pem", &["run", "research", "points", "--dir", "docs"]);
     assert_eq!(shown.code, Some(5), "{}", shown.err);
-    assert!(shown.out.contains("its certificate expired at 2021-01-01"), "{}", shown.out);
+    assert!(shown.out.contains("its certificate expired on 2021-01-01"), "{}", shown.out);
     assert!(!shown.err.contains("retrying"), "{}", shown.err);
     assert_eq!(server.met.load(Ordering::SeqCst), 1);
 }
@@ -159,7 +159,7 @@ fn plain_http_behind_https_is_reported() {
     let shown = server.ask(&home, "ca.pem", &["chat", "-p", "Well?"]);
     assert_eq!((shown.code, shown.out.as_str()), (Some(1), ""), "{}", shown.err);
     let told = format!(
-        "https://{place} does not answer in TLS; if the server speaks plain HTTP, set the base \
+        "https://{place} does not speak TLS; if the server speaks plain HTTP, set the base \
          URL to http://{place}",
         place = server.place
     );

@@ -97,9 +97,10 @@ impl Connection {
         };
         let trouble = match timeout(limits.start, pages).await {
             Ok(Ok(tools)) => return Ok(tools),
-            Ok(Err(error)) => {
-                ConnectionTrouble::Broken(format!("it does not list its tools: {}", reason(&error)))
-            }
+            Ok(Err(error)) => ConnectionTrouble::Broken(format!(
+                "it failed to list its tools: {}",
+                reason(&error)
+            )),
             Err(_) => ConnectionTrouble::Slow(limits.start),
         };
         Err(trouble.told(launch, launch.hide_end(&self.last_words(limits.stop).await)))

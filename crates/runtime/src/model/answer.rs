@@ -81,7 +81,7 @@ fn reply(
         return Err(match end {
             TapeEnd::Stalled if !told => {
                 let message = format!(
-                    "no data for {:?}, the `idle_timeout` of `[model]`",
+                    "no data for {:?} (`idle_timeout` in `[model]`)",
                     settings.idle_timeout
                 );
                 fault(settings, FaultClass::Timeout, true, &message)

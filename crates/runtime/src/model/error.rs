@@ -82,7 +82,7 @@ pub enum ModelError {
     #[error("`--record` and `--replay` cannot be used together")]
     RecordAndReplay,
     /// The HTTP client cannot be made.
-    #[error("no network connections are possible: {0}")]
+    #[error("cannot set up network connections: {0}")]
     Client(String),
     /// A file cannot be read or written.
     #[error("{} cannot be used", .path.display())]

@@ -14,9 +14,9 @@ use crate::clock::written;
 const NAMES: usize = 5;
 
 /// What to do for a certificate whose signer is not known.
-const SIGNER: &str = "if you trust it, add the certificate of its signer to the system's CA \
-                      certificates, or set SSL_CERT_FILE to a PEM file with it (that file \
-                      replaces the system's)";
+const SIGNER: &str = "if you trust it, add its issuer's certificate to the system's CA \
+                      certificates, or set SSL_CERT_FILE to a PEM file that contains it (the \
+                      file replaces the system's certificates)";
 
 /// Words an error of TLS that no further attempt can change. `place` is the server, and
 /// `host` its name.
@@ -34,7 +34,7 @@ pub(super) fn refused(
         rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
             let plain = place.replacen("https://", "http://", 1);
             format!(
-                "{place} does not answer in TLS; if the server speaks plain HTTP, set the base \
+                "{place} does not speak TLS; if the server speaks plain HTTP, set the base \
                  URL to {plain}, otherwise check the port"
             )
         }
@@ -68,7 +68,7 @@ fn bad(why: &CertificateError, host: &str) -> String {
     match why {
         CertificateError::ExpiredContext { not_after, .. } => {
             let day = written(not_after.as_secs().saturating_mul(1_000));
-            format!("expired at {day}; {renew}")
+            format!("expired on {day}; {renew}")
         }
         CertificateError::Expired => format!("has expired; {renew}"),
         CertificateError::NotValidYetContext { not_before, .. } => {
@@ -88,7 +88,7 @@ fn bad(why: &CertificateError, host: &str) -> String {
              server a certificate for `{host}`"
         ),
         CertificateError::UnknownIssuer => {
-            format!("is signed by itself or by an unknown CA; {SIGNER}")
+            format!("is self-signed or signed by an unknown CA; {SIGNER}")
         }
         CertificateError::Revoked => "was revoked; the server needs a new one".into(),
         // The library that checks certificates has no public name for this one.
@@ -139,7 +139,7 @@ mod tests {
     fn every_certificate_error_says_what_to_do() {
         let at = |secs| UnixTime::since_unix_epoch(Duration::from_secs(secs));
         let expired = CertificateError::ExpiredContext { time: at(2), not_after: at(951_782_400) };
-        assert!(certificate(expired).contains("expired at 2000-02-29T00:00:00Z; renew it"));
+        assert!(certificate(expired).contains("expired on 2000-02-29T00:00:00Z; renew it"));
         let early =
             CertificateError::NotValidYetContext { time: at(2), not_before: at(951_782_400) };
         assert!(

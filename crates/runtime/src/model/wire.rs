@@ -130,7 +130,7 @@ impl Wire {
             Ok(Err(error)) => Err(self.unreached(url, error)),
             Err(_) => {
                 let message = format!(
-                    "no response within {limit:?}, the `connect_timeout` and `idle_timeout` of `[model]` together"
+                    "no response within {limit:?} (`connect_timeout` plus `idle_timeout` in `[model]`)"
                 );
                 Err(self.fault(FaultClass::Timeout, true, &message))
             }
@@ -196,7 +196,7 @@ impl Wire {
         if slow {
             let limit = self.settings.connect_timeout;
             let message = format!(
-                "{place} cannot be reached within {limit:?}, the `connect_timeout` of `[model]`{help}"
+                "{place} cannot be reached within {limit:?} (`connect_timeout` in `[model]`){help}"
             );
             return self.fault(FaultClass::Timeout, true, &message);
         }

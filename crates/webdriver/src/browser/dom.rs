@@ -108,7 +108,7 @@ pub(super) struct FieldContent {
 /// Reads what a script has returned.
 fn read<T: DeserializeOwned>(said: Value) -> Result<T, BrowserError> {
     let misread = |error: serde_json::Error| BrowserError::Refused {
-        why: format!("the page interferes with reading it: {error}"),
+        why: format!("a script on the page interferes with Pointsman: {error}"),
     };
     serde_json::from_value(said).map_err(misread)
 }

@@ -139,7 +139,7 @@ fn budget_that_interrupts_work_is_named() {
     assert_eq!(
         error.message,
         "the limit of 1 model call is reached; a new message gets the full limit again (`--budget \
-         model_calls=…` sets another)"
+         model_calls=…` changes it)"
     );
 }
 

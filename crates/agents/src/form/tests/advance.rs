@@ -65,7 +65,7 @@ fn twenty_pages_are_turned_and_not_one_more() {
     assert_eq!(driver.state(), "error");
     assert_eq!(driver.run.data.page, 21);
     let trouble = driver.run.data.trouble.as_deref();
-    let told = "page 21: the limit of 20 for `pages` is reached (`--budget pages=…` sets another)";
+    let told = "page 21: the limit of 20 for `pages` is reached (`--budget pages=…` changes it)";
     assert_eq!(trouble, Some(told));
 }
 

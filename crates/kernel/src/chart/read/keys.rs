@@ -286,9 +286,11 @@ pub(super) fn well_named(name: &Name, what: &str, found: &mut Findings) {
     let message = format!("`{}` is not a valid name for {what}", **name);
     let plain = plain(name);
     let hint = if is_well_named(&plain) {
-        format!("write `{plain}`: lower-case letters, digits and underscores, a letter first")
+        format!(
+            "write `{plain}`: lower-case letters, digits and underscores, starting with a letter"
+        )
     } else {
-        "use lower-case letters, digits and underscores, a letter first".into()
+        "use lower-case letters, digits and underscores, starting with a letter".into()
     };
     found.add(Code::BadValue, name.span, message, hint);
 }

@@ -36,8 +36,8 @@ fn server(url: &str, asked: Result<ServerStatus, DeviceError>, missing: bool) ->
         }
         Ok(ServerStatus { .. }) => Check::warn(
             "appium",
-            format!("{url} takes no new sessions"),
-            "wait until it is ready, or start it again",
+            format!("{url} accepts no new sessions"),
+            "wait until it is ready, or restart it",
         ),
         Err(error) if error.class == DeviceClass::Unreachable => {
             let hint = if missing { format!("{INSTALL}; {START}") } else { START.into() };

@@ -212,7 +212,7 @@ fn resume_takes_the_newest_other_conversation() {
     terminal.shows("One.");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("starts another conversation");
+    terminal.shows("starts a new conversation");
     terminal.prompts();
     terminal.keys("hello again\r");
     terminal.shows("Two.");
@@ -247,7 +247,7 @@ fn slash_commands_work() {
     terminal.shows("there is no plan");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("starts another conversation");
+    terminal.shows("starts a new conversation");
     terminal.prompts();
     terminal.keys("hello again\r");
     terminal.shows("Two.");

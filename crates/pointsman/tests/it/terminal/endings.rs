@@ -30,7 +30,7 @@ fn sigterm_ends_the_prompt_without_a_conversation() {
     terminal.shows("One.");
     terminal.prompts();
     terminal.keys("/new\r");
-    terminal.shows("starts another conversation");
+    terminal.shows("starts a new conversation");
     terminal.prompts();
     terminal.signal("TERM");
     assert_eq!(terminal.ends().0, 0);

@@ -101,7 +101,7 @@ fn always_is_for_the_calls_and_the_time_that_are_chosen() {
         terminal.keys(&format!("{key}\r"));
         let shown = terminal.shows("That is all.");
         assert_eq!(shown.matches("May this call run?").count(), 1, "{shown}");
-        assert!(shown.contains(&format!("for {runs}")), "{shown}");
+        assert!(shown.contains(&format!("yes: for {runs}")), "{shown}");
         assert_eq!(shown.contains("written to "), key == "e", "{shown}");
         assert!(home.path("a.txt").exists() && home.path("b.txt").exists());
         terminal.prompts();

@@ -96,7 +96,7 @@ impl RunControl {
                 report.runs.push(run);
                 report.forks.push(fork);
             } else {
-                let why = failed.as_deref().unwrap_or("it was changed meanwhile");
+                let why = failed.as_deref().unwrap_or("it changed in the meantime");
                 let why =
                     format!("forked as {fork}, which is not queued: {why}; repeat the command");
                 report.failed.push((run, why));

@@ -108,7 +108,7 @@ impl Responses {
         if let Some(error) = response.field("error").filter(|error| error.is_object()) {
             gather.fail(DecodeFault::read(error, response));
         } else if matches!(status, "failed" | "cancelled") {
-            let message = format!("the provider ended the response as {status}");
+            let message = format!("the provider ended the response with status {status}");
             gather.fail(DecodeFault::found(ErrorClass::Unavailable, status, message));
         }
         let details = response.field("incomplete_details");

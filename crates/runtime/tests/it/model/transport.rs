@@ -260,7 +260,7 @@ async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
         let done = model.ask(question("hello"), ProgressSink::none()).await;
         assert_eq!(kind(&done), (FaultClass::Contract, false));
         let message = fault(&done).message;
-        assert!(message.contains(&format!("https://{place} does not answer in TLS")), "{message}");
+        assert!(message.contains(&format!("https://{place} does not speak TLS")), "{message}");
     }
     server.abort();
 }

@@ -257,7 +257,7 @@ fn is_crash(error: &DeviceError) -> bool {
 
 fn read<T: for<'de> Deserialize<'de>>(said: Value, what: &str) -> Result<T, DeviceError> {
     serde_json::from_value(said).map_err(|error| {
-        let message = format!("{what}: the page interferes with reading it: {error}");
+        let message = format!("{what}: a script on the page interferes with Pointsman: {error}");
         DeviceError::new(DeviceClass::Unreadable, message)
     })
 }

@@ -35,7 +35,7 @@ impl Expected {
         for (path, id, read_only) in &self.mounts {
             let why = |what: &str| {
                 format!(
-                    "{} {what}: another program changed it while the sandbox was set up. Stop commands that still run, and try again",
+                    "{} {what}: another program changed it while the sandbox was set up. Stop commands that are still running, and try again",
                     path.display()
                 )
             };
@@ -53,7 +53,7 @@ impl Expected {
         let stranger = mounted(|path| self.is_within(path) && !self.is_known(path));
         match stranger.first() {
             Some(path) => Err(format!(
-                "unexpected mount at {}. Stop commands that still run, and try again",
+                "unexpected mount at {}. Stop commands that are still running, and try again",
                 path.display()
             )),
             None => Ok(()),
