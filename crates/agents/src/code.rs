@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use data::CodeData;
-pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, PhaseWork, Plan, Totals};
+pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, PhaseWork, Plan};
 pub use progress::{CallFailure, WorkProgress};
 pub use recovery::{RecoveryAction, Trouble};
 

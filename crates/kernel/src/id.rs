@@ -102,24 +102,11 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
-
-    fn hex(&self) -> [u8; 64] {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [b'0'; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
-            let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
-            if let [high, low] = pair {
-                *high = digit(byte >> 4);
-                *low = digit(byte & 15);
-            }
-        }
-        text
-    }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(core::str::from_utf8(&self.hex()).unwrap_or_default())
+        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
     }
 }
 
@@ -131,7 +118,7 @@ impl fmt::Debug for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(core::str::from_utf8(&self.hex()).unwrap_or_default())
+        serializer.serialize_str(&blake3::Hash::from_bytes(self.0).to_hex())
     }
 }
 

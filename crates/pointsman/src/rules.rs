@@ -5,6 +5,7 @@ use std::{cmp::Reverse, str::FromStr};
 use clap::Args;
 use pointsman_kernel::{
     governor::{Grant, Level},
+    job::SERVERS,
     tool::ToolDecl,
 };
 use pointsman_runtime::{config::PermissionsConfig, local_executor::LocalExecutor, tool::ToolSpec};
@@ -91,7 +92,7 @@ impl Rules {
 
 /// Returns whether a tool, or what a rule says about tools, is of an MCP server.
 fn of_server(tool: &str) -> bool {
-    tool.starts_with("mcp.")
+    tool.starts_with(SERVERS)
 }
 
 /// Says that a rule matches nothing known, if so.

@@ -124,6 +124,12 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
+/// Returns the time that a file would be stamped with now: seconds and nanoseconds since 1970.
+pub(crate) fn file_time() -> (i64, i64) {
+    let now = rustix::time::clock_gettime(platform::FILES);
+    (now.tv_sec, now.tv_nsec)
+}
+
 /// Returns the milliseconds since the machine was started. Setting the clock does not change
 /// them, and time asleep counts.
 pub fn boot_ms() -> u64 {

@@ -58,7 +58,7 @@ use crate::{
 pub use config::ApprovedServers;
 pub use config::EngineConfig;
 pub use handle::RunHandle;
-pub(crate) use handle::talking;
+pub(crate) use handle::{DrivenRun, talking, until_end};
 
 /// How often a run that seems to be driven elsewhere is tried again, and after how long.
 pub(crate) const CLAIM_TRIES: u32 = 10;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
 use crate::watch::Vitals;
 
@@ -13,15 +13,9 @@ pub fn host_name() -> String {
 
 /// The clock that files are stamped with.
 #[cfg(target_os = "linux")]
-const FILES: ClockId = ClockId::RealtimeCoarse;
+pub(crate) const FILES: ClockId = ClockId::RealtimeCoarse;
 #[cfg(not(target_os = "linux"))]
-const FILES: ClockId = ClockId::Realtime;
-
-/// Returns the time that a file would be stamped with now: seconds and nanoseconds since 1970.
-pub(crate) fn file_time() -> (i64, i64) {
-    let now = clock_gettime(FILES);
-    (now.tv_sec, now.tv_nsec)
-}
+pub(crate) const FILES: ClockId = ClockId::Realtime;
 
 /// A clock that cannot be set, and that counts while the machine sleeps.
 #[cfg(target_os = "linux")]

@@ -107,19 +107,6 @@ pub struct PhaseRecord {
     pub blockers: Vec<String>,
 }
 
-/// What all phases come to.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Totals {
-    /// Phases planned.
-    pub planned: usize,
-    /// Phases that ended in success.
-    pub succeeded: usize,
-    /// Tool calls.
-    pub calls: u32,
-    /// Files changed; one that two phases changed counts twice.
-    pub files_changed: usize,
-}
-
 /// Where a plan goes from the end of a phase.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Advance {
@@ -258,22 +245,6 @@ impl Plan {
             );
         }
         (!table.rows.is_empty()).then_some(table)
-    }
-
-    /// Returns what all phases come to, the open one included.
-    pub fn totals(&self, work: &PhaseWork) -> Totals {
-        let open = Totals {
-            planned: self.phases.len(),
-            succeeded: 0,
-            calls: work.calls,
-            files_changed: work.files.len(),
-        };
-        self.records.iter().fold(open, |sum, record| Totals {
-            succeeded: sum.succeeded.saturating_add(usize::from(record.succeeded)),
-            calls: sum.calls.saturating_add(record.calls),
-            files_changed: sum.files_changed.saturating_add(record.files_changed),
-            ..sum
-        })
     }
 }
 

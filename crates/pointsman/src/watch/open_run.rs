@@ -168,12 +168,6 @@ impl RunModel {
         (shown, at.saturating_sub(first))
     }
 
-    /// Returns the row of the selected item.
-    #[cfg(test)]
-    pub(crate) fn selected_row(&self) -> Option<&ItemRow> {
-        self.items().take_while(|row| row.id <= self.selected).last()
-    }
-
     /// Selects an item.
     pub(crate) fn select(&mut self, item: (Seq, u16)) {
         let seq = Seq(item.0.0.clamp(1, self.head.0.max(1)));

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use jsonschema::Validator;
-use pointsman_kernel::tool::{Recovery, ToolDecl};
+use pointsman_kernel::{
+    job::SERVERS,
+    tool::{Recovery, ToolDecl},
+};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 
@@ -74,7 +77,7 @@ pub(super) fn offered(
 ) -> Sorted {
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     tools.dedup_by(|one, other| one.name == other.name);
-    let prefix = format!("mcp.{label}.");
+    let prefix = format!("{SERVERS}{label}.");
     let room = LONGEST.saturating_sub(prefix.len());
     let names = unique(tools.iter().map(|tool| &*tool.name), room);
     let (mut on_offer, mut left_out) = (Vec::new(), Vec::new());

@@ -10,20 +10,17 @@ use serde_json::json;
 use tokio::{
     runtime::Handle,
     sync::{mpsc, oneshot},
-    task::JoinHandle,
 };
 
-use super::{
-    ApprovalDecision, RunSummary, Session, SessionError, StartOptions,
-    drive::{self, Pressed},
-};
+use super::{ApprovalDecision, RunSummary, Session, SessionError, StartOptions, drive::Pressed};
 use crate::{
     driver::{Driver, PreparedRun},
+    engine::{DrivenRun, talking, until_end},
     local_executor::LocalExecutor,
     mailbox::is_word,
     observe::Observer,
     store::RunId,
-    task::Command,
+    task::{Command, Until},
 };
 
 /// The event for the end of the input.
@@ -156,31 +153,24 @@ pub(super) fn closed(agent: &AgentDecl) -> Option<u16> {
 /// A run that a person talks with.
 #[derive(Debug)]
 pub struct ConversationHandle {
-    run: RunId,
-    sender: CommandSender,
-    driving: JoinHandle<Result<RunSummary, SessionError>>,
+    driven: DrivenRun,
     threads: Handle,
 }
 
 impl ConversationHandle {
     /// Returns the run.
     pub const fn run(&self) -> &RunId {
-        &self.run
+        &self.driven.run
     }
 
     /// Returns what says things to it.
     pub fn commands(&self) -> CommandSender {
-        self.sender.clone()
+        self.driven.sender.clone()
     }
 
     /// Waits until the run has ended or was detached from.
     pub async fn outcome(self) -> Result<RunSummary, SessionError> {
-        let Self { run, sender, driving, .. } = self;
-        // The caller may hold others; this one must not keep the run waiting.
-        drop(sender);
-        driving
-            .await
-            .unwrap_or_else(|broken| Err(SessionError::Broke { run, why: broken.to_string() }))
+        self.driven.outcome().await
     }
 
     /// The same, for callers that do not await.
@@ -230,10 +220,11 @@ impl Session {
         let pressing = commands.downgrade();
         let sender = CommandSender::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
+            // Ctrl-C cancels the turn.
             let _pressed = Pressed::listen(pressing)?;
-            drive::converse_until_end(driver, taken).await
+            until_end(talking(driver, Until::Ends { answers: true }, taken).await?).await
         });
         let threads = self.threads.clone();
-        ConversationHandle { run, sender, driving, threads }
+        ConversationHandle { driven: DrivenRun { run, sender, driving }, threads }
     }
 }

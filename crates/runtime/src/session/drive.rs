@@ -73,18 +73,6 @@ pub(super) async fn attended(
     Ok(outcome(task.driver()))
 }
 
-/// Drives a conversation until it ends or the person leaves. Ctrl-C cancels the turn.
-pub(super) async fn converse_until_end(
-    driver: Driver,
-    commands: mpsc::UnboundedReceiver<Command>,
-) -> Result<RunSummary, SessionError> {
-    let mut task = talking(driver, Until::Ends { answers: true }, commands).await?;
-    if !matches!(task.run().await?, TaskEnd::Ended(_)) {
-        task.keep_commands().await?;
-    }
-    Ok(outcome(task.driver()))
-}
-
 /// Asks the open questions. Returns whether one was answered.
 async fn ask(task: &mut RunTask, approver: &mut dyn Approver) -> Result<bool, SessionError> {
     let mut answered = false;

@@ -95,8 +95,7 @@ fn a_phase_forgets_the_errors_and_keeps_the_files() {
     assert!(data.used.is_empty() && data.progress.failures.is_empty() && data.advice.is_empty());
     assert_eq!(data.plan.records[0].files_changed, 2);
     round(&mut driver, edit("b.rs"), true, "edited");
-    let data = &driver.run.data;
-    assert_eq!(data.plan.totals(&data.work).files_changed, 3);
+    assert_eq!(driver.run.data.work.files.len(), 1);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::platform;
+use crate::clock::file_time;
 
 /// The endings of the files that SQLite keeps open: the journal, its log, and the locks and
 /// index of the log.
@@ -60,7 +60,7 @@ impl Anchor {
 
     /// Returns the first file that was replaced since.
     pub(super) fn lost(&mut self) -> Option<&Path> {
-        let now = platform::file_time();
+        let now = file_time();
         let folder = self.folder.as_ref().and_then(|folder| folder.metadata().ok());
         let changed = folder.map(|folder| (folder.ctime(), folder.ctime_nsec()));
         let stamp = changed.map(|changed| (changed, now));
