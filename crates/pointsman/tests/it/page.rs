@@ -8,6 +8,7 @@ mod large;
 mod list;
 mod live;
 mod moments;
+mod polling;
 mod rebinding;
 mod results;
 mod rig;

@@ -181,10 +181,11 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
     assert!(total.pages > 0 && total.pages <= 8, "forty screens are a few hundred runs: {total:?}");
     let mut seen = 0;
     while seen < RUNS {
-        // The count is told before the list grows: scroll until that was seen.
+        // The count is told before the list grows: scroll until that was seen. A browser that draws no frame for lack
+        // of time tells of no scrolling.
         rig.wait(&format!(
             "(() => {{ const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
-            return {COUNT} > {seen}; }})()"
+            it.dispatchEvent(new Event('scroll')); return {COUNT} > {seen}; }})()"
         ));
         let count = rig.script(&format!("return {COUNT}"));
         seen = usize::try_from(count.as_u64().unwrap_or(0)).unwrap_or(0);
