@@ -5,6 +5,7 @@ mod facts;
 mod hostile;
 mod keyboard;
 mod large;
+mod levels;
 mod list;
 mod live;
 mod moments;

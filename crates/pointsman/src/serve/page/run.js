@@ -126,6 +126,7 @@ export class RunPage {
     if (address && location.pathname !== where) history.replaceState(null, "", where);
     this.reading.select(this.selected);
     if (!still) this.reading.reveal(this.selected, end && this.following);
+    this.seeking?.abort();
     this.show_steps();
     this.timeline.select(this.selected);
     this.stop?.abort();
@@ -174,11 +175,17 @@ export class RunPage {
 
   /** Steps to the next entry that the filter shows. */
   async step(from, by) {
-    if (this.stepping) return;
-    this.stepping = true;
-    const seq = await this.reading.next(from, by);
-    this.stepping = false;
-    if (seq !== null && seq !== this.selected) this.select(seq);
+    this.seeking?.abort();
+    const stop = new AbortController();
+    this.seeking = stop;
+    try {
+      const seq = await this.reading.next(from, by, stop.signal);
+      this.read(0, 0);
+      if (seq !== null && seq !== this.selected) this.select(seq);
+      else if (seq === null && this.reading.level > 1) say(`No entry ${by > 0 ? "after" : "before"} this one is shown: see the menu “Importance”.`);
+    } catch (error) {
+      if (error.name !== "AbortError") this.problem(error, this.selected);
+    }
   }
 
   show_moment() {
