@@ -11,6 +11,7 @@ mod live;
 mod moments;
 mod polling;
 mod rebinding;
+mod refresh;
 mod results;
 mod rig;
 mod secrets;

@@ -1,7 +1,7 @@
 // One run: its story, and everything that is known of the selected moment.
 
 import { actions, answer, questions } from "./answer.js";
-import { follow, getReady, path } from "./api.js";
+import { follow, getReady, path, Problem } from "./api.js";
 import { ChartPane } from "./chart.js";
 import { failure, loading } from "./dialog.js";
 import { age, arrange, button, duration, entries, grouped, h, renew, say, show, visible } from "./dom.js";
@@ -14,6 +14,9 @@ import { Timeline } from "./timeline.js";
 import { WhatIf } from "./whatif.js";
 
 const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
+
+/** Milliseconds after which a request that failed is repeated. */
+const AGAIN = 3000;
 
 function journal(at, of) {
   return `Reading the journal: entry ${grouped(at)} of ${grouped(of)}`;
@@ -249,15 +252,30 @@ export class RunPage {
   // -- live
 
   async refresh() {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
-    let detail;
-    try {
-      detail = await getReady(path(["runs", this.run]));
-    } catch {
-      // The next event tries again; the page says that the connection is lost.
-      return;
+    this.again = true;
+    if (this.refreshing) return;
+    this.refreshing = true;
+    while (this.again) {
+      this.again = false;
+      try {
+        await this.reread();
+      } catch (error) {
+        // No further event may come, such as after the end: ask again until there is an answer.
+        if (error instanceof Problem && !error.passes) this.refuse(error);
+        else setTimeout(() => this.refresh(), AGAIN);
+        break;
+      }
     }
-    if (turn !== this.turn) return;
+    this.refreshing = false;
+  }
+
+  /** The server no longer shows this run, or wants a token for it. */
+  refuse(error) {
+    show(this.main, failure(error, () => location.reload()));
+  }
+
+  async reread() {
+    const detail = await getReady(path(["runs", this.run]));
     const end = this.reading.is_at_end();
     const grown = detail.steps > this.head;
     this.detail = detail;
@@ -270,7 +288,8 @@ export class RunPage {
     }
     if (this.following && this.selected < this.head) {
       // Who has scrolled up stays there. An address that names an entry names this one now.
-      this.select(this.head, { address: location.pathname !== `/runs/${this.run}`, still: !end, end, follow: true });
+      // The moment is shown before the next look: a later one would stop its request.
+      await this.select(this.head, { address: location.pathname !== `/runs/${this.run}`, still: !end, end, follow: true });
     } else {
       this.ask();
     }
@@ -293,7 +312,7 @@ export class RunPage {
       } else {
         this.reading.discard(event.effect);
       }
-    });
+    }).catch((error) => this.refuse(error));
   }
 
   /** The server answers again. */
