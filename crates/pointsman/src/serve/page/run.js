@@ -72,7 +72,10 @@ export class RunPage {
     this.find = new Find(this.run, { go: (seq) => this.select(seq), changed: () => this.reading.found() });
     this.reading = new Reading(this.run, { hits: () => this.find.names, progress: (at, of) => this.read(at, of) });
     this.result = new ResultPane(this.bodies.result, this.run);
-    this.what_if = new WhatIf(this.bodies["what-if"], this.run, { walked: (states) => this.chart.path(states) });
+    this.what_if = new WhatIf(this.bodies["what-if"], this.run, {
+      // An answer may come after the next step.
+      walked: (states, entry) => { if (entry === this.moment?.seq) this.chart.path(states); },
+    });
     this.timeline = new Timeline(this.run, (seq) => this.select(seq));
     this.now = h("p", { class: "now-line" });
     this.build_steps();
@@ -123,13 +126,13 @@ export class RunPage {
   // -- the moment
 
   async select(seq, { address = true, still = false, end = false, follow } = {}) {
+    this.seeking?.abort();
     this.selected = Math.max(1, Math.min(seq, this.head));
     this.following = follow ?? this.selected === this.head;
     const where = `/runs/${this.run}/entries/${this.selected}`;
     if (address && location.pathname !== where) history.replaceState(null, "", where);
     this.reading.select(this.selected);
     if (!still) this.reading.reveal(this.selected, end && this.following);
-    this.seeking?.abort();
     this.show_steps();
     this.timeline.select(this.selected);
     this.stop?.abort();
@@ -176,7 +179,7 @@ export class RunPage {
     for (const control of this.on) control.setAttribute("aria-disabled", String(this.selected >= this.head));
   }
 
-  /** Steps to the next entry that the filter shows. */
+  /** Steps to the next entry that the filter shows. The next key or selection stops a long search for it. */
   async step(from, by) {
     this.seeking?.abort();
     const stop = new AbortController();
@@ -232,7 +235,6 @@ export class RunPage {
       if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     for (const pane of PANES) this.bodies[pane].hidden = pane !== this.pane;
-    if (name !== "what-if") this.chart.path([]);
     if (name === "story" && this.reading.selected) this.reading.reveal(this.selected);
     if (this.moment) this.show_moment();
   }
@@ -251,6 +253,7 @@ export class RunPage {
 
   // -- live
 
+  /** Reads the run again. What happens while it is read leads to one more look afterwards. */
   async refresh() {
     this.again = true;
     if (this.refreshing) return;

@@ -111,6 +111,26 @@ fn what_if_walks_a_copy_and_writes_nothing() {
     rig.script(
         "[...document.querySelectorAll('#pane-what-if button')].find((it) => it.textContent === 'Start again').click()",
     );
+    // The chart marks the walk, until another moment is shown.
+    let marked = "[...document.querySelectorAll('.chart .state.walked')].map((it) => it.dataset.state).sort().join()";
+    let walk = rig.server.json(&format!("{path}?outcomes={}", walked.join(",")));
+    let mut visited: Vec<&str> =
+        walk["visited"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    visited.sort_unstable();
+    visited.dedup();
+    rig.key("1");
+    rig.wait("document.querySelector('.chart .state.walked')?.getBoundingClientRect().width > 0");
+    assert_eq!(rig.script(&format!("return {marked}")), json!(visited.join(",")));
+    rig.key("j");
+    rig.wait("document.querySelector('.now-line').textContent.startsWith('Entry 3')");
+    assert_eq!(rig.script(&format!("return {marked}")), json!(""));
+    rig.key("k");
+    rig.wait("document.querySelector('.now-line').textContent.startsWith('Entry 2')");
+    rig.key("6");
+    rig.wait(&format!(
+        "document.querySelectorAll('#pane-what-if .walk li').length === {}",
+        walked.len() + 1
+    ));
     rig.wait("document.querySelectorAll('#pane-what-if .walk li').length === 1");
     assert_eq!(rig.server.get(&format!("/api/v1/runs/{run}/export")).text(), before);
 }
