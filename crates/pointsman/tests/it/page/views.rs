@@ -75,7 +75,10 @@ fn every_view_fits_the_width_of_a_phone() {
     let home = Home::new("page-phone");
     asking(&home, "Write down that the points are set");
     let rig = Rig::sized(home, &KEPT, (390, 844));
+    rig.open("/");
+    assert_eq!(rig.script("return innerWidth"), json!(390));
     look_at_all(&rig, "phone-");
+    assert_eq!(rig.script("return [innerWidth, innerHeight]"), json!([390, 844]));
 }
 
 #[test]
@@ -108,9 +111,6 @@ fn what_if_walks_a_copy_and_writes_nothing() {
         walked.push(outcome);
     }
     assert!(!walked.is_empty(), "an outcome was chosen");
-    rig.script(
-        "[...document.querySelectorAll('#pane-what-if button')].find((it) => it.textContent === 'Start again').click()",
-    );
     // The chart marks the walk, until another moment is shown.
     let marked = "[...document.querySelectorAll('.chart .state.walked')].map((it) => it.dataset.state).sort().join()";
     let walk = rig.server.json(&format!("{path}?outcomes={}", walked.join(",")));
@@ -131,6 +131,9 @@ fn what_if_walks_a_copy_and_writes_nothing() {
         "document.querySelectorAll('#pane-what-if .walk li').length === {}",
         walked.len() + 1
     ));
+    rig.script(
+        "[...document.querySelectorAll('#pane-what-if button')].find((it) => it.textContent === 'Start again').click()",
+    );
     rig.wait("document.querySelectorAll('#pane-what-if .walk li').length === 1");
     assert_eq!(rig.server.get(&format!("/api/v1/runs/{run}/export")).text(), before);
 }
