@@ -52,6 +52,11 @@ impl Server {
         Ok(server)
     }
 
+    /// Returns the id of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Returns where it listens, as the beginning of URLs.
     pub fn url(&self) -> String {
         format!("http://{}", self.address())

@@ -26,7 +26,7 @@ pub struct Browser {
     wire: BufReader<TcpStream>,
     host: String,
     session: String,
-    _driver: Server,
+    driver: Server,
     _profile: Scratch,
 }
 
@@ -46,8 +46,7 @@ impl Browser {
         let profile = Scratch::new()?;
         let folder = profile.file("profile");
         let wire = BufReader::new(stream);
-        let mut browser =
-            Self { wire, host, session: String::new(), _driver: driver, _profile: profile };
+        let mut browser = Self { wire, host, session: String::new(), driver, _profile: profile };
         // What the form agent asks for as well, so that a measure of one beside the other
         // measures nothing else.
         let mut settings = BrowserSettings::default();
@@ -58,6 +57,11 @@ impl Browser {
         let id = given["sessionId"].as_str().context("a session has an id")?;
         browser.session = format!("/session/{id}");
         Ok(browser)
+    }
+
+    /// Returns the process of its driver, from which all of its processes descend.
+    pub fn process(&self) -> u32 {
+        self.driver.process()
     }
 
     /// Opens a page and waits until it has loaded.

@@ -21,6 +21,7 @@ mod lanes;
 mod listen;
 mod metrics;
 mod moments;
+mod next;
 mod open_runs;
 mod openapi;
 mod page;
@@ -204,6 +205,7 @@ fn reads() -> Routes {
         .routes(routes!(moments::read_text))
         .routes(routes!(prompt::read_prompt))
         .routes(routes!(moments::find))
+        .routes(routes!(next::next_entry))
         .routes(routes!(lanes::lanes))
         .routes(routes!(what_if::what_if))
         .routes(routes!(what_if::changes))

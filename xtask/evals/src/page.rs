@@ -210,15 +210,19 @@ impl OpenPage {
         let tasks = self.browser.script("return window.tasks")?;
         let tasks = tasks.as_array().context("a list of tasks")?.iter().filter_map(Value::as_f64);
         figures.tasks = tasks.collect();
-        figures.memory = renderer_memory()?;
+        figures.memory = renderer_memory(self.browser.process())?;
         Ok(())
     }
 }
 
-/// Returns the memory of the process that shows the page, in bytes: a browser that we have started has
-/// one such process with a page in it, the largest.
-fn renderer_memory() -> Result<u64> {
+/// Returns the memory of the process that shows the page, in bytes: a browser has one such process with a page
+/// in it, the largest of those that descend from its driver.
+fn renderer_memory(driver: u32) -> Result<u64> {
     let of = |folder: &Path| -> Option<u64> {
+        let process = folder.file_name()?.to_str()?.parse().ok()?;
+        if !descends(process, driver) {
+            return None;
+        }
         let words = fs::read(folder.join("cmdline")).ok()?;
         let words = String::from_utf8_lossy(&words);
         if !words.contains("--type=renderer") {
@@ -231,4 +235,14 @@ fn renderer_memory() -> Result<u64> {
     let folders = fs::read_dir("/proc")?.filter_map(Result::ok);
     let most = folders.filter_map(|folder| of(&folder.path())).max();
     Ok(most.context("no renderer is running")? * 1_024)
+}
+
+/// Returns whether a process was started by another one, or by one that it started.
+fn descends(process: u32, from: u32) -> bool {
+    let parent = |process: &u32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name of the program, in brackets, may contain anything.
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    };
+    std::iter::successors(Some(process), parent).any(|it| it == from)
 }

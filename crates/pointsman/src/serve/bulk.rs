@@ -99,8 +99,11 @@ pub(super) async fn bulk(
     State(server): State<Arc<Server>>,
     Given(body): Given<BulkBody>,
 ) -> Result<Json<BulkResult>, HttpProblem> {
-    let dry_run = body.dry_run;
-    let (filter, among, action) = body.read()?;
+    let (dry_run, waiting) = (body.dry_run, body.filter.waiting);
+    let (mut filter, mut among, action) = body.read()?;
+    if let Some(wanted) = waiting {
+        (filter, among) = server.among_waiting(filter, among, wanted).await?;
+    }
     let report = server.control.bulk_among(&filter, among.as_ref(), &action, dry_run).await?;
     let ids = |runs: &[RunId]| runs.iter().map(ToString::to_string).collect::<Vec<_>>();
     let failed = report.failed.into_iter();
@@ -115,13 +118,15 @@ pub(super) async fn bulk(
 
 impl BulkBody {
     fn read(self) -> Result<(Filter, Option<BTreeSet<RunId>>, BulkAction), HttpProblem> {
+        let waiting = self.filter.waiting;
         let filter = self.filter.read()?;
         let unfit = |problem: HttpProblem| problem.with_status(StatusCode::UNPROCESSABLE_ENTITY);
         let read = |runs: Vec<Box<str>>| -> Result<BTreeSet<RunId>, HttpProblem> {
             runs.iter().map(|run| run_id(run).map_err(unfit)).collect()
         };
         let among = self.runs.map(read).transpose()?;
-        if filter == Filter::default() && among.is_none() && !self.all {
+        let is_empty = filter == Filter::default() && waiting.is_none();
+        if is_empty && among.is_none() && !self.all {
             let detail = "the filter is empty";
             let hint = "set a filter, or set `all` to act on every run";
             return Err(HttpProblem::new(StatusCode::UNPROCESSABLE_ENTITY, detail, hint));

@@ -24,12 +24,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Server,
-    extract::{Asked, Named},
+    extract::{Asked, Named, within},
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
     prompt,
-    story::{StoryItem, TextPreview, WholeText, about, edit_text, texts},
+    story::{StoryItem, TextPreview, WholeText, about, edit_text, importance, texts},
 };
 use crate::{
     json_lines::asked,
@@ -79,6 +79,11 @@ pub(super) struct StoryQuery {
     /// Bytes of each text.
     #[param(minimum = 1, maximum = 16384, default = 1500)]
     preview: Option<usize>,
+    /// Only items of this level or a higher one. `limit` then counts the entries that have one, and an answer can have
+    /// fewer.
+    #[param(minimum = 1, maximum = 3, default = 1)]
+    #[serde(default, deserialize_with = "within::<1, 3, _, _>")]
+    level: Option<u8>,
 }
 
 /// A part of a run's story.
@@ -117,17 +122,32 @@ pub(super) async fn read_story(
     if from > head {
         return Ok(Json(page).into_response());
     }
-    let mut inspector = match server.reach(&row.id, from).await? {
-        Reached::Ready(inspector) => inspector,
-        Reached::Reading { read } => return Ok(reading(read, from)),
-    };
     let limit = query.limit.unwrap_or(PAGE).clamp(1, MOST);
     let most = query.preview.unwrap_or(PREVIEW).clamp(1, SHOWN);
-    let items = inspector.items(Seq(from.0 - 1), limit).await?;
-    let result = inspector.result().filter(|result| !is_told(&items, result));
-    let told = |item: &TimelineItem| StoryItem::of(item, most, result.as_deref());
-    page.items = items.iter().map(told).collect();
-    page.next = inspector.seq().0.saturating_add(1);
+    let level = query.level.unwrap_or(1);
+    // Everything is one part; a level is searched for.
+    let (part, last) =
+        if level > 1 { (MOST, from.0 + SEARCHED as u64) } else { (limit, from.0 + 1) };
+    let mut entries = 0;
+    while page.next <= head.0 && page.next < last && entries < limit {
+        let mut inspector = match server.reach(&row.id, Seq(page.next)).await? {
+            Reached::Ready(inspector) => inspector,
+            Reached::Reading { read } => return Ok(reading(read, Seq(page.next))),
+        };
+        let items = inspector.items(Seq(page.next - 1), part).await?;
+        let result = inspector.result().filter(|result| !is_told(&items, result));
+        page.next = inspector.seq().0.saturating_add(1);
+        for item in items.iter().filter(|item| importance(&item.kind) >= level) {
+            if page.items.last().is_none_or(|it| it.seq() != item.seq.0) {
+                if entries == limit {
+                    page.next = item.seq.0;
+                    break;
+                }
+                entries += 1;
+            }
+            page.items.push(StoryItem::of(item, most, result.as_deref()));
+        }
+    }
     Ok(Json(page).into_response())
 }
 

@@ -107,6 +107,8 @@ pub(super) struct RunFilter {
     queue: Option<QueueName>,
     /// Runs without a new entry since this time, in milliseconds since 1970.
     idle_since_ms: Option<u64>,
+    /// Open runs that wait for a `person`'s answer, for a `message`, for a `worker` or for a `time`.
+    pub(super) waiting: Option<WaitName>,
     /// The children of this run, at any depth.
     parent: Option<String>,
     /// Only runs that are not children.
@@ -218,6 +220,7 @@ impl ListQuery {
             key: self.key,
             queue: self.queue,
             idle_since_ms: self.idle_since_ms,
+            waiting: self.waiting,
             parent: self.parent,
             roots: self.roots,
         }
@@ -225,7 +228,7 @@ impl ListQuery {
 }
 
 impl RunFilter {
-    /// Returns the filter as stores take it.
+    /// Returns the filter as stores take it, which know nothing of `waiting`.
     pub(super) fn read(self) -> Result<Filter, HttpProblem> {
         // An empty value filters nothing, so it is no filter.
         let some = |value: Option<Box<str>>| value.filter(|value| !value.is_empty());

@@ -114,6 +114,11 @@ impl WholeText {
 }
 
 impl StoryItem {
+    /// Returns its entry.
+    pub(super) const fn seq(&self) -> u64 {
+        self.seq
+    }
+
     /// Returns an item with previews of at most so many bytes. `result` is the run's, for its end.
     pub(super) fn of(item: &TimelineItem, most: usize, result: Option<&str>) -> Self {
         let row = ItemRow::of(item);
@@ -178,7 +183,7 @@ const fn answered_by<T>(answer: &Answer<T>) -> Option<&'static str> {
 }
 
 /// Returns how much an item matters to a reader.
-const fn importance(kind: &TimelineKind) -> u8 {
+pub(super) const fn importance(kind: &TimelineKind) -> u8 {
     match kind {
         TimelineKind::Answered { ok: true, .. }
         | TimelineKind::Transition { .. }

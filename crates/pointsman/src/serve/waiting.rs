@@ -1,6 +1,6 @@
 //! What open runs wait for: a condition of the list of runs that only their journals tell.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use pointsman_kernel::{
     agents::Program,
@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{Loaded, listens},
-    store::{Filter, Page, QueueStatus, RunList, RunRow, StatusFilter},
+    store::{Filter, Page, QueueStatus, RunId, RunList, RunRow, StatusFilter},
     timeline::Timeline,
 };
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,32 @@ impl Server {
                 }
             }
             let Some(next) = listed.next else { return Ok(found) };
+            page.after = Some(next);
+        }
+    }
+
+    /// Returns the filter for open runs, and those of them that wait for something; with `among`, only of these.
+    pub(super) async fn among_waiting(
+        &self,
+        filter: Filter,
+        among: Option<BTreeSet<RunId>>,
+        wanted: WaitName,
+    ) -> Result<(Filter, Option<BTreeSet<RunId>>), HttpProblem> {
+        let mut found = BTreeSet::new();
+        if filter.status.is_some_and(|status| status != StatusFilter::Open) {
+            return Ok((filter, Some(found)));
+        }
+        let filter = Filter { status: Some(StatusFilter::Open), ..filter };
+        let mut page = Page::first(ROWS);
+        loop {
+            let listed = self.store().list(&filter, &page).await?;
+            for row in listed.runs {
+                let is_meant = among.as_ref().is_none_or(|runs| runs.contains(&row.id));
+                if is_meant && self.waits_for(&row).await? == Some(wanted) {
+                    found.insert(row.id);
+                }
+            }
+            let Some(next) = listed.next else { return Ok((filter, Some(found))) };
             page.after = Some(next);
         }
     }

@@ -60,6 +60,16 @@ impl Browser {
         self.raw("reading the page", || self.client.execute(body, args.clone())).await
     }
 
+    /// Gives pages a size that no window has, such as a phone's: windows of Chromium are at least 500 pixels wide.
+    pub async fn emulate_size(&self, width: u32, height: u32) -> Result<(), BrowserError> {
+        let params =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": params });
+        let command =
+            || self.client.issue_cmd(RawCommand { path: "goog/cdp/execute", body: body.clone() });
+        self.raw("setting the size of pages", command).await.map(drop)
+    }
+
     /// Returns what dialogs have said since this was last asked.
     pub fn dialogs(&self) -> Vec<BrowserDialog> {
         std::mem::take(&mut *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner))

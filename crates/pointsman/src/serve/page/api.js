@@ -139,7 +139,8 @@ function visible() {
 
 /**
  * Follows a run from an entry on: calls `heed(name, data)` for each event until it ends. While the tab is
- * hidden nothing is followed: a browser has few connections to a server, for all tabs together.
+ * hidden nothing is followed: a browser has few connections to a server, for all tabs together. Fails if the
+ * server wants a token.
  */
 export async function follow(run, from, heed) {
   const place = { last: null };
@@ -156,6 +157,7 @@ export async function follow(run, from, heed) {
       await events(response.body, place, heed);
     } catch (error) {
       if (error.status === 400 || error.status === 404) return;
+      if (error.status === 401 || error.status === 403) throw error;
     }
     document.removeEventListener("visibilitychange", hide);
     if (!stop.signal.aborted) await pause(1500);

@@ -5,6 +5,7 @@ import { grouped, h, s, show } from "./dom.js";
 
 export class ChartPane {
   constructor() {
+    this.walk = [];
     this.element = h("div", { class: "chart", tabindex: "0", role: "group", "aria-label": "Chart" });
   }
 
@@ -30,6 +31,7 @@ export class ChartPane {
       line: this.svg.querySelector(`.line[data-arrow="${tag.dataset.arrow}"]`),
     }));
     if (this.moment) this.at(this.moment);
+    this.path(this.walk);
   }
 
   /** Finds the arrow of a transition. Budgets and cancellations have none. */
@@ -37,8 +39,9 @@ export class ChartPane {
     return this.edges.find((edge) => edge.from === from && edge.outcomes.includes(outcome));
   }
 
-  /** Shows a moment. */
+  /** Shows a moment. A walk began at another one. */
   at(moment) {
+    if (this.moment && this.moment.seq !== moment.seq) this.path([]);
     this.moment = moment;
     if (!this.svg) return;
     for (const old of this.svg.querySelectorAll(".count")) old.remove();
@@ -81,6 +84,7 @@ export class ChartPane {
 
   /** Marks the states of a walk that was not taken. */
   path(states) {
+    this.walk = states;
     for (const [name, element] of this.states ?? []) element.classList.toggle("walked", states.includes(name));
   }
 

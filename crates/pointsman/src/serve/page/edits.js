@@ -7,7 +7,7 @@ import { Windowed } from "./window.js";
 
 export class Edits {
   constructor(run) {
-    Object.assign(this, { run, all: [], next: 1, head: 0, begun: false });
+    Object.assign(this, { run, all: [], next: 1, head: 0, read_all: true, loading: null });
     this.list = h("div", { class: "edits", tabindex: "0", role: "group", "aria-label": "Changed files" });
     this.more = h("p", {});
     this.element = h("div", { hidden: true }, h("h3", {}, "Changed files"), this.list, this.more);
@@ -16,15 +16,21 @@ export class Edits {
 
   /** Reads on, where the run has grown and all before was read. */
   async grow(head) {
-    const read_all = !this.begun || this.next > this.head;
     this.head = Math.max(this.head, head);
-    if (read_all && this.next <= this.head) await this.load();
+    await this.loading;
+    if (this.read_all && this.next <= this.head) await this.load();
     else this.tell();
   }
 
-  async load() {
+  /** Reads the next part, once at a time: every change is listed once. */
+  load() {
+    this.loading ??= this.read().finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  async read() {
     const page = await getReady(path(["runs", this.run, "edits"], { from: this.next }));
-    Object.assign(this, { begun: true, next: page.next, head: Math.max(this.head, page.head) });
+    Object.assign(this, { next: page.next, read_all: page.next > page.head, head: Math.max(this.head, page.head) });
     this.all.push(...page.edits);
     this.element.hidden = this.all.length === 0 && this.next > this.head;
     this.rows.resize(this.all.length);

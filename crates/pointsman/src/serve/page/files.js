@@ -5,10 +5,10 @@ import { bytes, h, loads, show, visible } from "./dom.js";
 
 /** Bytes of a preview, of each further part, and of a picture that is loaded unasked. */
 const [FIRST, PART, UNASKED] = [4_096, 65_536, 4 << 20];
-/** Pictures that keep their bytes. */
+/** Pictures that keep their bytes after they have left the document. */
 const KEPT = 24;
 
-const shown = [];
+let shown = [];
 
 /** Loads what comes into view, and nothing else. */
 const seen = new IntersectionObserver((found) => {
@@ -21,9 +21,12 @@ const seen = new IntersectionObserver((found) => {
 
 function picture(content, name) {
   const address = URL.createObjectURL(content);
-  shown.push(address);
-  if (shown.length > KEPT) URL.revokeObjectURL(shown.shift());
-  return h("a", { href: address, target: "_blank", rel: "noopener", title: `${name}: open` }, h("img", { src: address, alt: `Screenshot ${name}`, decoding: "async" }));
+  const gone = shown.filter(({ link }) => !link.isConnected).slice(0, Math.max(0, shown.length - KEPT));
+  for (const old of gone) URL.revokeObjectURL(old.address);
+  shown = shown.filter((it) => !gone.includes(it));
+  const link = h("a", { href: address, target: "_blank", rel: "noopener", title: `${name}: open` }, h("img", { src: address, alt: `Screenshot ${name}`, decoding: "async" }));
+  shown.push({ address, link });
+  return link;
 }
 
 async function draw(box, where, name) {

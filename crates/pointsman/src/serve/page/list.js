@@ -12,6 +12,11 @@ const STATUS = ["open", "ended", "succeeded", "failed", "budget", "stuck", "canc
 const WAITS = ["person", "message", "worker", "time"];
 const TIMES = { "5 min": 300_000, "1 h": 3_600_000, "1 d": 86_400_000 };
 
+/** Who drives a run, and how it waits for that. */
+function place(run) {
+  return `${run.owner} ${run.queue}`;
+}
+
 export class ListPage {
   constructor(main) {
     Object.assign(this, { main, rows: [], next: null, marks: new Map(), drawn: new Map(), standings: new Map(), filter: Object.fromEntries(new URLSearchParams(location.search)), chosen: null });
@@ -63,10 +68,12 @@ export class ListPage {
 
   async reload() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
+    // The rows and their cursors belong to the filter before, until the answer is here.
+    Object.assign(this, { next: null, loading: false, outdated: true, reading: turn });
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
       if (turn !== this.turn) return;
-      Object.assign(this, { rows: [], marks: new Map() });
+      Object.assign(this, { rows: [], marks: new Map(), next: page.next, outdated: false });
       this.put(0, page);
       this.list.resize(Math.ceil(this.rows.length / BLOCK));
       this.list.reset();
@@ -75,6 +82,8 @@ export class ListPage {
       this.search();
     } catch (error) {
       if (turn === this.turn) this.fail(error);
+    } finally {
+      if (this.reading === turn) this.reading = null;
     }
   }
 
@@ -82,19 +91,17 @@ export class ListPage {
     if (!this.next || this.loading) return;
     this.loading = true;
     const [turn, cursor] = [this.turn, this.next];
-    try {
-      const page = await get(path(["runs"], { ...this.query(), limit: PAGE, cursor }));
-      // A poll may have put runs at the end meanwhile, these among them.
-      if (turn === this.turn && cursor === this.next) {
-        this.put(this.rows.length, page);
-        this.draw();
-      }
-    } catch {
-      // The next poll tries again.
-      this.loading = false;
-      return;
-    }
+    // After a failure the next poll tries again.
+    const page = await get(path(["runs"], { ...this.query(), limit: PAGE, cursor })).catch(() => null);
+    if (turn !== this.turn) return;
     this.loading = false;
+    if (!page) return;
+    // A poll may have put runs at the end meanwhile, these among them.
+    if (cursor === this.next) {
+      this.next = page.next;
+      this.put(this.rows.length, page);
+    }
+    this.draw();
     this.search();
   }
 
@@ -107,11 +114,8 @@ export class ListPage {
   put(from, page) {
     const known = new Set(page.runs.map((run) => run.run));
     const oldest = page.runs.at(-1);
-    // A part of a search without a match says nothing of the rows below it: the search goes on after it.
-    if (!oldest && page.next !== null) {
-      if (from === this.rows.length) this.next = page.next;
-      return;
-    }
+    // A part of a search without a match says nothing of the rows below it.
+    if (!oldest && page.next !== null) return;
     const old = this.rows.slice(from);
     // Where a whole page is new, the runs between it and the known ones are missing.
     const joins = from > 0 || old.some((run) => known.has(run.run));
@@ -122,34 +126,43 @@ export class ListPage {
     if (from === 0) this.damaged = page.damaged;
   }
 
-  /** Reads the newest runs and those on the screen again. */
+  /** Reads the newest runs and those on the screen again, one request after the other. */
   async poll() {
+    if (this.reading) return;
+    if (this.outdated) return void this.reload();
     const turn = this.turn;
+    this.reading = turn;
     try {
-      const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
-      if (turn !== this.turn) return;
-      this.put(0, page);
-      const seen = Math.min(...this.list.drawn.keys()) * BLOCK;
-      const last = (Math.max(...this.list.drawn.keys()) + 1) * BLOCK;
-      const mark = last > PAGE ? this.rows.findLastIndex((run, at) => at < Math.max(seen, PAGE) && this.marks.has(run.run)) : -1;
-      if (mark >= 0) {
-        const cursor = this.marks.get(this.rows[mark].run);
-        const below = await get(path(["runs"], { ...this.query(), limit: Math.min(1000, last - mark), cursor }));
-        if (turn !== this.turn) return;
-        const at = this.rows.findIndex((run) => this.marks.get(run.run) === cursor);
-        if (at >= 0) this.put(at + 1, below);
-      }
-      this.draw();
-      if (this.list.drawn.has(this.list.count - 1)) this.more();
+      await this.reread(turn);
     } catch (error) {
       if (turn === this.turn) this.fail(error);
     }
+    if (this.reading === turn) this.reading = null;
+  }
+
+  async reread(turn) {
+    const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
+    if (turn !== this.turn) return;
+    this.put(0, page);
+    const seen = Math.min(...this.list.drawn.keys()) * BLOCK;
+    const last = (Math.max(...this.list.drawn.keys()) + 1) * BLOCK;
+    const mark = last > PAGE ? this.rows.findLastIndex((run, at) => at < Math.max(seen, PAGE) && this.marks.has(run.run)) : -1;
+    if (mark >= 0) {
+      const cursor = this.marks.get(this.rows[mark].run);
+      const below = await get(path(["runs"], { ...this.query(), limit: Math.min(1000, last - mark), cursor }));
+      if (turn !== this.turn) return;
+      const at = this.rows.findIndex((run) => this.marks.get(run.run) === cursor);
+      if (at >= 0) this.put(at + 1, below);
+    }
+    this.draw();
+    if (this.list.drawn.has(this.list.count - 1)) this.more();
+    this.search();
   }
 
   /** The server answers again. */
   restored() {
     if (this.rows.length > 0) this.poll();
-    else this.reload();
+    else if (!this.reading) this.reload();
   }
 
   /** Draws what has changed. */
@@ -171,8 +184,7 @@ export class ListPage {
     renew(this.note, [none, some, searching, damaged], () => [
       none ? h("div", { class: "nothing" }, h("p", {}, searching ? "Searching…" : some ? "No run matches these filters." : "There are no runs yet."), some ? null : h("pre", { tabindex: "0" }, 'pointsman run research "Where is the loop rule proved?"')) : null,
       damaged > 0 ? h("p", { class: "failure small" }, `${counted(damaged, "run")} cannot be read`) : null]);
-    // Filters of actions know no waiting.
-    for (const control of this.bulk.children) control.disabled = none || Boolean(this.filter.waiting);
+    for (const control of this.bulk.children) control.disabled = none;
   }
 
   block(index, old) {
@@ -189,8 +201,7 @@ export class ListPage {
 
   /** Draws a run into its link, which stays, so that it keeps the focus. */
   row(link, run) {
-    const standing = this.standings.get(run.run);
-    const known = standing?.steps === run.steps ? standing : null;
+    const known = this.known_standing(run);
     const status = known?.waits ? "waiting" : run.disposition ?? (run.owner ? "open" : "idle");
     const words = known?.standing ?? run.disposition ?? `in ${run.state}`;
     const meta = `${run.agent === run.chart ? run.agent : `${run.agent} · ${run.chart}`} · ${run.state} · ${entries(run.steps)} · ${age(run.created_ms)}`;
@@ -202,19 +213,26 @@ export class ListPage {
       h("span", { class: "meta" }, meta)]);
   }
 
-  /** Asks how runs stand, once for each entry. */
+  /** How a run stands, if nothing of it has changed since that was asked. */
+  known_standing(run) {
+    const standing = this.standings.get(run.run);
+    return standing?.steps === run.steps && standing.place === place(run) ? standing : null;
+  }
+
+  /** Asks how runs stand, once for each entry and each place in the queue. */
   stand(rows) {
     this.unknown ??= new Set();
     for (const run of rows) {
-      if (this.standings.get(run.run)?.steps !== run.steps) this.unknown.add(run.run);
+      if (!this.known_standing(run)) this.unknown.add(run.run);
     }
     if (this.unknown.size === 0 || this.standing) return;
     this.standing = setTimeout(async () => {
       const wanted = [...this.unknown].slice(0, 100);
-      this.unknown.clear();
+      for (const run of wanted) this.unknown.delete(run);
+      const places = new Map(this.rows.map((run) => [run.run, place(run)]));
       try {
         for (const found of await get(path(["standings"], { runs: wanted.join(",") }))) {
-          this.standings.set(found.run, found);
+          this.standings.set(found.run, { ...found, place: places.get(found.run) });
           const link = this.scroller.querySelector(`[data-run="${found.run}"]`);
           const run = this.rows.find((run) => run.run === found.run);
           if (link && run) this.row(link, run);

@@ -19,7 +19,7 @@ export class Reading {
   constructor(run, { hits, progress }) {
     Object.assign(this, { run, hits, progress, head: 0, selected: 0, level: 1, wanted: null, pages: new Map(), live: new Map(), settled: new Set() });
     this.element = h("div", { class: "story", id: "story", tabindex: "0", role: "log", "aria-live": "off", "aria-label": "Story" });
-    this.list = new Windowed(this.element, { draw: (index, old) => this.block(index, old), estimate: 420 });
+    this.list = new Windowed(this.element, { draw: (index, old) => this.block(index, old), estimate: 420, empty: (index) => this.empty(index) });
     this.writing = h("div", { class: "writing" });
     this.element.append(this.writing);
     // A person who scrolls wants to be elsewhere.
@@ -30,41 +30,103 @@ export class Reading {
 
   // -- pages of entries
 
-  /** Reads a page, once at a time. */
-  load(index) {
+  /** Reads a page, once at a time: whole, or what the filter shows of it and of the pages after it. */
+  load(index, whole = this.level === 1) {
     const page = this.pages.get(index) ?? {};
     this.pages.set(index, page);
-    page.loading ??= this.read(index, page);
+    // One such answer may fill many pages.
+    if (!page.loading && (whole || !this.searching)) page.loading = this.read(index, page, whole);
     return page.loading;
   }
 
-  async read(index, page) {
+  async read(index, page, whole) {
+    const level = whole ? 1 : this.level;
+    this.searching ||= !whole;
     try {
-      const where = path(["runs", this.run, "story"], { from: index * PAGE + 1, limit: PAGE });
+      const where = path(["runs", this.run, "story"], { from: index * PAGE + 1, limit: PAGE, level: whole ? null : level });
       const read = await getReady(where, this.progress);
-      const items = byEntry(read.items);
-      // Entries never change: those that are known stay, with what is drawn of them.
-      for (const [seq, known] of page.items ?? []) items.set(seq, known);
-      Object.assign(page, { items, last: read.next - 1, error: null });
+      if (whole || level === this.level) this.fill(index, page, read, level);
       this.answered(read.items);
     } catch (error) {
+      // What is known of the page stays.
       page.error = error;
       if (error.passes) setTimeout(() => this.again(index), AGAIN);
     }
     page.loading = null;
+    if (!whole) this.searching = false;
     this.progress(0, 0);
-    for (const old of this.pages.keys()) {
-      if (this.pages.size <= KEPT) break;
-      if (Math.abs(old - index) > 2) this.pages.delete(old);
-    }
-    this.draw(index);
+    this.forget(index);
+    if (whole) this.draw(index);
+    else for (const block of [...this.list.drawn.keys()]) this.list.refresh(block);
     if (this.wanted) this.reveal(this.wanted.seq, this.wanted.end);
   }
 
-  /** Reads a page that could not be read. */
+  /** Puts what was read into its page, and into those after it that a search has passed. */
+  fill(index, page, read, level) {
+    const all = byEntry(read.items);
+    for (let at = index; at === index || at * PAGE + 1 < read.next; at += 1) {
+      const to = at === index ? page : this.pages.get(at) ?? {};
+      if (at !== index && (to.items || to.loading)) continue;
+      const items = new Map([...all].filter(([seq]) => Math.floor((seq - 1) / PAGE) === at));
+      // Entries never change: those that are known stay, with what is drawn of them.
+      const known = to.level > level ? [] : to.items ?? [];
+      for (const [seq, old] of known) items.set(seq, old);
+      Object.assign(to, { items, level, last: Math.min(read.next - 1, (at + 1) * PAGE), error: null, filled: null });
+      // The last one to be forgotten.
+      this.pages.delete(at);
+      this.pages.set(at, to);
+    }
+  }
+
+  /**
+   * Forgets what is in pages, those first that were read first: never one on the screen, nor those around the one
+   * just read. Which of their blocks are empty is kept, so that nothing moves.
+   */
+  forget(index) {
+    const seen = new Set([...this.list.drawn.keys()].map((block) => Math.floor((block * BLOCK) / PAGE)));
+    let held = [...this.pages.values()].reduce((sum, page) => sum + (page.items?.size ?? 0), 0);
+    for (const [old, page] of this.pages) {
+      if (held <= KEPT * PAGE) break;
+      if (Math.abs(old - index) <= 2 || seen.has(old) || page.loading || !page.items?.size) continue;
+      held -= page.items.size;
+      this.fill_of(page);
+      page.items = null;
+    }
+  }
+
+  /** Whether nothing of a block is shown, as far as its entries are known. */
+  empty(index) {
+    const page = this.pages.get(Math.floor((index * BLOCK) / PAGE));
+    if (!(page?.last >= Math.min(this.head, (index + 1) * BLOCK)) || this.holds(index)) return false;
+    if (!page.items && page.filled?.level !== this.level) return false;
+    return !this.fill_of(page).has(index);
+  }
+
+  /** The blocks of a page in which something is shown. */
+  fill_of(page) {
+    if (page.filled?.level !== this.level) {
+      const shown = [...page.items].filter(([, items]) => items.some((item) => item.level >= this.level));
+      page.filled = { level: this.level, blocks: new Set(shown.map(([seq]) => Math.floor((seq - 1) / BLOCK))) };
+    }
+    return page.filled.blocks;
+  }
+
+  /** Whether what the filter shows of an entry has been read. */
+  knows(seq) {
+    const page = this.pages.get(Math.floor((seq - 1) / PAGE));
+    return Boolean(page?.items) && page.last >= seq;
+  }
+
+  /** Whether the selected entry is in a block. */
+  holds(index) {
+    return Math.floor((this.selected - 1) / BLOCK) === index;
+  }
+
+  /** Reads a page again that could not be read. */
   again(index) {
-    if (!this.pages.get(index)?.error) return;
-    this.pages.delete(index);
+    const page = this.pages.get(index);
+    if (!page?.error) return;
+    page.error = null;
     this.draw(index);
   }
 
@@ -83,7 +145,8 @@ export class Reading {
     this.head = head;
     this.list.resize(Math.ceil(head / BLOCK));
     const last = Math.floor((head - 1) / PAGE);
-    if (this.pages.has(last) || this.live.size > 0) this.load(last);
+    // Whole, since it tells which text has been written to its end.
+    if (this.pages.has(last) || this.live.size > 0) this.load(last, true);
   }
 
   // -- entries
@@ -92,7 +155,9 @@ export class Reading {
     const [first, last] = [index * BLOCK + 1, Math.min(this.head, (index + 1) * BLOCK)];
     const number = Math.floor((first - 1) / PAGE);
     const page = this.pages.get(number);
-    if (!(page?.last >= last) && !page?.error) this.load(number);
+    // The selected entry is shown whatever the filter hides.
+    const whole = this.level === 1 || this.holds(index);
+    if ((!this.knows(last) || (whole && page.level > 1)) && !page?.error) this.load(number, whole);
     if (!page?.items) {
       if (page?.error) return h("div", { class: "block" }, failure(page.error, () => this.again(number)));
       return h("div", { class: "block waiting", "aria-hidden": "true" });
@@ -109,8 +174,11 @@ export class Reading {
       entries.set(seq, same ? known : { items, key, element: entryElement(this.run, seq, shown) });
     }
     block.entries = entries;
-    block.className = entries.size > 0 ? "block" : "block empty";
-    arrange(block, [...entries.values()].map((it) => it.element));
+    const lacks = page.error && !(page.last >= last);
+    block.className = entries.size > 0 || lacks ? "block" : "block empty";
+    const elements = [...entries.values()].map((it) => it.element);
+    if (lacks) elements.push(h("div", {}, failure(page.error, () => this.again(number))));
+    arrange(block, elements);
     this.mark(block);
     return block;
   }
@@ -139,23 +207,34 @@ export class Reading {
     const blocks = [this.selected, seq].map((it) => Math.floor((it - 1) / BLOCK));
     this.selected = seq;
     for (const index of new Set(blocks)) this.list.refresh(index);
+    this.list.soon();
   }
 
   filter(level) {
     this.level = level;
+    for (const [at, page] of this.pages) {
+      if ((page.level > level || !page.items) && !page.loading) this.pages.delete(at);
+    }
     this.list.reset();
     this.reveal(this.selected);
   }
 
   /** Returns the next entry that the filter shows, from one on; nothing if there is none. */
-  async next(from, by) {
-    for (let seq = from; seq >= 1 && seq <= this.head; seq += by) {
+  async next(from, by, signal) {
+    let seq = from;
+    while (seq >= 1 && seq <= this.head) {
       if (this.level === 1) return seq;
-      const number = Math.floor((seq - 1) / PAGE);
-      if (!this.pages.get(number)?.items) await this.load(number);
-      const items = this.pages.get(number)?.items;
-      if (!items) return null;
-      if (items.get(seq)?.some((item) => item.level >= this.level)) return seq;
+      if (this.knows(seq)) {
+        const items = this.pages.get(Math.floor((seq - 1) / PAGE)).items.get(seq);
+        if (items?.some((item) => item.level >= this.level)) return seq;
+        seq += by;
+        continue;
+      }
+      // The server searches thousands of entries at once.
+      const found = await getReady(path(["runs", this.run, "next"], { from: seq, level: this.level, back: by < 0 }), this.progress, signal);
+      if (found.entry !== null) return found.entry;
+      seq = found.next;
+      this.progress(seq, this.head);
     }
     return null;
   }
@@ -168,7 +247,7 @@ export class Reading {
     const block = this.list.reveal(Math.floor((seq - 1) / BLOCK));
     const entry = block?.querySelector(`[data-seq="${seq}"]`);
     // An entry without an item is in no block.
-    if (entry || this.pages.get(Math.floor((seq - 1) / PAGE))?.last >= seq) this.wanted = null;
+    if (entry || (this.knows(seq) && this.pages.get(Math.floor((seq - 1) / PAGE)).level === 1)) this.wanted = null;
     if (!entry) return;
     if (end) {
       this.element.scrollTop = this.element.scrollHeight;

@@ -23,7 +23,7 @@ class Table {
   /** Shows a part of the table. Rows that are the same stay, with their pictures. */
   show(entry, part) {
     const pictured = part.rows.some((row) => row.files.length > 0);
-    this.from = part.from;
+    Object.assign(this, { entry, from: part.from });
     this.element.dataset.table = part.title;
     this.wide.setAttribute("aria-label", part.title);
     renew(this.title, [part.title, part.count], () => `${part.title} (${grouped(part.count)})`);
@@ -36,11 +36,18 @@ class Table {
     arrange(this.body, [...drawn.values()]);
     const last = part.from + part.rows.length;
     const go = (name, label, from) => loads(name, async () => {
-      const read = await getReady(path(["runs", this.run, "entries", entry, "tables"], { table: part.table, from, limit: ROWS }));
-      this.show(entry, read.tables[0]);
+      const read = await this.read(entry, part.table, from);
+      // Meanwhile it may show another moment.
+      if (this.entry === entry) this.show(entry, read);
     }, { class: "quiet", "aria-label": label, disabled: from < 0 || from >= part.count });
     renew(this.pager, [entry, part.from, part.count], () => (part.count > ROWS
       ? [go("←", "Rows before", part.from - ROWS), `${grouped(part.from + 1)} to ${grouped(last)} of ${grouped(part.count)}`, go("→", "Next rows", part.from + ROWS)] : null));
+  }
+
+  /** Reads some rows of the table, as it was at an entry. */
+  async read(entry, table, from) {
+    const read = await getReady(path(["runs", this.run, "entries", entry, "tables"], { table, from, limit: ROWS }));
+    return read.tables[0];
   }
 
   row(row, pictured) {
@@ -65,7 +72,7 @@ export class ResultPane {
     renew(this.text, [moment.result, moment.view.ended], () => (moment.result
       ? [h("h3", {}, moment.view.ended ? "Result" : "Result so far"), text({ ...moment.result, title: "" }, { run: this.run, entry: moment.seq, of: "result" })]
       : h("p", { class: "dim" }, "This run has no result yet.")));
-    this.load(this.tables_place, async () => this.tabulate(moment, await getReady(path(["runs", this.run, "entries", moment.seq, "tables"], { limit: ROWS }))));
+    this.load(this.tables_place, () => this.tabulate(moment));
     this.load(this.edits_place, () => this.edits.grow(moment.head));
   }
 
@@ -99,16 +106,20 @@ export class ResultPane {
     this.element.replaceChildren();
   }
 
-  tabulate(moment, read) {
+  async tabulate(moment) {
+    const read = await getReady(path(["runs", this.run, "entries", moment.seq, "tables"], { limit: ROWS }));
+    // Who has turned to other rows stays there, and sees them as they were at this moment.
+    const parts = await Promise.all(read.tables.map((part) => {
+      const from = this.tables?.get(part.title)?.from;
+      return from && from < part.count ? this.tables.get(part.title).read(moment.seq, part.table, from) : part;
+    }));
     if (!this.edits || moment !== this.moment) return;
-    const shown = read.tables.map((part) => {
+    arrange(this.tables_box, parts.map((part) => {
       const table = this.tables.get(part.title) ?? new Table(this.run);
       this.tables.set(part.title, table);
-      // Who has turned to other rows stays there.
-      if (!table.from || table.from >= part.count) table.show(moment.seq, part);
+      table.show(moment.seq, part);
       return table.element;
-    });
-    arrange(this.tables_box, shown);
+    }));
     this.element.dataset.tables = String(read.tables.length);
     if (read.map && this.map !== moment.head) {
       this.map = moment.head;

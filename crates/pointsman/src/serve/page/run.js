@@ -1,7 +1,7 @@
 // One run: its story, and everything that is known of the selected moment.
 
 import { actions, answer, questions } from "./answer.js";
-import { follow, getReady, path } from "./api.js";
+import { follow, getReady, path, Problem } from "./api.js";
 import { ChartPane } from "./chart.js";
 import { failure, loading } from "./dialog.js";
 import { age, arrange, button, duration, entries, grouped, h, renew, say, show, visible } from "./dom.js";
@@ -14,6 +14,9 @@ import { Timeline } from "./timeline.js";
 import { WhatIf } from "./whatif.js";
 
 const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"];
+
+/** Milliseconds after which a request that failed is repeated. */
+const AGAIN = 3000;
 
 function journal(at, of) {
   return `Reading the journal: entry ${grouped(at)} of ${grouped(of)}`;
@@ -69,7 +72,10 @@ export class RunPage {
     this.find = new Find(this.run, { go: (seq) => this.select(seq), changed: () => this.reading.found() });
     this.reading = new Reading(this.run, { hits: () => this.find.names, progress: (at, of) => this.read(at, of) });
     this.result = new ResultPane(this.bodies.result, this.run);
-    this.what_if = new WhatIf(this.bodies["what-if"], this.run, { walked: (states) => this.chart.path(states) });
+    this.what_if = new WhatIf(this.bodies["what-if"], this.run, {
+      // An answer may come after the next step.
+      walked: (states, entry) => { if (entry === this.moment?.seq) this.chart.path(states); },
+    });
     this.timeline = new Timeline(this.run, (seq) => this.select(seq));
     this.now = h("p", { class: "now-line" });
     this.build_steps();
@@ -120,6 +126,7 @@ export class RunPage {
   // -- the moment
 
   async select(seq, { address = true, still = false, end = false, follow } = {}) {
+    this.seeking?.abort();
     this.selected = Math.max(1, Math.min(seq, this.head));
     this.following = follow ?? this.selected === this.head;
     const where = `/runs/${this.run}/entries/${this.selected}`;
@@ -172,13 +179,19 @@ export class RunPage {
     for (const control of this.on) control.setAttribute("aria-disabled", String(this.selected >= this.head));
   }
 
-  /** Steps to the next entry that the filter shows. */
+  /** Steps to the next entry that the filter shows. The next key or selection stops a long search for it. */
   async step(from, by) {
-    if (this.stepping) return;
-    this.stepping = true;
-    const seq = await this.reading.next(from, by);
-    this.stepping = false;
-    if (seq !== null && seq !== this.selected) this.select(seq);
+    this.seeking?.abort();
+    const stop = new AbortController();
+    this.seeking = stop;
+    try {
+      const seq = await this.reading.next(from, by, stop.signal);
+      this.read(0, 0);
+      if (seq !== null && seq !== this.selected) this.select(seq);
+      else if (seq === null && this.reading.level > 1) say(`No entry ${by > 0 ? "after" : "before"} this one is shown: see the menu “Importance”.`);
+    } catch (error) {
+      if (error.name !== "AbortError") this.problem(error, this.selected);
+    }
   }
 
   show_moment() {
@@ -222,7 +235,6 @@ export class RunPage {
       if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     for (const pane of PANES) this.bodies[pane].hidden = pane !== this.pane;
-    if (name !== "what-if") this.chart.path([]);
     if (name === "story" && this.reading.selected) this.reading.reveal(this.selected);
     if (this.moment) this.show_moment();
   }
@@ -241,16 +253,32 @@ export class RunPage {
 
   // -- live
 
+  /** Reads the run again. What happens while it is read leads to one more look afterwards. */
   async refresh() {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
-    let detail;
-    try {
-      detail = await getReady(path(["runs", this.run]));
-    } catch {
-      // The next event tries again; the page says that the connection is lost.
-      return;
+    this.again = true;
+    if (this.refreshing) return;
+    this.refreshing = true;
+    while (this.again) {
+      this.again = false;
+      try {
+        await this.reread();
+      } catch (error) {
+        // No further event may come, such as after the end: ask again until there is an answer.
+        if (error instanceof Problem && !error.passes) this.refuse(error);
+        else setTimeout(() => this.refresh(), AGAIN);
+        break;
+      }
     }
-    if (turn !== this.turn) return;
+    this.refreshing = false;
+  }
+
+  /** The server no longer shows this run, or wants a token for it. */
+  refuse(error) {
+    show(this.main, failure(error, () => location.reload()));
+  }
+
+  async reread() {
+    const detail = await getReady(path(["runs", this.run]));
     const end = this.reading.is_at_end();
     const grown = detail.steps > this.head;
     this.detail = detail;
@@ -263,7 +291,8 @@ export class RunPage {
     }
     if (this.following && this.selected < this.head) {
       // Who has scrolled up stays there. An address that names an entry names this one now.
-      this.select(this.head, { address: location.pathname !== `/runs/${this.run}`, still: !end, end, follow: true });
+      // The moment is shown before the next look: a later one would stop its request.
+      await this.select(this.head, { address: location.pathname !== `/runs/${this.run}`, still: !end, end, follow: true });
     } else {
       this.ask();
     }
@@ -286,7 +315,7 @@ export class RunPage {
       } else {
         this.reading.discard(event.effect);
       }
-    });
+    }).catch((error) => this.refuse(error));
   }
 
   /** The server answers again. */

@@ -119,6 +119,8 @@ export class StatsPage {
 
   async picture(chart) {
     const { runs } = await get(path(["runs"], { chart, limit: 1 }));
+    // Runs may have been removed since the figures were read.
+    if (runs.length === 0) throw new Error("No run of this chart is left, so its picture cannot be drawn.");
     return getText(path(["runs", runs[0].run, "chart", "picture"], { format: "figure" }));
   }
 

@@ -42,6 +42,7 @@ export class WhatIf {
       h("ol", { class: "walk" }, steps),
       walk.rejected ? h("p", { class: "bad" }, `${walk.rejected.outcome}: ${walk.rejected.why}`) : null,
       walk.ended ? h("p", {}, "The run would end: ", h("span", { class: `pill ${walk.ended}` }, walk.ended)) : null,
+      this.outcomes.length > 0 ? h("p", { class: "dim" }, "The tab “chart” marks these states.") : null,
       options.length > 0 && !walk.rejected ? h("div", { class: "options" }, options) : null,
       this.outcomes.length > 0 ? h("div", { class: "actions" },
         button("Back", () => {
@@ -51,6 +52,6 @@ export class WhatIf {
           this.outcomes = [];
           this.ask();
         })) : null);
-    this.walked(walk.visited, this.outcomes);
+    this.walked(this.outcomes.length > 0 ? walk.visited : [], this.entry);
   }
 }

@@ -3,16 +3,16 @@
 // Items are in blocks. A block has an estimated height until it was drawn once, then its own.
 
 const AROUND = 300;
+/** Milliseconds after which what is due is drawn though the browser has asked for no frame. */
+const LATE = 250;
 
 export class Windowed {
   /**
    * `draw(index, old)` returns the element of a block, which may be the one that it returned before;
-   * `estimate` is the height of an unknown one.
+   * `estimate` is the height of an unknown one. A block that is known to be `empty(index)` is not in the document.
    */
-  constructor(scroller, { draw, estimate }) {
-    this.scroller = scroller;
-    this.draw = draw;
-    this.estimate = estimate;
+  constructor(scroller, { draw, estimate, empty = () => false }) {
+    Object.assign(this, { scroller, draw, estimate, empty });
     this.count = 0;
     this.heights = [];
     this.drawn = new Map();
@@ -50,15 +50,20 @@ export class Windowed {
     if (!old) return;
     const anchor = this.anchor();
     const element = this.draw(index, old);
-    if (element !== old) old.replaceWith(element);
-    this.drawn.set(index, element);
-    this.heights[index] = element.offsetHeight;
+    if (this.empty(index)) {
+      old.remove();
+      this.drawn.delete(index);
+    } else {
+      if (element !== old) old.replaceWith(element);
+      this.drawn.set(index, element);
+      this.heights[index] = element.offsetHeight;
+    }
     this.keep(anchor);
     this.soon();
   }
 
   height(index) {
-    return this.heights[index] ?? this.estimate;
+    return this.empty(index) ? 0 : this.heights[index] ?? this.estimate;
   }
 
   top(index) {
@@ -80,10 +85,16 @@ export class Windowed {
 
   soon() {
     if (this.asked) return;
-    this.asked = requestAnimationFrame(() => {
-      this.asked = 0;
+    this.asked = true;
+    const now = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      this.asked = false;
       this.update();
-    });
+    };
+    const frame = requestAnimationFrame(now);
+    // A browser whose drawing stands still asks for no frame: what depends on it, such as reading on, continues.
+    const timer = setTimeout(now, LATE);
   }
 
   /** The first visible block, and where it is on the screen. */
@@ -118,12 +129,13 @@ export class Windowed {
     while (index < this.count) after += this.height(index++);
     const anchor = this.anchor();
     for (const [at, element] of this.drawn) {
-      if (at >= first && at < last) continue;
+      if (at >= first && at < last && !this.empty(at)) continue;
       element.remove();
       this.drawn.delete(at);
     }
     let previous = null;
     for (let at = first; at < last; at += 1) {
+      if (this.empty(at)) continue;
       let element = this.drawn.get(at);
       if (!element) {
         element = this.draw(at);

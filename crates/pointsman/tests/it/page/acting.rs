@@ -23,7 +23,12 @@ fn a_person_approves_denies_cancels_and_forks() {
     rig.script("document.querySelector('dialog').close()");
     assert_eq!(rig.server.json(&format!("/api/v1/runs/{}", asked[0]))["disposition"], json!(null));
     rig.sign_in();
-    rig.press("[data-act=approve]");
+    // The keys open the same questions as the buttons.
+    rig.key("d");
+    rig.wait("document.querySelector('dialog h2')?.textContent === 'Deny'");
+    rig.script("document.querySelector('dialog').close()");
+    rig.wait("!document.querySelector('dialog')");
+    rig.key("a");
     rig.press("dialog button[type=submit]");
     // The command that started it has ended, so that the run continues when it is queued.
     rig.wait("document.querySelector('.toast')?.textContent.startsWith('Recorded')");

@@ -160,7 +160,7 @@ fn steps_skip_the_entries_that_a_filter_hides() {
 }
 
 /// Keeps a conversation of so many entries in a home, and returns it.
-fn conversation(home: &Home, entries: usize) -> String {
+pub(super) fn conversation(home: &Home, entries: usize) -> String {
     let agents = pointsman_agents::all();
     let exported = long(&agents, entries);
     let path = home.path("state/pointsman/journal.db");
@@ -185,8 +185,9 @@ fn a_filter_that_hides_the_selected_entry_does_not_hold_the_reader() {
     rig.ready();
     rig.script(
         "const real = window.fetch; window.fetch = async (url, options) => { \
-         const answer = await real(url, options); \
-         if (!String(url).includes('/story?') || answer.status !== 200) return answer; \
+         const at = new URL(url, location); at.searchParams.delete('level'); \
+         const answer = await real(at, options); \
+         if (!at.pathname.endsWith('/story') || answer.status !== 200) return answer; \
          const page = await answer.json(); \
          for (const item of page.items) item.level = item.seq % 40 === 0 ? 3 : 1; \
          return new Response(JSON.stringify(page)); }",

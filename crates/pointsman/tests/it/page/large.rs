@@ -100,6 +100,33 @@ fn a_hundred_thousand_entries_stay_out_of_the_document() {
     );
     rig.wait("/^1 of \\d+$/.test(document.querySelector('.place').textContent)");
     assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+    turning_points(&rig);
+}
+
+/// The filter by importance asks for what it shows, and steps for the next of it.
+fn turning_points(rig: &Rig) {
+    let selected = "document.querySelector('.entry.selected')?.dataset.seq";
+    rig.enter(".stepper input", "50000");
+    rig.wait(&format!("{selected} === '50000'"));
+    for level in ["3", "2"] {
+        rig.script("performance.clearResourceTimings()");
+        rig.enter("[aria-label=Importance]", level);
+        rig.wait(
+            "document.querySelector('.story .entry') && !document.querySelector('.block.waiting')",
+        );
+        for _ in 0..10 {
+            rig.scroll(".story", "800");
+            rig.wait("!document.querySelector('.block.waiting')");
+            assert!(rig.elements() <= ELEMENTS, "{} elements", rig.elements());
+        }
+        let (requests, bytes) = cost(rig);
+        assert!(requests <= 20 && bytes < 1 << 20, "{level}: {requests} requests, {bytes} bytes");
+        let from = rig.script(&format!("return Number({selected})"));
+        rig.key("j");
+        rig.wait(&format!("Number({selected}) > {from}"));
+        let (requests, bytes) = cost(rig);
+        assert!(requests <= 12 && bytes < 1 << 20, "{level}: {requests} requests, {bytes} bytes");
+    }
 }
 
 /// The requests for more runs, without those that ask again for the newest ones: they come every two
@@ -181,10 +208,11 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
     assert!(total.pages > 0 && total.pages <= 8, "forty screens are a few hundred runs: {total:?}");
     let mut seen = 0;
     while seen < RUNS {
-        // The count is told before the list grows: scroll until that was seen.
+        // The count is told before the list grows: scroll until that was seen. A browser that draws no frame for lack
+        // of time tells of no scrolling.
         rig.wait(&format!(
             "(() => {{ const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
-            return {COUNT} > {seen}; }})()"
+            it.dispatchEvent(new Event('scroll')); return {COUNT} > {seen}; }})()"
         ));
         let count = rig.script(&format!("return {COUNT}"));
         seen = usize::try_from(count.as_u64().unwrap_or(0)).unwrap_or(0);

@@ -76,11 +76,7 @@ fn a_slow_answer_does_not_undo_a_filter() {
     rig.wait(&format!("{NAMES} === 'two'"));
     rig.script("window.go()");
     rig.wait("window.slow === 2");
-    rig.script(
-        "delete document.body.dataset.drawn; setTimeout(() => requestAnimationFrame(() => \
-         requestAnimationFrame(() => { document.body.dataset.drawn = '1'; })), 100)",
-    );
-    rig.wait("document.body.dataset.drawn");
+    rig.settle();
     assert_eq!(rig.script(&format!("return {NAMES}")), json!("two"));
 }
 

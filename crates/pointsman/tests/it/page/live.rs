@@ -146,18 +146,11 @@ fn a_hidden_tab_catches_up_when_it_is_shown() {
     let run = rig.server.asking("Hello");
     rig.open(&format!("/runs/{run}"));
     rig.wait("document.querySelector('.question')");
-    let turn = |state: &str| {
-        rig.script_with(
-            "Object.defineProperty(document, 'visibilityState', { configurable: true, value: arguments[0] }); \
-             document.dispatchEvent(new Event('visibilitychange'))",
-            json!(state),
-        );
-    };
-    turn("hidden");
+    rig.turn("hidden");
     assert_eq!(rig.server.act(&run, "deny", &json!({})).status / 100, 2);
     assert_eq!(rig.server.end(&run)["disposition"], "denied");
     assert_ne!(rig.text(".facts-line .pill"), "denied", "nobody told the hidden tab");
-    turn("visible");
+    rig.turn("visible");
     rig.wait("document.querySelector('.facts-line .pill').textContent === 'denied'");
     rig.wait("document.querySelector('.is-ended') && !document.querySelector('.question')");
 }

@@ -51,8 +51,13 @@ fn each_arrow_has_its_own_count() {
 #[ignore = "needs a browser: cargo xtask test --only page"]
 fn budgets_are_those_of_the_server() {
     let rig = Rig::new(Home::new("page-budgets"), &["chat-07", "research-05", "code-01"]);
-    for (run, agent) in rig.runs() {
-        let moment = open(&rig, &run, head(&rig, &run), "budgets");
+    let runs = rig.runs();
+    let entries = runs.iter().flat_map(|(run, agent)| {
+        (1..=head(&rig, run))
+            .map(move |entry| (run.clone(), format!("{agent}, entry {entry}"), entry))
+    });
+    for (run, agent, entry) in entries.collect::<Vec<_>>() {
+        let moment = open(&rig, &run, entry, "budgets");
         let mut expected: Vec<Value> = Vec::new();
         for budget in list(&moment["view"], "budgets") {
             let number = |name: &str| budget[name].as_i64().expect("a number");

@@ -35,6 +35,20 @@ fn table<'t>(tables: &'t Value, title: &str) -> &'t Value {
     all.iter().find(|it| it["title"] == title).unwrap_or_else(|| panic!("no {title}: {tables}"))
 }
 
+/// Checks that each cell has the value of the API. A last column may have files.
+fn has_values(rig: &Rig, table: &Value) {
+    let rows = table["rows"].as_array().expect("a list").iter();
+    let expected: Vec<Vec<String>> = rows
+        .map(|row| serde_json::from_value(row["cells"].clone()).expect("they are texts"))
+        .collect();
+    let drawn = cells(rig, table["title"].as_str().expect("a text"));
+    let mut drawn: Vec<Vec<String>> = serde_json::from_value(drawn).expect("they are texts");
+    let columns = table["columns"].as_array().map_or(0, Vec::len);
+    drawn.iter_mut().for_each(|row| row.truncate(columns));
+    assert!(!expected.is_empty(), "{table}");
+    assert_eq!(drawn, expected);
+}
+
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]
 fn each_agent_shows_what_it_found() {
@@ -65,6 +79,7 @@ fn each_agent_shows_what_it_found() {
     let fields = shown["report"]["fields"].as_array().map(Vec::len);
     let drawn = cells(&rig, "Fields").as_array().map(Vec::len);
     assert!(drawn > Some(0) && fields.is_none_or(|count| Some(count) == drawn), "{shown}");
+    has_values(&rig, table(&tables, "Fields"));
     rig.picture("form-result");
     // In the story, too; a file that is gone is said to be.
     rig.wait("document.querySelector('.story .file')");
@@ -78,7 +93,7 @@ fn each_agent_shows_what_it_found() {
     let tables = open(&rig, &rig.run_of("explore"));
     assert_eq!(tables["map"], json!(true));
     rig.wait("document.querySelector('.map img')?.naturalWidth > 200");
-    assert!(!cells(&rig, "Screens").as_array().expect("a list").is_empty());
+    has_values(&rig, table(&tables, "Screens"));
     rig.picture("explore-result");
     // Changes of files, whoever made them.
     let tables = open(&rig, &rig.run_of("chat"));
@@ -262,6 +277,23 @@ fn pictures_of_128_mb_are_loaded_as_they_are_looked_at() {
     let reply = rig.server.get(&format!("/api/v1/runs/{run}/files/{}", picture(0)));
     assert_eq!(reply.header("content-type"), Some("image/png"));
     rig.picture("pictures");
+    // However many pictures are on the screen, each can be opened.
+    let names: Vec<String> = (0..40).filter(|at| size(*at) == SMALL).map(picture).collect();
+    rig.script_with(
+        "return import('/page/files.js').then(({ files }) => { \
+         const box = files(arguments[0][0], arguments[0][1]); box.id = 'all'; \
+         Object.assign(box.style, { position: 'fixed', inset: '0', zIndex: '9', display: 'flex', flexWrap: 'wrap' }); \
+         document.body.append(box); for (const it of box.children) it.style.width = '60px'; })",
+        json!([run, names]),
+    );
+    rig.wait(&format!("document.querySelectorAll('#all img').length === {}", names.len()));
+    rig.script(
+        "window.opened = []; for (const link of document.querySelectorAll('#all a')) { \
+         const it = new Image(); it.onload = () => window.opened.push(true); \
+         it.onerror = () => window.opened.push(false); it.src = link.href; }",
+    );
+    rig.wait(&format!("window.opened.length === {}", names.len()));
+    assert_eq!(rig.script("return window.opened.every((it) => it)"), json!(true));
 }
 
 #[test]

@@ -16,6 +16,15 @@ use crate::{
     serve::{SOON, Server},
 };
 
+/// The width of the narrowest window.
+const NARROWEST: u32 = 500;
+/// Flags of a browser that treats no window as hidden.
+const VISIBLE: [&str; 3] = [
+    "--disable-backgrounding-occluded-windows",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+];
+
 /// A browser that shows the page of a server.
 pub(super) struct Rig {
     pub(super) home: Home,
@@ -54,9 +63,14 @@ impl Rig {
             .expect("a runtime starts");
         let mut settings = BrowserSettings::default();
         settings.flags.push(format!("--window-size={width},{height}"));
+        // A window that nobody sees is drawn all the same.
+        settings.flags.extend(VISIBLE.map(Into::into));
         settings.start = SOON;
         settings.command = SOON;
         let browser = runtime.block_on(Browser::open(&settings)).expect("the browser starts");
+        if width < NARROWEST {
+            runtime.block_on(browser.emulate_size(width, height)).expect("pages get the size");
+        }
         Self { home, server, browser: Some(browser), runtime }
     }
 
@@ -131,13 +145,16 @@ impl Rig {
         self.wait("document.querySelector('.entry') && document.querySelector('.state.now')");
     }
 
-    /// Scrolls an element, waits until that is drawn, and returns whether it moved.
+    /// Scrolls an element, waits until that is drawn, and returns whether it moved. A browser that draws no frame for
+    /// lack of time tells of no scrolling either.
     pub(super) fn scroll(&self, selector: &str, by: &str) -> bool {
         let moved = self.script(&format!(
             "const it = document.querySelector('{selector}'); const was = it.scrollTop; \
-             delete document.body.dataset.drawn; it.scrollTop += {by}; \
-             const drawn = () => {{ document.body.dataset.drawn = '1'; }}; \
+             delete document.body.dataset.drawn; it.scrollTop += {by}; const turn = window.turn = {{}}; \
+             const drawn = () => {{ if (window.turn === turn) document.body.dataset.drawn = '1'; }}; \
              requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))); \
+             setTimeout(() => {{ if (window.turn === turn && !document.body.dataset.drawn) {{ \
+               it.dispatchEvent(new Event('scroll')); setTimeout(drawn, 2000); }} }}, 3000); \
              return Math.abs(it.scrollTop - was) > 1"
         ));
         self.wait("document.body.dataset.drawn");
@@ -181,6 +198,37 @@ impl Rig {
                     for (const name of ['input', 'change']) \
                     it.dispatchEvent(new Event(name, { bubbles: true }))";
         self.script_with(body, json!([selector, text]));
+    }
+
+    /// Puts a function in the place of `fetch`. It knows the address as `at`, the `real` function, and `answer(json)`;
+    /// `window.asked` has the addresses.
+    pub(super) fn intercept(&self, body: &str) {
+        self.script(&format!(
+            "const real = window.real ??= window.fetch; window.asked = []; \
+             const answer = (value, status = 200) => new Response(JSON.stringify(value), {{ status }}); \
+             window.fetch = async (url, options) => {{ const at = new URL(url, location); \
+             window.asked.push(at.pathname + at.search); {body} }}"
+        ));
+    }
+
+    /// Waits until what has been answered is drawn.
+    pub(super) fn settle(&self) {
+        self.script(
+            "delete document.body.dataset.drawn; const turn = window.turn = {}; \
+             const drawn = () => { if (window.turn === turn) document.body.dataset.drawn = '1'; }; \
+             setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(drawn)), 100); \
+             setTimeout(drawn, 5000)",
+        );
+        self.wait("document.body.dataset.drawn");
+    }
+
+    /// Tells the page that its tab is hidden, or visible.
+    pub(super) fn turn(&self, state: &str) {
+        self.script_with(
+            "Object.defineProperty(document, 'visibilityState', { configurable: true, value: arguments[0] }); \
+             document.dispatchEvent(new Event('visibilitychange'))",
+            json!(state),
+        );
     }
 
     /// Presses a key where the focus is, as a keyboard does, and returns whether the page used it.

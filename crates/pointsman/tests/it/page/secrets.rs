@@ -1,11 +1,14 @@
-//! A form filled with planted values: no path of the HTTP API answers with one of them.
+//! Planted values in a form and in the environment: no path of the HTTP API answers with one of them.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, io::Read as _, path::Path, thread};
 
 use pointsman_testing::site::{HttpReply, Site};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{home::Home, serve::Server};
+use crate::{
+    home::Home,
+    serve::{Server, client::send, waited},
+};
 
 const KEYS: [(&str, &str); 2] =
     [("OPENAI_API_KEY", "planted-openai-key"), ("ANTHROPIC_API_KEY", "planted-anthropic-key")];
@@ -60,12 +63,9 @@ fn names(text: &str) -> BTreeSet<String> {
     words.filter(named).map(Into::into).collect()
 }
 
-#[test]
-#[ignore = "needs a browser: cargo xtask test --only page"]
-fn planted_values_of_a_filled_form_are_in_no_answer() {
-    let home = Home::new("page-secrets");
-    let run = filled(&home);
-    let server = Server::start_with(&home, &KEYS, &["--jobs", "0"]);
+/// Asks every path of the API for a run, and checks that no answer has a planted value. Returns the paths that never
+/// answered.
+fn answers(server: &Server, run: &str, agent: &str) -> BTreeSet<String> {
     let head = server.json(&format!("/api/v1/runs/{run}"))["steps"].as_u64().expect("a number");
     let export = server.get(&format!("/api/v1/runs/{run}/export")).text();
     let tables = server.get(&format!("/api/v1/runs/{run}/entries/{head}/tables")).text();
@@ -76,7 +76,8 @@ fn planted_values_of_a_filled_form_are_in_no_answer() {
         if methods.get("get").is_none() {
             continue;
         }
-        let mut asked = vec![path.replace("{id}", &run).replace("/charts/{name}", "/charts/form")];
+        let mut asked =
+            vec![path.replace("{id}", run).replace("/charts/{name}", &format!("/charts/{agent}"))];
         let each = |asked: Vec<String>, hole: &str, with: &[String]| -> Vec<String> {
             if !path.contains(hole) {
                 return asked;
@@ -102,7 +103,7 @@ fn planted_values_of_a_filled_form_are_in_no_answer() {
         for path in
             asked.iter().flat_map(|it| query.iter().map(move |query| format!("{it}{query}")))
         {
-            let reply = server.get(&path.replace("RUN", &run));
+            let reply = server.get(&path.replace("RUN", run));
             answered |= reply.status == 200;
             texts.extend(
                 path.split_once("?of=").filter(|_| reply.status == 200).map(|it| it.1.to_owned()),
@@ -118,6 +119,55 @@ fn planted_values_of_a_filled_form_are_in_no_answer() {
             silent.insert(path.clone());
         }
     }
+    silent
+}
+
+/// A command of the model prints the environment; returns the run, and its events as they came.
+fn talking(home: &Home, server: &Server) -> (String, String) {
+    let calls =
+        json!([{ "tool": "shell", "arguments": { "command": "env; cat /proc/$PPID/environ" } }]);
+    let turns =
+        [json!({ "text": "I look.", "calls": calls }), json!({ "text": "I have seen it." })];
+    home.write("script.jsonl", &turns.map(|it| format!("{it}\n")).concat());
+    let model = format!("script:{}", home.path("script.jsonl").display());
+    let run = server.run(&json!({ "agent": "chat", "model": model, "dir": home.path("docs") }));
+    let path = format!("/api/v1/runs/{run}");
+    let mut stream =
+        send(server.address, "GET", &format!("{path}/events"), &[], "").expect("it answers");
+    let events = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("the stream ends with the run");
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    assert_eq!(server.act(&run, "input", &json!({ "text": "Look around" })).status, 202);
+    waited("a question", || server.json(&path)["questions"] != json!([]));
+    assert_eq!(server.act(&run, "approve", &json!({})).status / 100, 2);
+    let timeline = format!("{path}/timeline?limit=1000");
+    waited("the answer", || server.get(&timeline).text().contains("I have seen it."));
+    assert_eq!(server.act(&run, "input", &json!({ "event": "input_closed" })).status, 202);
+    assert_eq!(server.end(&run)["disposition"], "succeeded");
+    (run, events.join().expect("it read"))
+}
+
+/// The keys of models are in the environment of the server.
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn a_command_that_prints_its_environment_finds_no_key() {
+    let home = Home::new("page-environment");
+    let server = Server::start_with(&home, &KEYS, &[]);
+    let (run, events) = talking(&home, &server);
+    assert!(events.contains("PATH=/") && events.contains("event: delta"), "{events}");
+    assert!(!events.contains("planted"), "{events}");
+    answers(&server, &run, "chat");
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn planted_values_of_a_filled_form_are_in_no_answer() {
+    let home = Home::new("page-secrets");
+    let run = filled(&home);
+    let server = Server::start_with(&home, &KEYS, &["--jobs", "0"]);
+    let silent = answers(&server, &run, "form");
     // A form has no map of an app, and its run keeps no blob; no code is `{diagnostic}`.
     let expected =
         ["/api/v1/codes/{diagnostic}", "/api/v1/runs/{id}/blobs/{digest}", "/api/v1/runs/{id}/map"];

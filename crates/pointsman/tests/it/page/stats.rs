@@ -243,6 +243,21 @@ fn findings(rig: &Rig) {
     assert!(!stopped[1].contains('_'), "{rows:?}");
 }
 
+/// Runs may have been removed since the figures were read.
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn a_chart_without_a_run_has_figures_and_no_picture() {
+    let rig = Rig::new(Home::new("page-no-picture"), &["research-05", "form-01"]);
+    rig.open("/stats?chart=research");
+    rig.wait("document.querySelector('.chart .count')");
+    rig.intercept(
+        "return at.pathname.endsWith('/runs') ? answer({ runs: [], next: null, damaged: [] }) : real(url, options);",
+    );
+    rig.enter(".row-head select", "form");
+    rig.wait("document.querySelector('.stats-body .chart p')?.textContent.startsWith('No run of this chart is left')");
+    assert!(rig.text(".stats-body table").contains("State"));
+}
+
 /// Arrows are as wide as they are frequent, and red if their outcome says that something failed.
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]

@@ -75,7 +75,10 @@ fn every_view_fits_the_width_of_a_phone() {
     let home = Home::new("page-phone");
     asking(&home, "Write down that the points are set");
     let rig = Rig::sized(home, &KEPT, (390, 844));
+    rig.open("/");
+    assert_eq!(rig.script("return innerWidth"), json!(390));
     look_at_all(&rig, "phone-");
+    assert_eq!(rig.script("return [innerWidth, innerHeight]"), json!([390, 844]));
 }
 
 #[test]
@@ -108,6 +111,26 @@ fn what_if_walks_a_copy_and_writes_nothing() {
         walked.push(outcome);
     }
     assert!(!walked.is_empty(), "an outcome was chosen");
+    // The chart marks the walk, until another moment is shown.
+    let marked = "[...document.querySelectorAll('.chart .state.walked')].map((it) => it.dataset.state).sort().join()";
+    let walk = rig.server.json(&format!("{path}?outcomes={}", walked.join(",")));
+    let mut visited: Vec<&str> =
+        walk["visited"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    visited.sort_unstable();
+    visited.dedup();
+    rig.key("1");
+    rig.wait("document.querySelector('.chart .state.walked')?.getBoundingClientRect().width > 0");
+    assert_eq!(rig.script(&format!("return {marked}")), json!(visited.join(",")));
+    rig.key("j");
+    rig.wait("document.querySelector('.now-line').textContent.startsWith('Entry 3')");
+    assert_eq!(rig.script(&format!("return {marked}")), json!(""));
+    rig.key("k");
+    rig.wait("document.querySelector('.now-line').textContent.startsWith('Entry 2')");
+    rig.key("6");
+    rig.wait(&format!(
+        "document.querySelectorAll('#pane-what-if .walk li').length === {}",
+        walked.len() + 1
+    ));
     rig.script(
         "[...document.querySelectorAll('#pane-what-if button')].find((it) => it.textContent === 'Start again').click()",
     );
