@@ -20,6 +20,7 @@ mod options;
 mod queue;
 mod read;
 mod remove;
+mod tls;
 mod writer;
 
 use std::{ops::Range, sync::Arc, time::Duration};
