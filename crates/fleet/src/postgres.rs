@@ -72,7 +72,7 @@ impl PostgresStore {
             migrate::check_durable(&database).await?;
         }
         migrate::check(&database).await?;
-        let clock = ServerClock::read(&database).await?;
+        let clock = ServerClock::start(&database, options.clock).await?;
         let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
         let hints = options.redis.as_deref().map(|url| Hints::start(url, &owner)).transpose()?;
         let keeper = Keeper::start(database.clone(), owner, &options);
