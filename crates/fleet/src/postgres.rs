@@ -68,9 +68,7 @@ impl PostgresStore {
     /// of Tokio that lives as long as the store.
     pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let database = Database::new(url, options.connections, options.deadline)?;
-        if !options.lossy {
-            migrate::check_durable(&database).await?;
-        }
+        migrate::check_server(&database, options.lossy).await?;
         migrate::check(&database).await?;
         let clock = ServerClock::start(&database, options.clock).await?;
         let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
