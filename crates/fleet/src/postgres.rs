@@ -20,6 +20,7 @@ mod options;
 mod queue;
 mod read;
 mod remove;
+mod tls;
 mod writer;
 
 use std::{ops::Range, sync::Arc, time::Duration};
@@ -67,11 +68,9 @@ impl PostgresStore {
     /// of Tokio that lives as long as the store.
     pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let database = Database::new(url, options.connections, options.deadline)?;
-        if !options.lossy {
-            migrate::check_durable(&database).await?;
-        }
+        migrate::check_server(&database, options.lossy).await?;
         migrate::check(&database).await?;
-        let clock = ServerClock::read(&database).await?;
+        let clock = ServerClock::start(&database, options.clock).await?;
         let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
         let hints = options.redis.as_deref().map(|url| Hints::start(url, &owner)).transpose()?;
         let keeper = Keeper::start(database.clone(), owner, &options);

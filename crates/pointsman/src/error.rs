@@ -417,9 +417,10 @@ impl Error {
                 | SessionError::ForkOfTheEnd { .. }
                 // The store is fine: another command is needed.
                 | SessionError::Held { .. }
-                | SessionError::Store(StoreError::NoSuchRun { .. }),
+                | SessionError::Store(StoreError::NoSuchRun { .. } | StoreError::Nul { .. })
+                | SessionError::Drive(DriveError::Store(StoreError::Nul { .. })),
             )
-            | Self::Store(StoreError::NoSuchRun { .. })
+            | Self::Store(StoreError::NoSuchRun { .. } | StoreError::Nul { .. })
             // A machine without a browser is not set up; a page that fails is a failure.
             | Self::Browser(
                 BrowserError::Missing { .. }

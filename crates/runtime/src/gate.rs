@@ -5,7 +5,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -28,12 +31,23 @@ const JITTER_MS: u64 = 2_000;
 /// The gates that this process knows of. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gates {
-    /// The time of [`boot_ms`] at which each opens.
+    /// The time since the machine was started at which each opens.
     closed: Arc<Mutex<BTreeMap<Box<str>, u64>>>,
     changed: Arc<watch::Sender<()>>,
+    /// How far the clock is set ahead: for tests.
+    ahead_ms: Arc<AtomicU64>,
 }
 
 impl Gates {
+    /// Returns gates whose clock a test can set ahead.
+    pub(crate) fn ahead(ahead_ms: Arc<AtomicU64>) -> Self {
+        Self { ahead_ms, ..Self::default() }
+    }
+
+    fn now_ms(&self) -> u64 {
+        boot_ms().saturating_add(self.ahead_ms.load(Ordering::Acquire))
+    }
+
     fn closed(&self) -> MutexGuard<'_, BTreeMap<Box<str>, u64>> {
         // Every change under the lock is whole.
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,7 +55,7 @@ impl Gates {
 
     /// Closes a gate for a time, unless it is closed for longer.
     pub(crate) fn close(&self, name: &str, wait: Duration) {
-        let until = boot_ms().saturating_add(millis(wait.min(LONGEST)));
+        let until = self.now_ms().saturating_add(millis(wait.min(LONGEST)));
         let mut closed = self.closed();
         let has = closed.entry(name.into()).or_default();
         if until > *has {
@@ -54,7 +68,7 @@ impl Gates {
     /// Returns for how long a gate is closed still.
     pub(crate) fn wait(&self, name: &str) -> Option<Duration> {
         let until = self.closed().get(name).copied()?;
-        let left = until.saturating_sub(boot_ms());
+        let left = until.saturating_sub(self.now_ms());
         (left > 0).then(|| Duration::from_millis(left))
     }
 
@@ -88,16 +102,39 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns how long a provider accepts no requests, if its answer says so.
+/// Returns how long a provider accepts no requests, if its answer says so. Other workers are told the
+/// same time.
 pub(crate) fn closes<B>(event: &Event<B>) -> Option<Duration> {
     let Event::Answered { answer: Answer::Fault(fault), .. } = event else { return None };
     let limited = fault.class == FaultClass::RateLimited;
-    fault.hint_ms.filter(|_| limited).map(Duration::from_millis)
+    fault.hint_ms.filter(|_| limited).map(|ms| Duration::from_millis(ms).min(LONGEST))
 }
 
 #[cfg(test)]
 mod tests {
+    use pointsman_kernel::{
+        agent::Fault,
+        event::Usage,
+        id::{EffectId, Seq},
+    };
+
     use super::*;
+
+    #[test]
+    fn no_answer_closes_a_gate_for_longer_than_the_limit() {
+        for (hint_ms, class, wants) in [
+            (Some(5_000), FaultClass::RateLimited, Some(Duration::from_secs(5))),
+            (Some(u64::MAX), FaultClass::RateLimited, Some(LONGEST)),
+            (None, FaultClass::RateLimited, None),
+            (Some(5_000), FaultClass::Unavailable, None),
+        ] {
+            let fault = Fault { class, repeatable: true, hint_ms, message: String::new() };
+            let (effect, usage) = (EffectId { seq: Seq(1), index: 0 }, Usage::default());
+            let answer: Answer<()> = Answer::Fault(fault);
+            let event: Event<()> = Event::Answered { effect, answer, usage, sent: None };
+            assert_eq!(closes(&event), wants, "{hint_ms:?} {class:?}");
+        }
+    }
 
     #[test]
     fn gate_opens_by_itself_and_never_earlier() {

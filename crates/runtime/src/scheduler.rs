@@ -29,7 +29,7 @@ use tokio::{
 };
 
 use crate::{
-    clock::now_ms,
+    clock::boot_ms,
     driver::{DriveError, Driver, DriverContext},
     gate::Gates,
     store::{Change, Changes, Lease, Release, RunId, Store, StoreError, Worker},
@@ -210,7 +210,8 @@ struct Shared {
     contexts: Box<dyn DriverContexts>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    /// Failures of a run in a row, and the time until which it is kept out of the queue.
+    /// Failures of a run in a row, and the time until which it is kept out of the queue, by a clock that
+    /// nobody sets.
     failures: Mutex<HashMap<RunId, (u32, u64)>>,
     retry: Duration,
     /// Whether runs are claimed, and driven on.
@@ -367,13 +368,13 @@ impl Shared {
         let (count, until_ms) = failures.entry(run.clone()).or_default();
         let pause = self.retry.saturating_mul(1 << (*count).min(16)).min(LONGEST_RETRY);
         *count = count.saturating_add(1);
-        *until_ms = now_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+        *until_ms = boot_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
     }
 
     /// Returns for how long a run is still kept out of the queue.
     fn pause_of(&self, run: &RunId) -> Option<Duration> {
         let until_ms = self.failures().get(run)?.1;
-        let left = until_ms.checked_sub(now_ms()).filter(|left| *left > 0)?;
+        let left = until_ms.checked_sub(boot_ms()).filter(|left| *left > 0)?;
         Some(Duration::from_millis(left))
     }
 

@@ -30,6 +30,11 @@ pub trait Bench: Send + Sync {
         None
     }
 
+    /// Returns whether a gate that is closed in one of the stores is closed in all.
+    fn shares_gates(&self) -> bool {
+        true
+    }
+
     /// Returns how long a hint may take. Nothing takes that long unless it is lost.
     fn limit(&self) -> Duration {
         Duration::from_secs(20)

@@ -4,7 +4,6 @@ use std::{
     error::Error,
     fmt,
     path::PathBuf,
-    str::FromStr as _,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -18,8 +17,6 @@ use pointsman_runtime::{
     clock::{Stopwatch, entropy},
     store::{RunId, StoreError},
 };
-use rustls::crypto::ring;
-use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{
     Client, Config, Error as SqlError, Row,
@@ -28,6 +25,8 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::tls;
 
 /// The parameters of a statement. Their types are given here, so that a statement needs no name: a
 /// pooler may give the next one another connection.
@@ -115,7 +114,7 @@ impl Database {
             path: PathBuf::from("the given database"),
             source,
         };
-        let mut config = Config::from_str(url).map_err(|error| unusable(error.into()))?;
+        let (mut config, tls) = tls::read(url).map_err(unusable)?;
         // Of several hosts, the primary.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         if config.get_application_name().is_none() {
@@ -126,11 +125,6 @@ impl Database {
         }
         notice_death(&mut config);
         let name = name(&config).into();
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier)
-            .map_err(|error| unusable(error.into()))?
-            .with_no_client_auth();
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(config, MakeRustlsConnect::new(tls), manager);
         let pool = Pool::builder(manager).max_size(most.max(1)).build();
@@ -183,9 +177,9 @@ impl Database {
                     || !is_passing(&error)
                     || waited.elapsed() >= self.patience;
                 if gives_up {
-                    return Err(Failure::Unreached(told(&error)));
+                    return Err(Failure::Unreached(unreached(&error)));
                 }
-                last = Some(told(&error));
+                last = Some(unreached(&error));
                 pauses.next().await;
             }
         };
@@ -334,6 +328,12 @@ pub(super) fn told(error: &dyn Error) -> String {
         cause = why.source();
     }
     text
+}
+
+/// Returns why there is no connection, and what to do if that is known.
+fn unreached(error: &PoolError) -> String {
+    let why = told(error);
+    tls::advice(error).map_or_else(|| why.clone(), |advice| format!("{why}. {advice}"))
 }
 
 fn name(config: &Config) -> String {

@@ -36,7 +36,8 @@ const RENEWED_AGAIN: Duration = Duration::from_secs(1);
 /// How long a claim waits for leases that were dropped before it.
 const GIVING_UP: Duration = Duration::from_secs(5);
 
-/// A claim of one run. An expired lease leaves the run as it would be without its owner.
+/// A claim of one run. An expired lease leaves the run as it would be without its owner. A run whose
+/// creation was not answered is ours only while it has its first lease: later ones have been answered.
 const CLAIM: &str = "
 UPDATE pointsman.run r SET
     epoch = r.epoch + 1, owner = $2, expires_ms = (SELECT pointsman.now_ms()) + $3,
@@ -45,7 +46,8 @@ UPDATE pointsman.run r SET
         WHEN r.status <> 'leased' THEN r.status
         WHEN r.wrote = r.epoch THEN 'ready' ELSE r.back END,
     status = CASE WHEN r.key IS NULL OR r.status = 'ended' THEN r.status ELSE 'leased' END
-WHERE r.id = $1 AND (r.expires_ms <= (SELECT pointsman.now_ms()) OR $4)
+WHERE r.id = $1 AND (r.expires_ms <= (SELECT pointsman.now_ms())
+    OR ($4 AND r.epoch = 1 AND r.owner = $2))
 RETURNING r.epoch, r.expires_ms, r.mail";
 
 /// Renewal skips locked runs: the append that locks one renews its lease.
@@ -179,7 +181,7 @@ pub(super) struct Keeper {
     held: Mutex<BTreeMap<(RunId, u64), Times>>,
     leaving: mpsc::UnboundedSender<Leaving>,
     given_up: GivenUp,
-    /// Runs whose creation was not answered. If such a run exists, only this store can own it.
+    /// Runs whose creation was not answered. If such a run exists, its first lease is ours.
     unanswered: Mutex<BTreeSet<RunId>>,
 }
 
@@ -295,7 +297,7 @@ impl Keeper {
         run: &RunId,
     ) -> Result<Option<Lease>, StoreError> {
         self.settled().await;
-        let ours = lock(&self.unanswered).remove(run);
+        let ours = lock(&self.unanswered).contains(run);
         let (asked, lasts) = (boot_ms(), self.lasts_ms());
         let claimed = database
             .write(
@@ -310,6 +312,7 @@ impl Keeper {
             .await
             .map_err(|failure| failure.write(Some(run), None))?;
         if let Some(row) = claimed.first() {
+            lock(&self.unanswered).remove(run);
             let granted = (row.get(0), row.get(1), row.get(2));
             return Ok(Some(self.grant(run.clone(), granted, asked)));
         }

@@ -45,6 +45,12 @@ impl Database {
             RunScope::Descendants(run) => Some(format!("{run}-")),
             RunScope::Prefix(begin) => Some(begin.to_string()),
         };
+        // The server would refuse such a text. No run has one.
+        let texts =
+            [&filter.agent, &filter.chart, &filter.state, &filter.key].map(Option::as_deref);
+        if texts.into_iter().chain([prefix.as_deref()]).flatten().any(|it| it.contains('\0')) {
+            return Ok(RunList::default());
+        }
         let (from, before) = (filter.from_ms.map(signed), filter.before_ms.map(signed));
         let (idle, statuses) = (filter.idle_since_ms.map(signed), filter.queue.map(statuses));
         let mut list = RunList::default();

@@ -81,12 +81,14 @@ pub(super) fn check_known(database: &Database, has: (i32, i32)) -> Result<(), St
     Ok(())
 }
 
-/// Refuses a server that may lose committed entries.
-pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError> {
+/// Refuses a server that is too old, that isolates transactions in another way than the statements
+/// need or, unless it may be `lossy`, one that may lose committed entries.
+pub(super) async fn check_server(database: &Database, lossy: bool) -> Result<(), StoreError> {
     let asked = database
         .read(
             "SELECT current_setting('fsync'), current_setting('synchronous_commit'),
-                    current_setting('server_version_num')::integer",
+                    current_setting('server_version_num')::integer,
+                    current_setting('default_transaction_isolation')",
             &[],
         )
         .await
@@ -98,7 +100,17 @@ pub(super) async fn check_durable(database: &Database) -> Result<(), StoreError>
     if version < 130_000 {
         return Err(database.unusable("it is older than PostgreSQL 13"));
     }
+    // A claim that finds a run changed by another one must read the row again, and not fail. Through a
+    // pooler no session keeps a setting, so the role or the database must have it.
+    let isolation: &str = row.get(3);
+    if !matches!(isolation, "read committed" | "read uncommitted") {
+        return Err(database.unusable(format!(
+            "`default_transaction_isolation` is `{isolation}`: claims of several workers would fail. \
+             Set it to `read committed` for the role or the database"
+        )));
+    }
     let unsafe_setting = match (fsync, commit) {
+        _ if lossy => return Ok(()),
         ("off", _) => "`fsync` is off",
         (_, "off") => "`synchronous_commit` is off",
         (_, "local") => "`synchronous_commit` is local, so a standby may lack entries",

@@ -22,6 +22,8 @@ pub struct PostgresOptions {
     pub deadline: Duration,
     /// The time between two polls for changes of other processes, while there are subscribers.
     pub poll: Duration,
+    /// The time between two looks at the server's clock.
+    pub clock: Duration,
     /// Opens the store even if the server may lose committed entries: `fsync` is off, or
     /// `synchronous_commit` does not wait for the disk or for the standby.
     pub lossy: bool,
@@ -42,6 +44,7 @@ impl Default for PostgresOptions {
             hangs: Duration::from_mins(1),
             deadline: Duration::from_secs(30),
             poll: Duration::from_millis(500),
+            clock: Duration::from_mins(1),
             lossy: false,
             redis: None,
             given_up: GivenUp::default(),

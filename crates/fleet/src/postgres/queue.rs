@@ -92,7 +92,8 @@ FROM (VALUES (true)) AS always (one) LEFT JOIN claimed ON true ORDER BY turn, ra
 const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(20);
 
-/// A run is queued only as it was when its checksum was made. A run with an owner keeps it.
+/// A run is queued only as it was when its checksum was made. A run with an owner keeps it; if that
+/// owner leaves it without another entry, it is ready at its time.
 const ENQUEUE: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::text[],
@@ -100,7 +101,8 @@ WITH i AS (
 ), queued AS (
     UPDATE pointsman.run r SET
         fixed_checksum = i.fixed, key = i.key, rank = i.rank, needs = i.needs, claims = 0,
-        fault = NULL, wake_at = i.at, back = 'ready',
+        fault = NULL, wake_at = i.at, wrote = 0,
+        back = CASE WHEN i.at > (SELECT pointsman.now_ms()) THEN 'timed' ELSE 'ready' END,
         status = CASE WHEN r.expires_ms > (SELECT pointsman.now_ms()) THEN 'leased'
             WHEN i.at > (SELECT pointsman.now_ms()) THEN 'timed' ELSE 'ready' END
     FROM i WHERE r.id = i.run AND r.fixed_checksum = i.was AND r.ended IS NULL
@@ -187,6 +189,8 @@ impl Database {
     /// Notes why a worker could not drive a run.
     pub(super) async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE pointsman.run SET fault = $2 WHERE id = $1";
+        // The server keeps no NUL character.
+        let why = why.replace('\0', "\u{fffd}");
         let noted = self.repeat(sql, &[(&run.as_str(), Type::TEXT), (&why, Type::TEXT)]).await;
         noted.map(drop).map_err(|failure| failure.write(Some(run), None))
     }

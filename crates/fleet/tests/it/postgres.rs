@@ -4,6 +4,7 @@ mod changes;
 mod claims;
 mod conformance;
 mod deadlocks;
+mod encryption;
 mod hints;
 mod leases;
 mod opening;

@@ -198,6 +198,7 @@ const fn of_store(error: &StoreError) -> StatusCode {
         StoreError::Fenced { .. } | StoreError::Conflict { .. } => StatusCode::CONFLICT,
         StoreError::Busy { .. } | StoreError::Unknown { .. } => StatusCode::SERVICE_UNAVAILABLE,
         StoreError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
+        StoreError::Nul { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

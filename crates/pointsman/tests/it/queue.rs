@@ -116,6 +116,11 @@ fn file_of_many_is_submitted_line_by_line() {
     let (code, out, err) = home.pointsman(&["submit", "--file", "runs.jsonl", "--dir", "docs"]);
     assert_eq!((code, out.lines().count()), (2, 2), "{out}{err}");
     assert!(err.contains("line 4 of runs.jsonl") && err.contains("colour"), "{err}");
+    // Not every store can keep such a goal.
+    home.write("nul.jsonl", r#"{"agent":"research","goal":"a\u0000b"}"#);
+    let (code, out, err) = home.pointsman(&["submit", "--file", "nul.jsonl", "--dir", "docs"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("line 1 of nul.jsonl") && err.contains("a NUL character"), "{err}");
     let rows = rows(&home, &[]);
     assert_eq!((&rows[0]["key"], &rows[0]["goal"]), (&json!("notes"), &json!("Hello")));
     assert_eq!(rows.len(), 2);

@@ -99,7 +99,9 @@ async fn to_its_end(
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(&executor.place_of(&id, program.agent()))?),
             };
-            let (source, goal) = (source.into(), child.goal.as_str().into());
+            // A model wrote the goal. Its configuration has it unchanged; this one is for people.
+            let goal = child.goal.replace('\0', "\u{fffd}").into();
+            let source = source.into();
             Driver::begin(
                 context,
                 PreparedRun { id: id.clone(), program, source, goal, words: Vec::new(), begun },

@@ -175,6 +175,12 @@ pub enum StoreError {
         /// Why.
         why: String,
     },
+    /// A text has a character that not every store can keep.
+    #[error("the {what} contains a NUL character (U+0000), which cannot be stored")]
+    Nul {
+        /// The text.
+        what: &'static str,
+    },
     /// The run does not exist.
     #[error("there is no run {run}")]
     NoSuchRun {
@@ -355,6 +361,7 @@ impl StoreError {
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Unknown { .. } => "check the disk, then resume the run".into(),
             Self::Conflict { .. } | Self::Fenced { .. } => "another process owns this run; `pointsman runs` shows its progress".into(),
+            Self::Nul { .. } => "remove the character".into(),
             Self::NoSuchRun { .. } => "`pointsman runs` lists all runs".into(),
             _ => return None,
         })

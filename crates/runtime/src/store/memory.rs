@@ -27,13 +27,21 @@ use crate::{clock::now_ms, gate::Gates};
 use shelf::{MemoryClaim, Queued, Record, Shelf};
 
 /// A store that keeps journals for as long as it lives itself.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct MemoryStore {
     runs: Arc<Mutex<Shelf>>,
     feed: Feed,
     gates: Gates,
     /// How long a lease lasts unless it is renewed.
     lasts_ms: Option<u64>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        let runs = Shelf::default();
+        let gates = Gates::ahead(Arc::clone(&runs.ahead_ms));
+        Self { runs: Arc::new(Mutex::new(runs)), feed: Feed::default(), gates, lasts_ms: None }
+    }
 }
 
 impl MemoryStore {
@@ -51,9 +59,8 @@ impl MemoryStore {
     /// Sets the clock ahead: for tests.
     #[doc(hidden)]
     pub fn advance(&self, time: Duration) {
-        let mut runs = self.lock();
         let ms = time.as_millis().try_into().unwrap_or(u64::MAX);
-        runs.ahead_ms = runs.ahead_ms.saturating_add(ms);
+        self.lock().ahead_ms.fetch_add(ms, Ordering::AcqRel);
     }
 
     /// Takes a run from its owner, as if the owner were lost and did not know it: for tests.

@@ -178,18 +178,39 @@ impl QueueOptions {
     }
 }
 
-/// Refuses to queue a child: its parent drives it.
+/// Refuses to queue a child, because its parent drives it, and texts that not every store can keep.
 pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> {
-    if new_run.queue.is_none() || !first.run.is_child() {
-        return Ok(());
+    let NewRun { agent, chart, source, goal, request, queue, .. } = new_run;
+    let mut texts =
+        vec![("agent", agent), ("chart's name", chart), ("chart", source), ("goal", goal)];
+    texts.extend(request.as_ref().map(|request| ("request", request)));
+    texts.extend(new_run.messages.iter().map(|message| ("message", message)));
+    let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
+    if let Some((what, _)) = nul {
+        return Err(StoreError::Nul { what });
     }
-    Err(child(&first.run, first.seq))
+    let Some(queue) = queue else { return Ok(()) };
+    check_texts(queue)?;
+    if first.run.is_child() { Err(child(&first.run, first.seq)) } else { Ok(()) }
 }
 
-/// Refuses to queue children, before any other is queued: for stores.
+/// Refuses to queue children, and texts that not every store can keep, before any run is queued: for
+/// stores.
 pub fn check_all(runs: &[(RunId, QueueOptions)]) -> Result<(), StoreError> {
-    let found = runs.iter().find(|(run, _)| run.is_child());
-    found.map_or(Ok(()), |(run, _)| Err(child(run, Seq(0))))
+    for (run, queue) in runs {
+        check_texts(queue)?;
+        if run.is_child() {
+            return Err(child(run, Seq(0)));
+        }
+    }
+    Ok(())
+}
+
+fn check_texts(queue: &QueueOptions) -> Result<(), StoreError> {
+    let needs = queue.needs.as_deref().unwrap_or_default();
+    let texts = [("concurrency key", &*queue.key), ("label", needs)];
+    let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
+    nul.map_or(Ok(()), |(what, _)| Err(StoreError::Nul { what }))
 }
 
 fn child(run: &RunId, seq: Seq) -> StoreError {

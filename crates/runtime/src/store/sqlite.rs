@@ -125,7 +125,7 @@ impl SqliteStore {
             writer: Some(writer),
             feed,
             polled: Polled::default(),
-            gates: Gates::default(),
+            gates: Gates::ahead(Arc::clone(&options.ahead_ms)),
             options: options.clone(),
             unwritable: None,
         })

@@ -37,6 +37,10 @@ pub enum PlantedFault {
     LostWake,
     /// It loses the messages that come before a run is deferred.
     LostDeferral,
+    /// It queues a run that has an owner without its delay.
+    LostDelay,
+    /// It opens a gate early that is closed once more, for a shorter time.
+    EarlyGate,
     /// It keeps no content.
     NoBlob,
     /// It does not know what became of one write, counted from 1.
@@ -56,12 +60,15 @@ pub struct Planted {
     writes: AtomicU64,
     /// The last lease of each run.
     leases: Mutex<BTreeMap<RunId, Weak<Lease>>>,
+    /// For how long each gate was closed last.
+    gates: Mutex<BTreeMap<Box<str>, Duration>>,
 }
 
 impl Planted {
     /// Plants a fault in a store.
     pub fn new(inner: Arc<dyn Store>, fault: PlantedFault) -> Self {
-        Self { inner, fault, writes: AtomicU64::new(0), leases: Mutex::default() }
+        let (leases, gates) = (Mutex::default(), Mutex::default());
+        Self { inner, fault, writes: AtomicU64::new(0), leases, gates }
     }
 
     fn grant(&self, lease: Lease) -> Lease {
@@ -177,15 +184,30 @@ impl Store for Planted {
     }
 
     async fn enqueue(&self, runs: &[(RunId, QueueOptions)]) -> Result<Vec<RunId>, StoreError> {
-        self.inner.enqueue(runs).await
+        let mut runs = runs.to_vec();
+        for (run, queue) in &mut runs {
+            let row = self.inner.run(run).await;
+            if self.fault == PlantedFault::LostDelay && row.is_ok_and(|row| row.owner.is_some()) {
+                queue.not_before_ms = 0;
+            }
+        }
+        self.inner.enqueue(&runs).await
     }
 
     async fn close_gate(&self, name: &str, wait: Duration) -> Result<(), StoreError> {
+        self.gates.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), wait);
         self.inner.close_gate(name, wait).await
     }
 
     async fn gates(&self) -> Result<Vec<(Box<str>, Duration)>, StoreError> {
-        self.inner.gates().await
+        let mut gates = self.inner.gates().await?;
+        if self.fault == PlantedFault::EarlyGate {
+            let last = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+            for (name, wait) in &mut gates {
+                *wait = last.get(name).copied().unwrap_or_default();
+            }
+        }
+        Ok(gates)
     }
 
     async fn fault(&self, run: &RunId, why: &str) -> Result<(), StoreError> {

@@ -6,8 +6,8 @@ use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
     clock::now_ms,
     store::{
-        ClaimLimits, Filter, Lease, NewRun, Page, QueueOptions, QueueStatus, Release, Store,
-        StoreError, Worker,
+        ClaimLimits, Filter, Lease, NewRun, Page, QueueOptions, QueueStatus, Release, RunScope,
+        Store, StoreError, Worker,
     },
 };
 
@@ -70,6 +70,41 @@ pub(super) async fn requested(bench: &dyn Bench) -> Checked {
     // A request is forgotten with its run.
     ours.remove(&id("asked-1")).await.map_err(failed)?;
     create(&*theirs, "asked-3", "order 7").await.map_err(failed)
+}
+
+pub(super) async fn without_nul(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let nul = || "a\0b".into();
+    let keyed = |key, needs| Some(QueueOptions { key, needs, ..QueueOptions::default() });
+    for wrong in [
+        NewRun { goal: nul(), ..new_run(5) },
+        NewRun { request: Some(nul()), ..new_run(5) },
+        NewRun { messages: vec![nul()], ..new_run(5) },
+        NewRun { queue: keyed(nul(), None), ..new_run(5) },
+        NewRun { queue: keyed("".into(), Some(nul())), ..new_run(5) },
+    ] {
+        let first = Script::new("nul").next("it begins");
+        match ours.create(first.into(), wrong.clone()).await {
+            Err(StoreError::Nul { .. }) => {}
+            other => return Err(format!("{wrong:?} is created: {other:?}")),
+        }
+    }
+    let script = Script::begin("nul", &*ours, 5).await;
+    let queue = QueueOptions { key: nul(), ..QueueOptions::default() };
+    match ours.enqueue(&[(script.run.clone(), queue)]).await {
+        Err(StoreError::Nul { .. }) => {}
+        other => return Err(format!("a key with a NUL character is queued: {other:?}")),
+    }
+    ours.fault(&script.run, "a\0b").await.map_err(failed)?;
+    for filter in [
+        Filter { key: Some(nul()), ..Filter::default() },
+        Filter { state: Some(nul()), ..Filter::default() },
+        Filter { scope: RunScope::Prefix(nul()), ..Filter::default() },
+    ] {
+        let list = theirs.list(&filter, &Page::first(9)).await.map_err(failed)?;
+        expect(list.runs.is_empty(), || format!("{filter:?} lists {list:?}"))?;
+    }
+    Ok(())
 }
 
 pub(super) async fn in_turn(bench: &dyn Bench) -> Checked {
@@ -267,6 +302,64 @@ pub(super) async fn requeued(bench: &dyn Bench) -> Checked {
     bench.advance(Duration::from_secs(121)).await;
     let due = ours.claim_ready(9, &one).await.map_err(failed)?;
     expect(names(&due) == [script.run.as_str()], || format!("at its time comes {due:?}"))
+}
+
+pub(super) async fn delayed(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (one, queue) = worker("delayed");
+    let later = QueueOptions { not_before_ms: now_ms() + A_YEAR_MS, ..queue.clone() };
+    let mut leases = Vec::new();
+    for (name, writes) in [("delayed_a", false), ("delayed_b", true)] {
+        let (mut script, first) = queued(&*ours, name, 5, queue.clone()).await.map_err(failed)?;
+        ours.release(first, Release::Ready).await.map_err(failed)?;
+        let lease = claim(&*ours, &script.run).await?;
+        if writes {
+            ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
+        }
+        let put = theirs.enqueue(&[(script.run.clone(), later.clone())]).await.map_err(failed)?;
+        expect(put == [script.run], || format!("queued are {put:?}"))?;
+        leases.push(lease);
+    }
+    let none = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || format!("what somebody has is claimed: {none:?}"))?;
+    for lease in leases {
+        ours.release(lease, Release::Ready).await.map_err(failed)?;
+    }
+    let none = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || format!("before their time are claimed {none:?}"))?;
+    bench.advance(Duration::from_millis(A_YEAR_MS) + LONG).await;
+    let due = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    let has = names(&due);
+    expect(has == ["delayed_a", "delayed_b"], || format!("at their time come {has:?}"))
+}
+
+pub(super) async fn gated(bench: &dyn Bench) -> Checked {
+    let ours = bench.open().await;
+    let theirs = if bench.shares_gates() { bench.open().await } else { Arc::clone(&ours) };
+    let wait = async |store: &dyn Store| {
+        let closed = store.gates().await.map_err(failed)?;
+        let gate = closed.into_iter().find(|(name, _)| &**name == "gated");
+        Ok::<_, String>(gate.map_or(Duration::ZERO, |(_, wait)| wait))
+    };
+    let open = wait(&*theirs).await?;
+    expect(open.is_zero(), || format!("a gate that nobody closed opens in {open:?}"))?;
+    ours.close_gate("gated", Duration::from_mins(5)).await.map_err(failed)?;
+    for store in [&theirs, &ours] {
+        let long = wait(&**store).await?;
+        let fits = long > Duration::from_mins(4) && long <= Duration::from_mins(5);
+        expect(fits, || format!("a gate that is closed for 5 min opens in {long:?}"))?;
+    }
+    theirs.close_gate("gated", Duration::from_secs(1)).await.map_err(failed)?;
+    theirs.close_gate("gated, too", Duration::from_mins(9)).await.map_err(failed)?;
+    let long = wait(&*ours).await?;
+    let fits = long > Duration::from_mins(4) && long <= Duration::from_mins(5);
+    expect(fits, || format!("after a shorter wait it opens in {long:?}"))?;
+    bench.advance(Duration::from_secs(301)).await;
+    let open = wait(&*theirs).await?;
+    expect(open.is_zero(), || format!("at its time it opens in {open:?}"))?;
+    ours.close_gate("gated", Duration::from_mins(2)).await.map_err(failed)?;
+    let again = wait(&*theirs).await?;
+    expect(!again.is_zero(), || "a gate that has opened cannot be closed again".into())
 }
 
 pub(super) async fn deferred(bench: &dyn Bench) -> Checked {

@@ -19,7 +19,7 @@ use crate::script::{Script, id, new_run, write};
 /// How often a race is run.
 pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 23] = [
+pub(super) const ALL: [Rule; 26] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -34,6 +34,7 @@ pub(super) const ALL: [Rule; 23] = [
     ("a list is read by pages, and filtered", |bench| Box::pin(paged(bench))),
     ("content is kept with its run", |bench| Box::pin(blobs(bench))),
     ("a request makes one run", |bench| Box::pin(queue::requested(bench))),
+    ("a text with a NUL character is refused", |bench| Box::pin(queue::without_nul(bench))),
     ("what is ready is claimed in turn", |bench| Box::pin(queue::in_turn(bench))),
     ("a wake-up that comes with a release is not lost", |bench| Box::pin(queue::woken(bench))),
     ("a run whose owner is lost is ready", |bench| Box::pin(queue::lost(bench))),
@@ -42,6 +43,8 @@ pub(super) const ALL: [Rule; 23] = [
         Box::pin(queue::deferred(bench))
     }),
     ("a run can be queued later, and deferred", |bench| Box::pin(queue::requeued(bench))),
+    ("a run with an owner can be queued for later", |bench| Box::pin(queue::delayed(bench))),
+    ("a gate is closed for all until its time", |bench| Box::pin(queue::gated(bench))),
     ("a limit counts the runs of all owners", |bench| Box::pin(queue::limited(bench))),
     ("a lease that is renewed stays in force", |bench| Box::pin(queue::renewed(bench))),
     ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),

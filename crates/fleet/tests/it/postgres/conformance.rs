@@ -35,10 +35,13 @@ impl Bench for Postgres {
     /// Has all times be as much earlier.
     async fn advance(&self, time: Duration) {
         let ms = i64::try_from(time.as_millis()).expect("it is not as long");
-        let earlier =
-            "UPDATE pointsman.run SET expires_ms = expires_ms - $1, wake_at = wake_at - $1";
         let client = self.fresh.client().await;
-        client.execute(earlier, &[&ms]).await.expect("it is later");
+        for earlier in [
+            "UPDATE pointsman.run SET expires_ms = expires_ms - $1, wake_at = wake_at - $1",
+            "UPDATE pointsman.gate SET until_ms = until_ms - $1",
+        ] {
+            client.execute(earlier, &[&ms]).await.expect("it is later");
+        }
     }
 
     fn lasts(&self) -> Option<Duration> {

@@ -1,8 +1,12 @@
 //! What a store is opened over: tables of the right format, and a server that loses nothing.
 
+use std::time::Duration;
+
 use pointsman_fleet::{PostgresOptions, PostgresStore};
 use pointsman_runtime::store::{Store as _, StoreError, Worker};
 use pointsman_testing::script::{Script, new_run};
+
+use tokio::time::{sleep, timeout};
 
 use super::Fresh;
 
@@ -25,6 +29,48 @@ async fn a_server_that_may_lose_entries_is_refused() {
         let lossy = PostgresOptions { lossy: true, ..PostgresOptions::default() };
         fresh.open(lossy).await;
     }
+}
+
+/// Two claims at a time would fail instead of sharing what is ready.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn server_with_another_isolation_is_refused() {
+    for isolation in ["repeatable read", "serializable"] {
+        // The pooler keeps connections with the settings that they were made with.
+        let fresh = Fresh::new().await;
+        let name = &fresh.name;
+        let set =
+            format!("ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'");
+        fresh.client().await.batch_execute(&set).await.expect("it is set");
+        for url in [&fresh.direct, &fresh.pooled()] {
+            let why = refusal(url).await;
+            assert!(
+                why.contains(&format!("`default_transaction_isolation` is `{isolation}`")),
+                "{why}"
+            );
+            assert!(why.contains("Set it to `read committed`"), "{why}");
+        }
+    }
+}
+
+/// A process that lives for weeks must not date runs by what the clocks were at its start.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn clock_of_the_server_is_read_again() {
+    let fresh = Fresh::new().await;
+    let clock = Duration::from_millis(50);
+    let store = fresh.open(PostgresOptions { clock, ..PostgresOptions::default() }).await;
+    assert!(store.clock_ahead_ms().abs() < 60_000, "{}", store.clock_ahead_ms());
+    let client = fresh.client().await;
+    let moved = "CREATE OR REPLACE FUNCTION pointsman.now_ms() RETURNS bigint LANGUAGE sql AS
+                 $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000 $$";
+    client.batch_execute(moved).await.expect("the clock is moved");
+    let noticed = async {
+        while store.clock_ahead_ms() > -540_000 {
+            sleep(clock).await;
+        }
+    };
+    timeout(Duration::from_mins(1), noticed).await.expect("it reads the clock again");
 }
 
 #[tokio::test]

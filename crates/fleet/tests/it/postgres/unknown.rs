@@ -62,6 +62,50 @@ async fn creator_can_claim_a_run_after_a_lost_response() {
     store.append(&lease, script.next("it goes on").into()).await.expect("it is written");
 }
 
+/// Its lease expired before it could claim the run, and another process had the run since.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn creator_takes_no_run_from_its_next_owner() {
+    let fresh = Fresh::new().await;
+    let (proxy, store) = behind_a_proxy(&fresh).await;
+    let other = fresh.open(PostgresOptions::default()).await;
+    let mut script = Script::new("taken");
+    let first = script.next("it begins");
+    proxy.lose_next_answer();
+    match store.create(first.into(), new_run(5)).await {
+        Err(StoreError::Unknown { .. }) => {}
+        other => panic!("the answer was lost: {other:?}"),
+    }
+    let expire = "UPDATE pointsman.run SET expires_ms = 0";
+    fresh.client().await.batch_execute(expire).await.expect("it expires");
+    let lease = other.claim(&script.run).await.expect("it is asked").expect("it is free");
+    let stolen = store.claim(&script.run).await.expect("it is asked");
+    assert!(stolen.is_none(), "{stolen:?}");
+    other.append(&lease, script.next("it goes on").into()).await.expect("it is written");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn creator_can_claim_a_run_after_a_claim_that_failed() {
+    let fresh = Fresh::new().await;
+    let (mut proxy, url) = Proxy::before(&fresh).await;
+    // No request waits for a server that is away.
+    let deadline = Duration::from_secs(5);
+    let options = PostgresOptions { deadline, heartbeats: false, ..PostgresOptions::default() };
+    let store = PostgresStore::open(&url, options).await.expect("it opens");
+    let script = Script::new("made");
+    let first = script.clone().next("it begins");
+    proxy.lose_next_answer();
+    match store.create(first.into(), new_run(5)).await {
+        Err(StoreError::Unknown { .. }) => {}
+        other => panic!("the answer was lost: {other:?}"),
+    }
+    proxy.stop().await;
+    drop(store.claim(&script.run).await.expect_err("nobody is there"));
+    proxy.resume().await;
+    drop(store.claim(&script.run).await.expect("it is asked").expect("it is its maker's"));
+}
+
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn late_response_is_unknown_and_is_found_later() {

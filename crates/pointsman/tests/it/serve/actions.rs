@@ -178,6 +178,8 @@ fn a_run_that_cannot_start_says_why() {
             "/no/such/folder",
         ),
         (json!({ "agent": "research", "gaol": "x" }), 422, "gaol"),
+        (json!({ "agent": "research", "goal": "a\0b" }), 422, "the goal contains a NUL character"),
+        (json!({ "chart": NOTE, "goal": "x", "key": "\0" }), 422, "key contains a NUL character"),
         (json!({ "agent": 7 }), 422, "agent"),
     ] {
         let reply = server.post("/api/v1/runs", &body);

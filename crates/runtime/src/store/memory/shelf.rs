@@ -26,7 +26,7 @@ pub(super) struct Shelf {
     /// The runs that requests have made.
     pub(super) requests: BTreeMap<Box<str>, RunId>,
     /// How far the clock was set ahead: for tests.
-    pub(super) ahead_ms: u64,
+    pub(super) ahead_ms: Arc<AtomicU64>,
     /// The last message's number: none is given twice.
     pub(super) message: i64,
 }
@@ -93,7 +93,7 @@ impl Shelf {
     }
 
     pub(super) fn now_ms(&self) -> u64 {
-        now_ms().saturating_add(self.ahead_ms)
+        now_ms().saturating_add(self.ahead_ms.load(Ordering::Acquire))
     }
 
     /// Returns whether a run has an owner.

@@ -26,7 +26,7 @@ impl SqliteStore {
             reader: Arc::new(SqliteReader::frozen(path, options, ordered)),
             feed: Feed::default(),
             polled: Polled::default(),
-            gates: Gates::default(),
+            gates: Gates::ahead(Arc::clone(&options.ahead_ms)),
             options: options.clone(),
             jobs: None,
             thread: None,

@@ -63,6 +63,11 @@ impl Bench for Sqlite {
         let ms = time.as_millis().try_into().expect("it is not as long");
         self.ahead_ms.fetch_add(ms, Ordering::AcqRel);
     }
+
+    /// A provider that refuses another process soon refuses this one, too.
+    fn shares_gates(&self) -> bool {
+        false
+    }
 }
 
 /// A store with a fault, for every owner.
@@ -117,6 +122,8 @@ async fn a_store_that_breaks_a_rule_is_found_out() {
         (PlantedFault::Silent, "a change is announced to other owners"),
         (PlantedFault::Blind, "entries follow each other along the chain"),
         (PlantedFault::NoBlob, "content is kept with its run"),
+        (PlantedFault::LostDelay, "a run with an owner can be queued for later"),
+        (PlantedFault::EarlyGate, "a gate is closed for all until its time"),
         (PlantedFault::LostDeferral, "a message that comes before a deferral is not lost"),
         (PlantedFault::LostWake, "a wake-up that comes with a release is not lost"),
         (PlantedFault::LostMessage, "a letter that comes between two owners is not lost"),
