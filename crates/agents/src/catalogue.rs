@@ -53,21 +53,40 @@ pub const ROWS: &[AgentRow] = &[
     AgentRow::of::<BuiltinAgent>(),
 ];
 
-/// The tools that a state may allow, with their arguments. Servers that a user configures
-/// add theirs. A test of the runtime compares these with the schemas that models are given.
-pub const TOOLS: &[ToolShape<'static>] = &[
-    ToolShape::new("context.fts_search", &[must("query", Text)]),
+/// Declares the tools, each once: its arguments for `check`, and what it declares of itself.
+macro_rules! tools {
+    ($($shape:expr => $decl:expr;)*) => {
+        /// The tools that a state may allow, with their arguments. Servers that a user configures
+        /// add theirs. A test of the runtime compares these with the schemas that models are given.
+        pub const TOOLS: &[ToolShape<'static>] = &[$($shape),*];
+
+        /// Returns what those tools declare of themselves.
+        pub fn tools() -> Vec<ToolDecl> {
+            let decls = [$($decl),*];
+            let named = |(tool, decl): (&ToolShape<'_>, _)| ToolDecl { name: tool.name.into(), ..decl };
+            TOOLS.iter().zip(decls).map(named).collect()
+        }
+    };
+}
+
+tools! {
+    ToolShape::new("context.fts_search", &[must("query", Text)]) => query();
     ToolShape::new(
         "edit",
         &[must("path", Text), must("old", Text), must("new", Text), may("all", Flag), DIGEST],
-    ),
-    // Only the agent that fills forms calls it.
-    ToolShape::named(SUBMIT_TOOL),
-    ToolShape::new("git", &[must("args", Texts)]),
-    ToolShape::new("http_get", &[must("url", Text)]),
-    ToolShape::new("list", &[may("path", Text), may("depth", Number)]),
-    ToolShape::new(PLAN_TOOL, &[must("phases", Any)]),
-    ToolShape::new("read", &[must("path", Text), may("from", Number), may("to", Number)]),
+    ) => file();
+    // Only the agent that fills forms calls it. Whether a form was sent can be seen on its page.
+    ToolShape::named(SUBMIT_TOOL) =>
+        ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write("", &["page", "selector"]) };
+    ToolShape::new("git", &[must("args", Texts)]) => command("args");
+    ToolShape::new("http_get", &[must("url", Text)]) => ToolDecl::read("", &["url"]);
+    ToolShape::new("list", &[may("path", Text), may("depth", Number)]) =>
+        ToolDecl::read("", &["path"]).with_paths(&["path"]).with_default("path", ROOT);
+    // It is new where the plan is, and there is nothing that it could change.
+    ToolShape::new(PLAN_TOOL, &[must("phases", Any)]) =>
+        ToolDecl { parallel_safe: false, ..ToolDecl::read("", &[]) };
+    ToolShape::new("read", &[must("path", Text), may("from", Number), may("to", Number)]) =>
+        ToolDecl::read("", &["path"]).with_paths(&["path"]);
     ToolShape::new(
         "search",
         &[
@@ -77,10 +96,27 @@ pub const TOOLS: &[ToolShape<'static>] = &[
             may("path", Text),
             may("glob", Text),
         ],
-    ),
-    ToolShape::new("shell", &[must("command", Text), may("timeout_ms", Number), may("cwd", Text)]),
-    ToolShape::new("write", &[must("path", Text), must("content", Text), DIGEST]),
-];
+    ) => query().with_paths(&["path"]).with_default("path", ROOT);
+    ToolShape::new("shell", &[must("command", Text), may("timeout_ms", Number), may("cwd", Text)]) =>
+        command("command").with_paths(&["cwd"]).with_default("cwd", ROOT);
+    ToolShape::new("write", &[must("path", Text), must("content", Text), DIGEST]) => file();
+}
+
+/// The default of a path: the workspace's root.
+const ROOT: &str = "\".\"";
+
+fn query() -> ToolDecl {
+    ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) }
+}
+
+fn command(target: &str) -> ToolDecl {
+    ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write("", &[target]) }
+}
+
+/// Whether a file was changed can be seen in it.
+fn file() -> ToolDecl {
+    ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write("", &["path"]) }.with_paths(&["path"])
+}
 
 const DIGEST: Argument<'static> = may("digest", Text);
 
@@ -101,37 +137,6 @@ pub const EXITED: &str = "exit code ";
 pub const SIGNALLED: &str = "stopped by signal ";
 /// What is between the status and the address in the first line of a page.
 pub const FROM: &str = " from ";
-
-/// Returns what those tools declare of themselves.
-pub fn tools() -> Vec<ToolDecl> {
-    let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) };
-    let command =
-        |name, target| ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write(name, &[target]) };
-    // Whether a file was changed can be seen in it.
-    let file = |name| ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(name, &["path"]) };
-    // The default is the workspace's root.
-    let root = "\".\"";
-    alloc::vec![
-        ToolDecl { name: "context.fts_search".into(), ..query.clone() },
-        file("edit").with_paths(&["path"]),
-        // Whether a form was sent can be seen on its page.
-        ToolDecl {
-            recovery: Recovery::Probe,
-            ..ToolDecl::write(SUBMIT_TOOL, &["page", "selector"])
-        },
-        command("git", "args"),
-        ToolDecl::read("http_get", &["url"]),
-        ToolDecl::read("list", &["path"]).with_paths(&["path"]).with_default("path", root),
-        // It is new where the plan is, and there is nothing that it could change.
-        ToolDecl { parallel_safe: false, ..ToolDecl::read(PLAN_TOOL, &[]) },
-        ToolDecl::read("read", &["path"]).with_paths(&["path"]),
-        ToolDecl { name: "search".into(), ..query }
-            .with_paths(&["path"])
-            .with_default("path", root),
-        command("shell", "command").with_paths(&["cwd"]).with_default("cwd", root),
-        file("write").with_paths(&["path"]),
-    ]
-}
 
 /// The charts that can run as a child: those whose whole run is bounded.
 ///

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -29,8 +29,8 @@ const QUESTION: &str = "How does a run survive a crash?";
 pub(super) fn runs() -> Result<bool> {
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let latest = threads.block_on(async {
-        let latest = Arc::new(AtomicU64::new(0));
-        let beats = tokio::spawn(beat(Arc::clone(&latest)));
+        let over = Arc::new(AtomicBool::new(false));
+        let beats = tokio::spawn(beat(Arc::clone(&over)));
         let (one, two) = (Scratch::new()?, Scratch::new()?);
         let engines = [engine(&one).await?, engine(&two).await?];
         let mut runs = Vec::new();
@@ -44,8 +44,8 @@ pub(super) fn runs() -> Result<bool> {
             let well = outcome.status == RunStatus::Ended(Disposition::Succeeded);
             ensure!(well, "run {} is {:?}", outcome.run, outcome.status);
         }
-        beats.abort();
-        Ok(Duration::from_micros(latest.load(Ordering::Relaxed)))
+        over.store(true, Ordering::Relaxed);
+        anyhow::Ok(beats.await?)
     })?;
     println!(
         "{} runs of two engines on one thread; the latest of the beats each 10 ms was {:.1} ms late",
@@ -76,14 +76,18 @@ fn start(engine: &Engine) -> Result<StartOptions> {
     })
 }
 
-/// Beats, and keeps by how many microseconds the latest beat was late.
-async fn beat(latest: Arc<AtomicU64>) {
+/// Beats until the runs are over, and returns how late the latest beat was. The beat that is due then
+/// counts, too.
+async fn beat(over: Arc<AtomicBool>) -> Duration {
     let mut beats = interval(BEAT);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut latest = Duration::ZERO;
     loop {
         let due = Instant::now();
         beats.tick().await;
-        let late = due.elapsed().saturating_sub(BEAT).as_micros();
-        latest.fetch_max(u64::try_from(late).unwrap_or(u64::MAX), Ordering::Relaxed);
+        latest = latest.max(due.elapsed().saturating_sub(BEAT));
+        if over.load(Ordering::Relaxed) {
+            return latest;
+        }
     }
 }

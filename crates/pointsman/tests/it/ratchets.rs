@@ -1,116 +1,159 @@
-//! Knowledge that belongs in one place and is still in several: how much of it each file has.
-//! A figure may only be lowered, and a line with the figure 0 is removed.
+//! Knowledge that belongs in one place: no other source file may have it. A word that means
+//! something else is listed with its meaning, and a line that nothing needs must go.
 
-use std::{collections::BTreeMap, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use crate::tidy::{root, sources};
 
-/// Files that name an agent, in the rooms that must know agents by their declarations. Some
-/// only use the same word for something else.
-const AGENTS: &[(&str, usize)] = &[
-    // Another meaning: a kind of face, a font, a key of an answer, a part of an address, an operation.
-    ("crates/pointsman/src/appmap/paint.rs", 2),
-    ("crates/pointsman/src/command/dry.rs", 1),
-    ("crates/pointsman/src/command/names.rs", 1),
-    ("crates/pointsman/src/start/form.rs", 1),
-    ("crates/pointsman/src/telemetry/names.rs", 1),
-    ("crates/pointsman/src/draw/text.rs", 1),
-    ("crates/runtime/src/model/decode/fault.rs", 3),
-    ("crates/runtime/src/model/endpoint.rs", 2),
-    ("crates/runtime/src/tool/shell/always.rs", 1),
-    ("crates/webdriver/src/explore.rs", 1),
-    // Sections of the settings.
-    ("crates/runtime/src/config.rs", 4),
+/// A file, a word in it, and what the word means there.
+type Exemption = (&'static str, &'static str, &'static str);
+
+/// Words that are also the name of an agent.
+const AGENTS: &[Exemption] = &[
+    ("crates/pointsman/src/appmap/paint.rs", "code", "a class of text in a picture"),
+    ("crates/pointsman/src/command/dry.rs", "form", "a key of the answer"),
+    ("crates/pointsman/src/command/names.rs", "code", "an argument: the code of a diagnostic"),
+    ("crates/pointsman/src/draw/text.rs", "code", "a class of text in a picture"),
+    ("crates/pointsman/src/start/form.rs", "form", "the web page's form, on the screen"),
+    ("crates/pointsman/src/telemetry/names.rs", "chat", "an operation of OpenTelemetry"),
+    ("crates/runtime/src/config.rs", "chat", "a table of the settings file"),
+    ("crates/runtime/src/config.rs", "code", "a table of the settings file"),
+    ("crates/runtime/src/config.rs", "explore", "a table of the settings file"),
+    ("crates/runtime/src/config.rs", "form", "a table of the settings file"),
+    ("crates/runtime/src/model/decode/fault.rs", "code", "a key of a provider's error"),
+    ("crates/runtime/src/model/endpoint.rs", "chat", "a part of a provider's address"),
+    ("crates/runtime/src/tool/shell/always.rs", "builtin", "a command of the shell"),
+    ("crates/webdriver/src/explore.rs", "explore", "the folder of the agent's own executor"),
 ];
 
-/// Files that name a tool: its own, and those that use the same word for something else.
-const TOOLS: &[(&str, usize)] = &[
-    // The tool's own.
-    ("crates/runtime/src/tool/edit.rs", 1),
-    ("crates/runtime/src/tool/git.rs", 2),
-    ("crates/runtime/src/tool/http.rs", 1),
-    ("crates/runtime/src/tool/list.rs", 1),
-    ("crates/runtime/src/tool/read.rs", 1),
-    ("crates/runtime/src/tool/search.rs", 1),
-    ("crates/runtime/src/tool/shell.rs", 1),
-    ("crates/runtime/src/tool/write.rs", 1),
-    // Another meaning: a program, a word of a question, a right to files.
-    ("crates/pointsman/src/command/doctor.rs", 3),
-    ("crates/runtime/src/tool/fts/word.rs", 1),
-    ("crates/runtime/src/tool/git/author.rs", 1),
-    ("crates/runtime/src/tool/sandbox/landlock.rs", 2),
-    ("crates/runtime/src/tool/shell/always.rs", 1),
+/// Words that are also the name of a tool, and the constants that hold one.
+const TOOLS: &[Exemption] = &[
+    ("crates/pointsman/src/command/doctor.rs", "git", "the program"),
+    ("crates/pointsman/src/start.rs", "SUBMIT_TOOL", "the agent that has it fills forms"),
+    ("crates/pointsman/src/start/form.rs", "SUBMIT_TOOL", "the rules that `--submit` stands for"),
+    ("crates/runtime/src/model/quote.rs", "SEARCH", "a model names the tool that it calls"),
+    ("crates/runtime/src/tool/fts/word.rs", "list", "a word of a question"),
+    ("crates/runtime/src/tool/git/author.rs", "git", "the program"),
+    ("crates/runtime/src/tool/sandbox/landlock.rs", "read", "a right to files"),
+    ("crates/runtime/src/tool/sandbox/landlock.rs", "write", "a right to files"),
+    ("crates/runtime/src/tool/shell/always.rs", "git", "the program"),
 ];
 
-/// Files of the driver, the engine and the stores whose public items take or give plain JSON.
-const JSON: &[(&str, usize)] = &[];
-
-/// Returns how often something is found in each source file of the rooms that act and of the
-/// binary, tests left out.
-fn found(count: impl Fn(&str) -> usize) -> BTreeMap<String, usize> {
+/// Returns the source files of the crates that act and of the binary, without their tests.
+fn acting() -> Vec<(String, String)> {
     let mut paths = Vec::new();
-    for room in ["crates/runtime/src", "crates/webdriver/src", "crates/pointsman/src"] {
-        sources(&root().join(room), &mut paths);
+    for room in ["fleet", "pointsman", "runtime", "webdriver"] {
+        sources(&root().join("crates").join(room).join("src"), &mut paths);
     }
     assert!(paths.len() > 100, "the sources were not found");
-    let mut found = BTreeMap::new();
-    for path in paths {
-        let name = path.strip_prefix(root()).expect("it is below").display().to_string();
-        if name.contains("tests") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).expect("the file exists and is UTF-8");
-        let count = count(text.split("\nmod tests {").next().unwrap_or_default());
-        if count > 0 {
-            found.insert(name, count);
-        }
-    }
-    found
+    let named = paths.iter().map(|path| (name(path), path));
+    named
+        .filter(|(name, _)| !name.contains("tests"))
+        .map(|(name, path)| (name, text(path)))
+        .collect()
 }
 
-fn is_as_it_was(what: &str, known: &[(&str, usize)], found: &BTreeMap<String, usize>) {
-    let known: BTreeMap<String, usize> =
-        known.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-    for (name, count) in found {
-        let most = known.get(name).copied().unwrap_or(0);
-        assert!(*count <= most, "{name} has {count} {what}, and may have {most}");
-        assert!(*count >= most, "{name} has only {count} {what}: lower the figure {most} here");
-    }
-    for name in known.keys() {
-        assert!(found.contains_key(name), "{name} has no {what}: remove its line here");
-    }
+fn name(path: &Path) -> String {
+    path.strip_prefix(root()).expect("it is below").display().to_string()
 }
 
-fn named(text: &str, names: &[&str]) -> usize {
-    names.iter().map(|name| text.matches(&format!("\"{name}\"")).count()).sum()
+fn text(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("the file exists and is UTF-8");
+    text.split("\nmod tests {").next().unwrap_or_default().to_owned()
 }
 
-#[test]
-fn agents_are_named_in_no_more_places() {
-    let names: Vec<&str> = pointsman_agents::AGENTS.iter().map(|agent| agent.name).collect();
-    is_as_it_was("names of agents", AGENTS, &found(|text| named(text, &names)));
+/// Compares the words in files with the exemptions: each must be listed, and each line be needed.
+fn are_exempt(what: &str, found: &BTreeSet<(String, String)>, exemptions: &[Exemption]) {
+    let listed: BTreeSet<(String, String)> =
+        exemptions.iter().map(|(file, word, _)| ((*file).into(), (*word).into())).collect();
+    let unlisted: Vec<_> = found.difference(&listed).collect();
+    assert!(unlisted.is_empty(), "{what} outside their place: {unlisted:#?}");
+    let unneeded: Vec<_> = listed.difference(found).collect();
+    assert!(unneeded.is_empty(), "remove these lines here: {unneeded:#?}");
+}
+
+fn quotes(text: &str, name: &str) -> bool {
+    text.contains(&format!("\"{name}\""))
 }
 
 #[test]
-fn tools_are_named_in_no_more_places() {
-    let names: Vec<&str> = pointsman_agents::TOOLS.iter().map(|tool| tool.name).collect();
-    is_as_it_was("names of tools", TOOLS, &found(|text| named(text, &names)));
+fn agents_are_named_in_their_own_places_only() {
+    let names = pointsman_agents::AGENTS.iter().map(|agent| agent.name);
+    let sources = acting();
+    let found = names.flat_map(|name| {
+        let files = sources.iter().filter(move |(_, text)| quotes(text, name));
+        files.map(move |(file, _)| (file.clone(), name.to_owned()))
+    });
+    are_exempt("names of agents", &found.collect(), AGENTS);
+}
+
+/// Returns the constants of `agents` that hold a tool's name, by that name.
+fn constants() -> BTreeMap<&'static str, String> {
+    let mut paths = Vec::new();
+    sources(&root().join("crates/agents/src"), &mut paths);
+    let texts: Vec<String> = paths.iter().map(|path| text(path)).collect();
+    let holds = |name: &str| {
+        let value = format!(": &str = \"{name}\";");
+        let line =
+            texts.iter().flat_map(|text| text.lines()).find(|line| line.ends_with(&value))?;
+        Some(line.strip_suffix(&value)?.rsplit(' ').next()?.to_owned())
+    };
+    let names = pointsman_agents::TOOLS.iter().map(|tool| tool.name);
+    names.filter_map(|name| Some((name, holds(name)?))).collect()
+}
+
+/// Returns whether a file is a tool's own: it implements `Tool` and declares this name, or returns
+/// the constant that holds it.
+fn is_own(text: &str, name: &str, constant: Option<&str>) -> bool {
+    let declared = format!("const NAME: &str = \"{name}\";");
+    let returns = |line: &str, held: &str| {
+        line.trim_start() == held || line.ends_with(&format!("{held} as NAME;"))
+    };
+    let is_own = |line: &str| line == declared || constant.is_some_and(|held| returns(line, held));
+    text.contains("impl Tool for") && text.lines().any(is_own)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).any(|it| it == word)
+}
+
+#[test]
+fn tools_are_named_in_their_own_files_only() {
+    let (sources, constants) = (acting(), constants());
+    assert!(constants.len() > 2, "the constants were not found: {constants:?}");
+    let (mut found, mut own) = (BTreeSet::new(), BTreeSet::new());
+    for tool in pointsman_agents::TOOLS {
+        let constant = constants.get(tool.name).map(String::as_str);
+        for (file, text) in &sources {
+            if is_own(text, tool.name, constant) {
+                own.insert(tool.name);
+                continue;
+            }
+            let held = constant.filter(|it| has_word(text, it));
+            let words = held.into_iter().chain(quotes(text, tool.name).then_some(tool.name));
+            found.extend(words.map(|word| (file.clone(), word.to_owned())));
+        }
+    }
+    assert_eq!(own.len(), pointsman_agents::TOOLS.len(), "only these have a file: {own:?}");
+    are_exempt("names of tools", &found, TOOLS);
 }
 
 #[test]
 fn the_driver_the_engine_and_the_stores_show_no_plain_json() {
-    let shown = |text: &str| {
-        let is_public = |line: &&str| {
-            let line = line.trim_start();
-            line.starts_with("pub ") && line.contains("Value")
-        };
-        text.lines().filter(is_public).count()
+    let is_public = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("pub ") && line.contains("Value")
     };
-    let mut found = found(shown);
-    found.retain(|name, _| {
-        let rooms = ["driver", "engine", "executor", "journal", "session", "store", "task"];
-        let room = name.strip_prefix("crates/runtime/src/").unwrap_or_default();
-        rooms.iter().any(|it| room.starts_with(it))
-    });
-    is_as_it_was("public items with plain JSON", JSON, &found);
+    let rooms = ["driver", "engine", "executor", "journal", "session", "store", "task"];
+    for (file, text) in acting() {
+        let room = file.strip_prefix("crates/runtime/src/").unwrap_or_default();
+        if rooms.iter().any(|it| room.starts_with(it)) {
+            let shown: Vec<&str> = text.lines().filter(is_public).collect();
+            assert!(shown.is_empty(), "{file} has public items with plain JSON: {shown:#?}");
+        }
+    }
 }

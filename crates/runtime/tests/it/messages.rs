@@ -24,7 +24,7 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 
 use crate::{
-    pausing::{cancel, until, while_the_child_waits},
+    pausing::{Caller, cancel, until, while_the_child_waits},
     session::{TestSession, has_note, send},
 };
 
@@ -93,7 +93,8 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
 
 #[test]
 fn sender_learns_why_a_message_had_no_effect() {
-    let [_, child] = while_the_child_waits("letter-ignored", |journal, run, child| {
+    let caller = Caller::Session;
+    let [_, child] = while_the_child_waits(caller, "letter-ignored", |journal, run, child| {
         until(&SqliteStore::open(journal).expect("the journal opens"), child, "answered");
         let cache = journal.with_extension("cache");
         let session =

@@ -1,15 +1,25 @@
 //! Pauses: a person's, the watch's, and those that a child shares with its parent; and messages to
 //! a child.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread,
+    time::Duration,
+};
 
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     driver::RunStatus,
+    engine::{Engine, EngineConfig, EngineError},
     model::{ModelSettings, Spec},
     observe::Notice,
+    scheduler::{Scheduler, SchedulerOptions},
     session::{Delivery, StartOptions, Unattended},
-    store::{RunId, SqliteStore},
+    store::{QueueOptions, RunId, SqliteStore},
     timeline::TimelineKind,
     watch::ResourceLimits,
 };
@@ -100,9 +110,65 @@ pub(crate) fn until(store: &SqliteStore, run: &RunId, words: &str) {
     panic!("`{words}` never came: {:#?}", store.reader().lines(run, Seq(0)));
 }
 
+/// Who drives a run: a blocking session, a handle of an engine, or a worker with a queue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Caller {
+    Session,
+    Handle,
+    Scheduler,
+}
+
+impl Caller {
+    const ALL: [Self; 3] = [Self::Session, Self::Handle, Self::Scheduler];
+
+    /// Returns the entry with which a run starts its first work: a queued one first waits for a worker.
+    const fn starts(self) -> usize {
+        if matches!(self, Self::Scheduler) { 2 } else { 1 }
+    }
+
+    /// Returns the child of the parent run.
+    fn child(self, run: &RunId) -> RunId {
+        format!("{run}-{}-0", self.starts()).parse().expect("the text is a run id")
+    }
+
+    /// Drives a parent run to its end, and names it once it has begun.
+    fn drive(self, desk: &TestSession, settings: EngineConfig, begun: Sender<RunId>) -> RunId {
+        if self == Self::Session {
+            let watch = move |run: &RunId, notice: &Notice| {
+                if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
+                    begun.send(run.clone()).expect("somebody hears");
+                }
+            };
+            let (executor, watch) = (desk.host_from(settings), Arc::new(watch));
+            let ran = desk.session.run(&executor, parent(), vec![watch], &mut Unattended);
+            return ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
+        }
+        let (session, store) = (&desk.session, Arc::clone(desk.session.store()));
+        let driven = session.block_on(async {
+            let (agents, journal) = (Arc::new(pointsman_agents::all()), session.journal().into());
+            let engine = Engine::open(agents, Arc::clone(&store), settings, journal).await?;
+            if self == Self::Handle {
+                let handle = engine.start(parent()).await?;
+                begun.send(handle.run().clone()).expect("somebody hears");
+                return Ok::<_, EngineError>(handle.wait().await?.run);
+            }
+            let run = engine.submit(parent(), None, QueueOptions::default()).await?;
+            let poll = Duration::from_millis(20);
+            let options = SchedulerOptions { poll, ..SchedulerOptions::default() };
+            let (_scheduler, mut finished) = Scheduler::open(store, engine, options).await?;
+            begun.send(run).expect("somebody hears");
+            let finished = finished.recv().await.expect("the scheduler is open");
+            finished.how.unwrap_or_else(|error| panic!("run {}: {error}", finished.run));
+            Ok(finished.run)
+        });
+        driven.unwrap_or_else(|error| panic!("it runs: {error}"))
+    }
+}
+
 /// Runs a parent whose child waits for its model for an hour, and meanwhile says something
 /// to both. Returns the parent's journal and the child's.
 pub(crate) fn while_the_child_waits(
+    caller: Caller,
     name: &str,
     say: impl Fn(&Path, &RunId, &RunId) + Send,
 ) -> [String; 2] {
@@ -113,31 +179,23 @@ pub(crate) fn while_the_child_waits(
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
     std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("the file is written");
-    let executor = desk.host_of(ModelSettings::new(Spec::script(&script)), None);
-    let (told, hears) = std::sync::mpsc::channel();
-    let watch = move |run: &RunId, notice: &Notice| {
-        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
-            told.send(run.clone()).expect("somebody hears");
-        }
-    };
+    let settings = desk.settings(ModelSettings::new(Spec::script(&script)), None);
+    let (begun, hears) = mpsc::channel();
     let journal = desk.session.journal().to_owned();
-    let outcome = thread::scope(|threads| {
+    let run = thread::scope(|threads| {
         threads.spawn(move || {
             let run = hears.recv().expect("it begins");
-            let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
-            say(&journal, &run, &child);
+            say(&journal, &run, &caller.child(&run));
         });
-        desk.session.run(&executor, parent(), vec![Arc::new(watch)], &mut Unattended)
+        caller.drive(&desk, settings, begun)
     });
-    let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
-    let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
     let lines = |run: &RunId| {
         desk.session
             .block_on(desk.session.store().lines(run, Seq(0)))
             .expect("the store is readable")
             .join("\n")
     };
-    [lines(&run), lines(&child)]
+    [lines(&run), lines(&caller.child(&run))]
 }
 
 pub(crate) fn cancel() -> Value {
@@ -146,41 +204,46 @@ pub(crate) fn cancel() -> Value {
 
 #[test]
 fn a_child_is_paused_with_its_parent() {
-    let [_, child] = while_the_child_waits("pause-child", |journal, run, child| {
-        let store = SqliteStore::open(journal).expect("the journal opens");
-        until(&store, child, "answered");
-        send(journal, run, &json!({ "paused": { "why": "tea" } }));
-        until(&store, child, r#""paused":{"why":"its parent is paused","by":"parent"}"#);
-        send(journal, run, &json!("resumed"));
-        until(&store, child, r#""lifted":{"by":"parent"}"#);
-        send(journal, run, &cancel());
-    });
-    assert!(child.contains("cancelled"), "it ends with its parent: {child}");
+    for caller in Caller::ALL {
+        let [_, child] = while_the_child_waits(caller, "pause-child", |journal, run, child| {
+            let store = SqliteStore::open(journal).expect("the journal opens");
+            until(&store, child, "answered");
+            send(journal, run, &json!({ "paused": { "why": "tea" } }));
+            until(&store, child, r#""paused":{"why":"its parent is paused","by":"parent"}"#);
+            send(journal, run, &json!("resumed"));
+            until(&store, child, r#""lifted":{"by":"parent"}"#);
+            send(journal, run, &cancel());
+        });
+        assert!(child.contains("cancelled"), "{caller:?}: it ends with its parent: {child}");
+    }
 }
 
 #[test]
 fn parent_does_not_lift_a_persons_pause() {
-    let [parent, child] = while_the_child_waits("pause-both", |journal, run, child| {
-        let store = SqliteStore::open(journal).expect("the journal opens");
-        until(&store, child, "answered");
-        let pause = json!({ "paused": { "why": "tea" } });
-        send(journal, child, &pause);
-        until(&store, child, r#""paused":{"why":"tea","by":"person"}"#);
-        send(journal, run, &pause);
-        until(&store, child, r#""by":"parent""#);
-        send(journal, run, &json!("resumed"));
-        until(&store, child, r#""lifted":{"by":"parent"}"#);
-        // It is still paused, or this would be ignored.
-        send(journal, child, &json!("resumed"));
-        until(&store, child, r#""resumed""#);
-        send(journal, run, &cancel());
-    });
-    // A build that does not know the author of a pause must refuse these lines.
-    let format =
-        |line: &&str| line.starts_with(if is_new(line) { r#"{"v":2,"# } else { r#"{"v":1,"# });
-    let lines = parent.lines().chain(child.lines());
-    assert_eq!(lines.clone().find(|line| !format(line)), None);
-    assert_eq!(lines.filter(|line| is_new(line)).count(), 4, "{parent}\n{child}");
+    for caller in Caller::ALL {
+        let [parent, child] = while_the_child_waits(caller, "pause-both", |journal, run, child| {
+            let store = SqliteStore::open(journal).expect("the journal opens");
+            until(&store, child, "answered");
+            let pause = json!({ "paused": { "why": "tea" } });
+            send(journal, child, &pause);
+            until(&store, child, r#""paused":{"why":"tea","by":"person"}"#);
+            send(journal, run, &pause);
+            until(&store, child, r#""by":"parent""#);
+            send(journal, run, &json!("resumed"));
+            until(&store, child, r#""lifted":{"by":"parent"}"#);
+            // It is still paused, or this would be ignored.
+            send(journal, child, &json!("resumed"));
+            until(&store, child, r#""resumed""#);
+            send(journal, run, &cancel());
+        });
+        // A build that does not know the author of a pause must refuse these lines.
+        let format =
+            |line: &&str| line.starts_with(if is_new(line) { r#"{"v":2,"# } else { r#"{"v":1,"# });
+        let lines = parent.lines().skip(caller.starts()).chain(child.lines());
+        assert_eq!(lines.clone().find(|line| !format(line)), None, "{caller:?}");
+        let new = lines.filter(|line| is_new(line)).count();
+        assert_eq!(new, 4, "{caller:?}\n{parent}\n{child}");
+    }
 }
 
 fn is_new(line: &str) -> bool {
@@ -189,11 +252,13 @@ fn is_new(line: &str) -> bool {
 
 #[test]
 fn message_cancels_a_child() {
-    let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
-        let store = SqliteStore::open(journal).expect("the journal opens");
-        until(&store, child, "answered");
-        send(journal, child, &cancel());
-    });
-    assert!(child.contains("cancelled"), "{child}");
-    assert!(parent.contains(r#""child":{"ended":"cancelled""#), "{parent}");
+    for caller in Caller::ALL {
+        let [parent, child] = while_the_child_waits(caller, "cancel-child", |journal, _, child| {
+            let store = SqliteStore::open(journal).expect("the journal opens");
+            until(&store, child, "answered");
+            send(journal, child, &cancel());
+        });
+        assert!(child.contains("cancelled"), "{caller:?}: {child}");
+        assert!(parent.contains(r#""child":{"ended":"cancelled""#), "{caller:?}: {parent}");
+    }
 }

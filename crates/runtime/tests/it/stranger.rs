@@ -1,5 +1,6 @@
 //! An agent that does not ship, with its own executor: the runtime knows only its declaration.
 
+mod dropped;
 mod engine;
 
 use std::sync::{

@@ -9,12 +9,21 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use pointsman_kernel::{chart::Disposition, id::Seq};
-use pointsman_runtime::store::{
-    Change, NewRun, QueueOptions, SqliteStore, Store as _, StoreError, Worker,
+use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
+use pointsman_runtime::{
+    driver::RunStatus,
+    engine::Engine,
+    session::StartOptions,
+    store::{Change, NewRun, QueueOptions, RunId, SqliteStore, Store as _, StoreError, Worker},
+    tool::ToolSettings,
 };
 
-use super::{Plain as _, Script, TempFolder, names, new_run};
+use super::{
+    Plain as _, Script, TempFolder,
+    faults::{LEASELESS, UNINDEXED},
+    names, new_run,
+};
+use crate::session::TestSession;
 
 /// Tells a test that it is the child, and where to work.
 const PLACE: &str = "POINTSMAN_TEST_PLACE";
@@ -357,41 +366,76 @@ fn child_opens_an_older_format() {
     drop(SqliteStore::open(&journal).expect("the journal opens"));
 }
 
+/// Fills a journal with runs and one that was interrupted in the middle of a call, as an older
+/// format left it. Returns that run and the file.
+async fn older(folder: &TempFolder, format: &str, runs: usize) -> (RunId, Vec<u8>) {
+    drop(fs::remove_dir_all(folder.0.join("deep")));
+    let store = folder.store();
+    for run in 0..runs {
+        Script::begin(&format!("r{run}"), &store, 1).await;
+    }
+    let engine = engine(folder, store).await;
+    let permissions = Permissions::allow_all();
+    let start = StartOptions { permissions, ..TestSession::start(false) };
+    let whole = engine.start(start).await.expect("it begins").wait().await.expect("it runs");
+    // A call was started with its first entry and not answered.
+    let run = engine.fork(&whole.run, Some(Seq(1))).await.expect("the run is forked");
+    drop(engine);
+    folder.raw().execute_batch(format).expect("the SQL runs");
+    (run, fs::read(folder.journal()).expect("the file is readable"))
+}
+
+async fn engine(folder: &TempFolder, store: SqliteStore) -> Engine {
+    fs::create_dir_all(folder.0.join("work")).expect("the folder is created");
+    let tools = ToolSettings::over(folder.0.join("work"), folder.0.join("index.db"));
+    let builder = Engine::builder(store).agents(pointsman_agents::all()).workspace(tools);
+    builder.build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
+}
+
 #[tokio::test]
 async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
     const RUNS: usize = 200;
+    /// How often a process is killed at least, and at most until one died before the upgrade and
+    /// one after it.
+    const KILLS: (u64, u64) = (12, 300);
     let folder = TempFolder::new("upgrade-killed");
-    let store = folder.store();
-    for run in 0..RUNS {
-        Script::begin(&format!("r{run}"), &store, 1).await;
+    for (format, before) in [(1, LEASELESS), (2, UNINDEXED)] {
+        let (interrupted, file) = older(&folder, before, RUNS).await;
+        let (mut early, mut late, mut micros) = (0, 0, 800);
+        while early + late < KILLS.0 || early * late == 0 {
+            assert!(early + late < KILLS.1, "format {format}: {early} early, {late} late");
+            fs::remove_dir_all(folder.0.join("deep")).expect("the folder is removed");
+            fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
+            fs::write(folder.journal(), &file).expect("the file is written");
+            kill_while_it_opens(&folder, micros);
+            let raw = folder.raw();
+            let found = raw.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+            // The next one dies nearer to the moment of the upgrade.
+            match found.expect("it has one") {
+                3 => (late, micros) = (late + 1, micros / 2),
+                found if found == format => (early, micros) = (early + 1, micros * 2 + 50),
+                found => panic!("an upgrade from {format} left format {found}"),
+            }
+            drop(raw);
+            let store = folder.store();
+            assert_eq!(store.runs().expect("it is whole").len(), RUNS + 2, "after {micros} µs");
+            let resumed = engine(&folder, store).await.resume(&interrupted).await;
+            let ended = resumed.expect("it is resumed").wait().await.expect("it runs");
+            assert_eq!(ended.status, RunStatus::Ended(Disposition::Succeeded));
+        }
     }
-    drop(store);
-    folder.raw().execute_batch(super::faults::LEASELESS).expect("the SQL runs");
-    let older = fs::read(folder.journal()).expect("the file is readable");
-    let mut formats = [0; 3];
-    for round in 0..24 {
-        fs::remove_dir_all(folder.0.join("deep")).expect("the folder is removed");
-        fs::create_dir_all(folder.0.join("deep")).expect("the folder is created");
-        fs::write(folder.journal(), &older).expect("the file is written");
-        let mut child = start("child_opens_an_older_format", "", &folder.journal())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut output = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
-        let mut lines = output.by_ref().map_while(Result::ok);
-        assert!(lines.any(|line| line.contains("opens it")));
-        std::thread::sleep(std::time::Duration::from_micros(400 * round));
-        child.kill().expect("it may have ended");
-        child.wait().expect("the process ends");
-        let format = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
-        let format: u8 = format.expect("it has one");
-        formats[usize::from(format) - 1] += 1_u64;
-        let store = folder.store();
-        assert_eq!(store.runs().expect("it is whole").len(), RUNS, "round {round}");
-    }
-    assert_eq!(
-        (formats[0] + formats[2], formats[1]),
-        (24, 0),
-        "it is upgraded at once: {formats:?}"
-    );
+}
+
+/// Kills a process so many microseconds after it begins to open the journal.
+fn kill_while_it_opens(folder: &TempFolder, micros: u64) {
+    let mut child = start("child_opens_an_older_format", "", &folder.journal())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut output = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
+    let mut lines = output.by_ref().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("opens it")));
+    std::thread::sleep(std::time::Duration::from_micros(micros));
+    child.kill().expect("it may have ended");
+    child.wait().expect("the process ends");
 }

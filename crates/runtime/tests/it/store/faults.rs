@@ -216,6 +216,9 @@ fn other_formats_and_tables_are_refused() {
 pub(super) const LEASELESS: &str = "DROP TABLE lease; DROP TABLE listing; DROP TABLE blob;
     DROP TABLE queue; DROP TABLE request; PRAGMA user_version = 1";
 
+/// Makes a journal what the second format left.
+pub(super) const UNINDEXED: &str = "DROP INDEX ready; PRAGMA user_version = 2";
+
 #[tokio::test]
 async fn older_journal_is_upgraded_without_loss() {
     let folder = TempFolder::new("upgraded");

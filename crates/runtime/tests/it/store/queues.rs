@@ -27,8 +27,7 @@ async fn ready(store: &SqliteStore) -> Vec<String> {
 async fn journal_without_the_index_is_upgraded_and_keeps_its_queue() {
     let folder = TempFolder::new("unindexed");
     queued(&folder.store()).await;
-    let before = "DROP INDEX ready; PRAGMA user_version = 2";
-    folder.raw().execute_batch(before).expect("the SQL runs");
+    folder.raw().execute_batch(super::faults::UNINDEXED).expect("the SQL runs");
     assert_eq!(ready(&folder.store()).await, ["a", "b"]);
     let format = folder.raw().pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(format.expect("it has one"), 3);
