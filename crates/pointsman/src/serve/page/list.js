@@ -173,7 +173,7 @@ export class ListPage {
   }
 
   fail(error) {
-    renew(this.note, [error.message, this.rows.length], () => (this.rows.length > 0 ? h("p", { class: "failure small" }, error.message) : failure(error, () => this.reload())));
+    renew(this.note, [error.message, this.rows.length], () => (this.rows.length > 0 && error.status !== 401 ? h("p", { class: "failure small" }, error.message) : failure(error, () => this.reload())));
   }
 
   tell() {

@@ -44,7 +44,9 @@ fn has_values(rig: &Rig, table: &Value) {
     let drawn = cells(rig, table["title"].as_str().expect("a text"));
     let mut drawn: Vec<Vec<String>> = serde_json::from_value(drawn).expect("they are texts");
     let columns = table["columns"].as_array().map_or(0, Vec::len);
-    drawn.iter_mut().for_each(|row| row.truncate(columns));
+    for row in &mut drawn {
+        row.truncate(columns);
+    }
     assert!(!expected.is_empty(), "{table}");
     assert_eq!(drawn, expected);
 }

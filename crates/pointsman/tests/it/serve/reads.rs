@@ -6,7 +6,7 @@ use std::{
 };
 
 use pointsman_runtime::store::{SqliteStore, Store as _};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Server, client::request};
 use crate::home::Home;
@@ -100,9 +100,25 @@ fn runs_are_listed_by_what_they_wait_for_and_for_how_long() {
     let next = first["next"].as_str().expect("there is more").to_owned();
     let second = server.json(&format!("/api/v1/runs?waiting=person&limit=1&cursor={next}"));
     assert_eq!(second["runs"][0]["run"], json!(asks));
-    // An action has no such filter, and must not act on other runs instead.
-    let body = json!({ "action": "cancel", "filter": { "waiting": "person" }, "dry_run": true });
-    assert_eq!(server.post("/api/v1/runs/bulk", &body).status, 422);
+    // An action is for the same runs: all of them, or those that are named.
+    let act = |action: &str, more: Value| {
+        let mut body = json!({ "action": action, "filter": { "waiting": "person" } });
+        body.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
+        let reply = server.post("/api/v1/runs/bulk", &body);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let mut runs = reply.json()["runs"].as_array().expect("a list").clone();
+        runs.sort_by_key(ToString::to_string);
+        json!(runs)
+    };
+    // Ids are ordered by time.
+    let both = json!([asks, first["runs"][0]["run"]]);
+    assert_eq!(act("approve", json!({ "dry_run": true })), both);
+    assert_eq!(act("cancel", json!({ "dry_run": true, "runs": [asks, seen[3]] })), json!([asks]));
+    assert_eq!(act("approve", json!({ "runs": [seen[2]] })), json!([]));
+    let refused = json!({ "action": "approve", "filter": { "waiting": "tea" } });
+    assert_eq!(server.post("/api/v1/runs/bulk", &refused).status, 422);
 }
 
 #[test]
