@@ -159,9 +159,9 @@ be taken forever, so it must `spend` a budget, as in
 which waits for an event.";
 
     ResetOrder = "PM0502", "a budget is reset by a later one",
-"A budget may be reset only by spending one that is declared before it. Then the remaining
-budgets, read in order, decrease at every step, and every run halts. Move the outer loop's
-budget up.";
+"A budget may be reset only by spending one that is declared before it. Then a transition
+that spends lowers one budget and refills only later ones, so every run halts. Move the outer
+loop's budget up.";
 
     ResetCycle = "PM0503", "budgets reset each other",
 "Budgets that refill each other limit nothing.";

@@ -69,7 +69,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> ChartDraft {
         };
         keys.finish(found);
     }
-    let hint = "add a table `[state.NAME]` for each state, in rank order";
+    let hint = "add a table `[state.NAME]` for each state, in the order in which a run enters them";
     if let Some(table) = keys.required_so(found, "state", hint, keys::table) {
         draft.states =
             Keys::in_order(&table).map(|(name, value)| state::read(name, value, found)).collect();

@@ -71,7 +71,7 @@ pub(crate) fn check(
     // Without any state there is nothing to say about routes.
     if draft.states.is_empty() {
         if found.is_empty() {
-            let hint = "add a table `[state.NAME]` for each state, in rank order";
+            let hint = "add a table `[state.NAME]` for each state, in the order in which a run enters them";
             found.add(Code::MissingKey, draft.chart.span, "the chart has no states", hint);
         }
         return Err(refuse(found));

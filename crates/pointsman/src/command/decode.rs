@@ -27,8 +27,8 @@ The body may be a stream of events or plain JSON; the command detects which. A r
 only if the protocol's end marker was seen, with a stop reason and without an error.
 
 An error is one of: rate_limited, overloaded, unavailable, quota, auth, invalid,
-context_length, content_filter, malformed, too_large, other. A truncated reply
-has no error: as JSON, `complete` is false and `error` is null.
+context_length, content_filter, malformed, too_large, other. The text output also reports a
+truncated reply as an error, `truncated`; in JSON, `complete` is false and `error` is null.
 
 Examples:
   pointsman decode --protocol openai-chat answer.sse

@@ -43,9 +43,9 @@ pub(crate) struct Resume {
     /// that has not ended].
     #[arg(conflicts_with = "FilterArgs")]
     run: Option<RunArgument>,
-    /// Add N to a limit of the run: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths),
-    /// `interactions`, `actions`, `steps`, `outside_app` or `time` (in milliseconds). May be
-    /// repeated.
+    /// Add N to a limit of the run: `model_calls`, `tool_calls`, `tokens`, `money` (in millionths
+    /// of a currency unit), `interactions`, `actions`, `steps`, `outside_app` or `time` (in
+    /// milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant, conflicts_with = "FilterArgs")]
     grant: Vec<(Charge, u64)>,
     #[command(flatten)]

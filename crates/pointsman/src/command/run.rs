@@ -30,9 +30,9 @@ AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that use
 If neither `--model`, POINTSMAN_MODEL nor the settings name a model, `quote` answers: it is
 built in, asks no model, and quotes matching passages.
 
-`form` fills a web form in a real browser from a profile. If `--model` or the settings name a model,
-that model writes text that the profile lacks. `form` sends nothing before you confirm, unless you
-give `--submit yes`.
+`form` fills a web form in a real browser from a profile. If `--model`, POINTSMAN_MODEL
+or the settings name a model, that model writes text that the profile lacks. `form` sends nothing
+before you confirm, unless you give `--submit yes`.
 
 `explore` tries every action of an app, on a device behind Appium or in a recording. The default
 of 100 steps allows about twelve actions; `--budget actions=N` raises the other limits to what N

@@ -52,7 +52,9 @@ impl ServeError {
                     .into()
             }
             Self::Tls { .. } => "give PEM files: `--tls-cert chain.pem --tls-key key.pem`".into(),
-            Self::HalfTls { missing, .. } => format!("set `{missing}`, too, or remove both"),
+            Self::HalfTls { given, missing } => {
+                format!("set `{missing}`, too, or remove `{given}`")
+            }
         }
     }
 }

@@ -142,8 +142,8 @@ fn differs(kept: &PromptRow, parts: &[String]) -> Option<String> {
     let same = kept.parts.iter().zip(parts).take_while(|(one, two)| is_same(one, two)).count();
     match same {
         same if same == has && has == renders => None,
-        0 => Some("system part".into()),
-        same if same.saturating_add(1) == renders => Some("list of tools or the schema".into()),
+        0 => Some("the system part".into()),
+        same if same.saturating_add(1) == renders => Some("the list of tools or the schema".into()),
         same => Some(format!("message {same}")),
     }
 }

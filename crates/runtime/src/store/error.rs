@@ -292,7 +292,7 @@ pub enum StoreDamage {
     #[error("the checksum of its columns is wrong")]
     EntryColumns,
     /// A prompt with a valid checksum differs from the one that this build renders.
-    #[error("the {part} of the prompt for effect {index} differs from what this build renders")]
+    #[error("{part} of the prompt for effect {index} differs from what this build renders")]
     Rendered {
         /// The effect, counted within the entry.
         index: u16,
