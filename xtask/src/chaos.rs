@@ -51,7 +51,7 @@ struct Fault {
     at_end: bool,
 }
 
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 9] = [
     Fault {
         name: "no-epoch",
         seconds: 20,
@@ -75,6 +75,22 @@ const FAULTS: [Fault; 7] = [
         rounds: 60,
         strokes: &[Stroke::Crash, Stroke::Cut],
         shows: &[Violation::NoEntry, Violation::Gap],
+        at_end: false,
+    },
+    Fault {
+        name: "blind-retry",
+        seconds: 20,
+        rounds: 60,
+        strokes: &[Stroke::Crash, Stroke::Cut],
+        shows: &[Violation::WrittenTwice],
+        at_end: false,
+    },
+    Fault {
+        name: "late-permit",
+        seconds: 20,
+        rounds: 60,
+        strokes: &[Stroke::Suspend],
+        shows: &[Violation::PastLease],
         at_end: false,
     },
     Fault {
@@ -178,7 +194,13 @@ async fn report(storm: &Storm) -> Result<bool> {
         println!("  {}: {what}", violation.rule());
     }
     let shows = found.iter().any(|(violation, _)| storm.shows(*violation));
-    let passed = shows == storm.planted;
+    let mut passed = shows == storm.planted;
+    if storm.fault.is_none() {
+        for lack in history.lacks() {
+            println!("  {lack}: the storm shows nothing");
+            passed = false;
+        }
+    }
     println!("  {}", if passed { "as it should be" } else { "NOT as it should be" });
     Ok(passed)
 }

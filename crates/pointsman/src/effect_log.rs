@@ -72,6 +72,7 @@ impl LoggedExecutor {
             "epoch": permit.epoch(),
             "again": permit.again,
             "task": task,
+            "issued": permit.issued_ms(),
             "at": boot_ms(),
         });
         (&*self.log).write_all(format!("{line}\n").as_bytes())

@@ -13,17 +13,17 @@ use crate::{platform, store::RunId};
 /// Returns the milliseconds since 1970.
 pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_add(set_ahead_ms())
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_add_signed(set_ahead_ms())
 }
 
-/// Returns how far a development build's clock is set ahead by `POINTSMAN_CLOCK_AHEAD`, in seconds: a
-/// test of clocks that differ.
-fn set_ahead_ms() -> u64 {
-    static AHEAD: OnceLock<u64> = OnceLock::new();
+/// Returns how far `POINTSMAN_CLOCK_AHEAD`, in seconds, sets a development build's clock ahead, or
+/// behind if it is negative: a test of clocks that differ.
+fn set_ahead_ms() -> i64 {
+    static AHEAD: OnceLock<i64> = OnceLock::new();
     let read = || {
         let seconds = std::env::var("POINTSMAN_CLOCK_AHEAD").ok();
         seconds
-            .and_then(|seconds| seconds.parse::<u64>().ok())
+            .and_then(|seconds| seconds.parse::<i64>().ok())
             .map_or(0, |it| it.saturating_mul(1_000))
     };
     if cfg!(debug_assertions) { *AHEAD.get_or_init(read) } else { 0 }

@@ -5,12 +5,16 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use pointsman_kernel::id::{Digest, EffectId, Seq};
+use pointsman_kernel::{
+    id::{Digest, EffectId, Seq},
+    journal::Entry,
+};
 
 use crate::{
+    clock::boot_ms,
     plant,
     store::{
-        Append, Lease, MessageId, NewRun, Release, RunId, Store, StoreError,
+        Append, EntryLine, Lease, MessageId, NewRun, Release, RunId, Store, StoreError,
         protocol::AppendFailure,
     },
 };
@@ -44,8 +48,7 @@ impl Journal {
         new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
-        let append = Arc::new(append);
-        let (seq, link) = (append.seq, append.line.digest());
+        let mut append = Arc::new(append);
         let mut pause = PAUSE;
         let mut tries = 1;
         let epoch = loop {
@@ -57,23 +60,35 @@ impl Journal {
             if !failure.must_look(tries) {
                 return Err(error);
             }
-            let blind = plant::is("unknown-is-written") && self.lease.is_some();
-            if blind || self.has(&append, link).await? {
+            let is_leased = self.lease.is_some();
+            let is_blind = plant::is("blind-retry") && is_leased;
+            let is_trusted = plant::is("unknown-is-written") && is_leased;
+            if is_trusted || !is_blind && self.has(&append).await? {
                 break self.epoch(&append.run).await?;
             }
             if !failure.is_tried_again(tries) {
                 return Err(error);
             }
             tokio::time::sleep(pause).await;
+            if is_blind {
+                append = Arc::new(self.moved(&append).await?);
+            }
             (pause, tries) = (pause.saturating_mul(2), tries + 1);
         };
         let (run, agent) = (&append.run, self.agent);
         // It is written, and the run's next owner may start its effects before we would.
-        if self.lease.as_ref().is_some_and(Lease::is_over) {
+        let is_unchecked = plant::is("late-permit");
+        if is_unchecked {
+            tokio::time::sleep(plant::EARLY).await;
+        }
+        let issued_ms = boot_ms();
+        if self.lease.as_ref().is_some_and(Lease::is_over) && !is_unchecked {
             return Err(StoreError::Fenced { run: run.clone() });
         }
-        let permit = |(effect, again)| Permit { run: run.clone(), agent, effect, again, epoch };
-        Ok(Committed { seq, link, permits: starts.into_iter().map(permit).collect() })
+        let permit =
+            |(effect, again)| Permit { run: run.clone(), agent, effect, again, epoch, issued_ms };
+        let permits = starts.into_iter().map(permit).collect();
+        Ok(Committed { seq: append.seq, link: append.line.digest(), permits })
     }
 
     /// Writes an entry once, and returns the epoch that it was written in.
@@ -109,7 +124,20 @@ impl Journal {
             effect,
             again: false,
             epoch,
+            issued_ms: boot_ms(),
         })
+    }
+
+    /// Returns an entry with the same event, to follow the run's last entry: for the planted fault
+    /// alone.
+    async fn moved(&self, append: &Append) -> Result<Append, StoreError> {
+        let last = self.store.run(&append.run).await?;
+        let mut moved = append.clone();
+        if let Ok(entry) = Entry::read(&append.line) {
+            moved.seq = Seq(last.seq.0.saturating_add(1));
+            moved.line = EntryLine::of(&Entry { seq: moved.seq, prev: last.link, ..entry });
+        }
+        Ok(moved)
     }
 
     /// Removes a message of the run that no entry will take.
@@ -130,9 +158,9 @@ impl Journal {
     }
 
     /// Returns whether the store has this very entry.
-    async fn has(&self, append: &Append, link: Digest) -> Result<bool, StoreError> {
+    async fn has(&self, append: &Append) -> Result<bool, StoreError> {
         match self.store.run(&append.run).await {
-            Ok(row) => Ok((row.seq, row.link) == (append.seq, link)),
+            Ok(row) => Ok((row.seq, row.link) == (append.seq, append.line.digest())),
             Err(StoreError::NoSuchRun { .. }) => Ok(false),
             Err(error) => Err(error),
         }
@@ -199,6 +227,7 @@ pub struct Permit {
     /// Whether it was started before an interruption and may be partly done.
     pub again: bool,
     epoch: u64,
+    issued_ms: u64,
 }
 
 impl Permit {
@@ -208,10 +237,16 @@ impl Permit {
         self.epoch
     }
 
+    /// Returns when the lease was checked for it, by the boot clock: for tests of a fleet.
+    #[doc(hidden)]
+    pub const fn issued_ms(&self) -> u64 {
+        self.issued_ms
+    }
+
     /// Makes one without a journal: for tests of executors and tools.
     #[doc(hidden)]
     pub const fn unwritten(run: RunId, agent: &'static str, effect: EffectId, again: bool) -> Self {
-        Self { run, agent, effect, again, epoch: 0 }
+        Self { run, agent, effect, again, epoch: 0, issued_ms: 0 }
     }
 }
 

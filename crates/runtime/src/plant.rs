@@ -3,8 +3,8 @@
 
 use std::{env, sync::OnceLock, time::Duration};
 
-/// How long before its entry is written an effect starts, or an entry is acknowledged, where that
-/// fault is planted.
+/// How long before its entry is written an effect starts, or an entry is acknowledged, or how long after
+/// it a permit is given, where that fault is planted.
 #[doc(hidden)]
 pub const EARLY: Duration = Duration::from_millis(100);
 

@@ -5,6 +5,7 @@ mod claims;
 mod database;
 mod fairness;
 mod figures;
+mod forks;
 mod scale;
 mod steps;
 
@@ -55,6 +56,8 @@ enum Part {
     Claims,
     /// Claims beside a session that idles in a transaction.
     Idle,
+    /// A bulk fork of very many runs.
+    Forks,
 }
 
 impl Options {
@@ -102,7 +105,7 @@ pub(crate) fn inner(options: &Options) -> Result<bool> {
     }
     if options.has(Part::Fairness) {
         eprintln!("measuring how long small keys wait");
-        figures.fairness = Some(threads.block_on(fairness::measure(&server))?);
+        figures.fairness = threads.block_on(fairness::all(&server))?;
     }
     if options.has(Part::Claims) {
         eprintln!("measuring claims");
@@ -114,6 +117,10 @@ pub(crate) fn inner(options: &Options) -> Result<bool> {
         let idle = Duration::from_secs(options.idle);
         eprintln!("measuring claims beside a transaction that idles for {} s", idle.as_secs());
         figures.idle = Some(threads.block_on(claims::beside_idle(&server, idle))?);
+    }
+    if options.has(Part::Forks) {
+        eprintln!("measuring a bulk fork of {} runs", forks::RUNS);
+        figures.forks = Some(threads.block_on(forks::measure(&server))?);
     }
     drop(server);
     figures.print();

@@ -1,6 +1,6 @@
 //! What must hold after a storm, read from what it has left behind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     LEASE, POLL,
@@ -21,6 +21,7 @@ const TAKEOVER_SLACK_MS: u64 = 1_000;
 pub(super) enum Violation {
     SecondWriter,
     Gap,
+    WrittenTwice,
     NoEntry,
     SilentRepeat,
     PastLease,
@@ -41,6 +42,7 @@ impl Violation {
         match self {
             Self::SecondWriter => "one writer per epoch",
             Self::Gap => "no gap in a journal",
+            Self::WrittenTwice => "no event is written twice",
             Self::NoEntry => "every acknowledged entry is there",
             Self::SilentRepeat => "no effect is repeated unless its permit says so",
             Self::PastLease => "no permit past a lease",
@@ -65,6 +67,7 @@ pub(super) fn violations_so_far(history: &History) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(history.stale.iter().map(|what| (Violation::SecondWriter, what.clone())));
     journals(history, &mut found);
+    answers(history, &mut found);
     effects(history, &mut found);
     acknowledged(history, &mut found);
     for (run, row) in &history.runs {
@@ -111,11 +114,23 @@ fn journals(history: &History, found: &mut Vec<Finding>) {
     }
 }
 
+/// Each effect is answered by one entry: a second answer changes nothing, and is not written. Other
+/// events may well come twice.
+fn answers(history: &History, found: &mut Vec<Finding>) {
+    let mut first = BTreeMap::new();
+    for (run, effect, seq) in &history.answers {
+        if let Some(before) = first.insert((run, effect), seq) {
+            let what = format!("run {run}: entries {before} and {seq} answer effect {effect}");
+            found.push((Violation::WrittenTwice, what));
+        }
+    }
+}
+
 /// Each effect has its entry, is started once unless its permit says otherwise, and under a lease.
 fn effects(history: &History, found: &mut Vec<Finding>) {
     let mut first = BTreeSet::new();
     for effect in &history.effects {
-        let Effect { worker, run, seq, index, epoch, again, task, at } = effect;
+        let Effect { worker, run, seq, index, epoch, again, task, issued, at } = effect;
         let name = format!("{task}, effect {index} of entry {seq} of run {run}, by {worker}");
         match history.entries.get(&(run.clone(), *seq)) {
             None => found.push((Violation::NoEntry, format!("{name}: no entry"))),
@@ -131,12 +146,16 @@ fn effects(history: &History, found: &mut Vec<Finding>) {
         if *again && task == UNREPEATABLE {
             found.push((Violation::Unasked, name.clone()));
         }
-        let at = at.saturating_add(history.boot);
         let next = history.claims.range((run.clone(), epoch + 1)..=(run.clone(), i64::MAX)).next();
         let Some((_, taken)) = next else { continue };
-        // A worker that is suspended between its look at the lease and the effect cannot know.
-        let suspended = history.suspensions.contains(worker);
-        if at > taken.saturating_add(SLACK_MS) && !suspended {
+        let taken = taken.saturating_sub(history.boot);
+        // One that stood still after its look at the lease cannot know. What was permitted before is
+        // started within the same slack once it continues.
+        let stood_still = history.stood_still(*worker, *at, SLACK_MS);
+        if *issued > taken {
+            let what = format!("{name}: permitted {} ms after a takeover", issued - taken);
+            found.push((Violation::PastLease, what));
+        } else if *at > taken.saturating_add(SLACK_MS) && !stood_still {
             let what = format!("{name}: started {} ms after a takeover", at - taken);
             found.push((Violation::PastLease, what));
         }
@@ -198,7 +217,10 @@ fn runs(history: &History, found: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::history::Row, *};
+    use super::{
+        super::history::{Row, Suspension},
+        *,
+    };
 
     /// One run of two entries, whose tool call was in progress when worker 7 was killed.
     fn sound() -> History {
@@ -217,6 +239,7 @@ mod tests {
             epoch,
             again,
             task: "model".into(),
+            issued: at,
             at,
         };
         let run = || String::from("a");
@@ -298,6 +321,59 @@ mod tests {
         // Its owner gave it up while it lived.
         check(|history| history.losses.clear(), &[]);
         assert_eq!(sound().takeovers()[0].took, 3_400);
+    }
+
+    #[test]
+    fn second_answer_to_an_effect_is_found() {
+        let answer = |effect: &str, seq| (String::from("a"), effect.to_owned(), seq);
+        check(|history| history.answers = vec![answer("1.0", 2), answer("1.1", 3)], &[]);
+        let twice = |history: &mut History| {
+            history.answers = vec![answer("1.0", 2), answer("1.1", 3), answer("1.0", 4)];
+        };
+        check(twice, &[Violation::WrittenTwice]);
+    }
+
+    #[test]
+    fn permit_past_a_lease_is_found_even_if_its_worker_was_suspended() {
+        let suspend = |history: &mut History| {
+            history.suspensions = vec![Suspension { worker: 7, from: 1_400, to: 7_000 }];
+        };
+        // It was permitted before, and started once its worker continued.
+        let late = |history: &mut History| {
+            suspend(history);
+            history.effects[0].at = 7_300;
+        };
+        check(late, &[]);
+        let permitted_late = |history: &mut History| {
+            late(history);
+            history.effects[0].issued = 7_100;
+        };
+        check(permitted_late, &[Violation::PastLease]);
+        let started_later = |history: &mut History| {
+            suspend(history);
+            history.effects[0].at = 7_600;
+        };
+        check(started_later, &[Violation::PastLease]);
+        // Another one was suspended.
+        let other = |history: &mut History| {
+            late(history);
+            history.suspensions[0].worker = 9;
+        };
+        check(other, &[Violation::PastLease]);
+    }
+
+    #[test]
+    fn storm_without_a_stroke_or_its_result_shows_nothing() {
+        let had = |history: &mut History| {
+            (history.kills, history.drains, history.asked) = (1, 1, 1);
+            history.suspensions = vec![Suspension { worker: 7, from: 1_600, to: 7_000 }];
+        };
+        let mut history = sound();
+        had(&mut history);
+        assert_eq!(history.lacks(), [""; 0]);
+        history.losses.clear();
+        history.asked = 0;
+        assert_eq!(history.lacks(), ["no run was taken over", "no person was asked about a call"]);
     }
 
     #[test]

@@ -14,7 +14,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use pointsman_runtime::clock::boot_ms;
 
-use super::{LEASE, POLL, history::Lists};
+use super::{
+    LEASE, POLL,
+    history::{Lists, Suspension},
+};
 use crate::{
     program::Home,
     server::{Ready, Server},
@@ -25,9 +28,9 @@ const JOBS: &str = "24";
 /// How long a worker that is drained waits for calls in progress, and how long it may take to end.
 const DRAIN: &str = "20s";
 const DRAINS: Duration = Duration::from_mins(2);
-/// How far wrong clocks are ahead, in seconds.
-pub(super) const AHEAD: u64 = 600;
-/// The variable that sets a clock ahead.
+/// How far wrong clocks are ahead, or behind, in seconds.
+pub(super) const OFF: i64 = 600;
+/// The variable that sets a clock ahead, or behind if it is negative.
 pub(super) const CLOCK: &str = "POINTSMAN_CLOCK_AHEAD";
 /// The variable that plants a fault.
 const PLANT: &str = "POINTSMAN_PLANT";
@@ -39,16 +42,15 @@ pub(super) struct Workers {
     /// Workers that ended in order when they were asked to, and those that did not.
     pub(super) drains: usize,
     pub(super) undrained: usize,
-    /// The workers that were suspended, by their process ids.
-    pub(super) suspensions: Vec<u32>,
+    pub(super) suspensions: Vec<Suspension>,
     /// The workers that were killed or suspended, and when by the boot clock.
     pub(super) losses: Vec<(u32, u64)>,
 }
 
 struct Process {
     url: String,
-    /// How far its clock is off, in seconds.
-    ahead: u64,
+    /// How far its clock is ahead, in seconds.
+    ahead: i64,
     child: Child,
 }
 
@@ -61,7 +63,7 @@ pub(super) struct Place {
 }
 
 impl Process {
-    fn start(url: &str, ahead: u64, place: &Place) -> Result<Self> {
+    fn start(url: &str, ahead: i64, place: &Place) -> Result<Self> {
         let lease = format!("{}s", LEASE.as_secs());
         let words = ["worker", "--json", "--jobs", JOBS, "--lease", &lease, "--store", url];
         let mut command = place.home.child(words);
@@ -93,11 +95,16 @@ impl Process {
 }
 
 impl Workers {
-    /// Starts a worker for each way, the last one with a clock that is ten minutes ahead.
+    /// Starts a worker for each way: the clock of the first is ten minutes behind, that of the last
+    /// ten minutes ahead.
     pub(super) fn start(ways: &[String], place: &Place) -> Result<Self> {
         let mut processes = Vec::new();
         for (number, way) in ways.iter().enumerate() {
-            let ahead = if number + 1 == ways.len() { AHEAD } else { 0 };
+            let ahead = match number {
+                0 => -OFF,
+                _ if number + 1 == ways.len() => OFF,
+                _ => 0,
+            };
             processes.push(Process::start(way, ahead, place)?);
         }
         Ok(Self {
@@ -149,16 +156,22 @@ impl Workers {
         Ok(())
     }
 
-    pub(super) fn suspend(&mut self, worker: usize) -> Result<()> {
+    /// Suspends a worker for a while. It is known from then on: what it starts meanwhile is judged.
+    pub(super) async fn suspend(&mut self, worker: usize, lasts: Duration) -> Result<()> {
         let Some(process) = self.processes.get(worker) else { return Ok(()) };
-        self.suspensions.push(process.child.id());
+        let worker = process.child.id();
+        let from = boot_ms();
         process.signal("STOP")?;
-        self.losses.push((process.child.id(), boot_ms()));
+        self.losses.push((worker, boot_ms()));
+        tokio::time::sleep(lasts).await;
+        process.signal("CONT")?;
+        self.suspensions.push(Suspension { worker, from, to: boot_ms() });
         Ok(())
     }
 
-    pub(super) fn go_on(&self, worker: usize) -> Result<()> {
-        self.processes.get(worker).map_or(Ok(()), |process| process.signal("CONT"))
+    /// Returns the place of a process.
+    pub(super) fn place_of(&self, id: u32) -> Option<usize> {
+        self.processes.iter().position(|process| process.child.id() == id)
     }
 }
 

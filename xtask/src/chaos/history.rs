@@ -63,7 +63,18 @@ pub(super) struct Effect {
     pub(super) again: bool,
     /// A tool's name, or `model`.
     pub(super) task: String,
+    /// When its worker checked the lease for it, and when it was started, by the boot clock.
+    pub(super) issued: u64,
     pub(super) at: u64,
+}
+
+/// A worker that was suspended, and when by the boot clock: from just before it stood still, to just
+/// after it was told to continue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspension {
+    pub(super) worker: u32,
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 /// A run's row.
@@ -99,6 +110,8 @@ pub(super) struct History {
     pub(super) runs: BTreeMap<String, Row>,
     /// Epochs of entries, by run and number.
     pub(super) entries: BTreeMap<(String, i64), i64>,
+    /// Entries that answer an effect: the run, the effect, and the entry's number.
+    pub(super) answers: Vec<(String, String, i64)>,
     /// Times of claims, by run and epoch.
     pub(super) claims: BTreeMap<(String, i64), u64>,
     pub(super) stale: Vec<String>,
@@ -117,8 +130,7 @@ pub(super) struct History {
     /// Workers that ended in order when they were asked to, and those that did not.
     pub(super) drains: usize,
     pub(super) undrained: usize,
-    /// The workers that were suspended.
-    pub(super) suspensions: Vec<u32>,
+    pub(super) suspensions: Vec<Suspension>,
     /// The workers that were killed or suspended, and when by the boot clock.
     pub(super) losses: Vec<(u32, u64)>,
     /// The beats of the pulse.
@@ -170,8 +182,14 @@ impl History {
             let (status, messages) = (row.get(4), row.get(5));
             self.runs.insert(row.get(0), Row { seq, state, ended, status, messages });
         }
-        for row in client.query("SELECT run, seq, epoch FROM pointsman.entry", &[]).await? {
-            self.entries.insert((row.get(0), row.get(1)), row.get(2));
+        let entries = "SELECT run, seq, epoch, line::json -> 'event' -> 'answered' ->> 'effect'
+            FROM pointsman.entry ORDER BY run, seq";
+        for row in client.query(entries, &[]).await? {
+            let (run, seq): (String, i64) = (row.get(0), row.get(1));
+            if let Some(effect) = row.get(3) {
+                self.answers.push((run.clone(), effect, seq));
+            }
+            self.entries.insert((run, seq), row.get(2));
         }
         for row in client.query("SELECT run, epoch, at_ms FROM noted_claim", &[]).await? {
             let at = u64::try_from(row.get::<_, i64>(2)).unwrap_or_default();
@@ -213,6 +231,27 @@ impl History {
             self.repeated,
             takeovers.len(),
         )
+    }
+
+    /// Returns whether a worker could not see the time pass: it was suspended, or has only just continued.
+    pub(super) fn stood_still(&self, worker: u32, at: u64, margin: u64) -> bool {
+        let suspended = |it: &Suspension| {
+            it.worker == worker && (it.from..=it.to.saturating_add(margin)).contains(&at)
+        };
+        self.suspensions.iter().any(suspended)
+    }
+
+    /// Returns what a storm must have had and this one had not: without it, it shows nothing.
+    pub(super) fn lacks(&self) -> Vec<&'static str> {
+        let had = [
+            ("no worker was killed", self.kills),
+            ("no worker was suspended", self.suspensions.len()),
+            ("no worker was drained", self.drains),
+            ("no run was taken over", self.takeovers().len()),
+            ("no person was asked about a call", self.asked),
+            ("no effect was started", self.effects.len()),
+        ];
+        had.into_iter().filter(|(_, count)| *count == 0).map(|(what, _)| what).collect()
     }
 
     /// Returns how long after its worker was killed or suspended each run was taken over: a run with

@@ -91,8 +91,8 @@ pub(super) struct Submitter {
     pub(super) home: Arc<Home>,
     pub(super) url: String,
     pub(super) redis: String,
-    /// How far its clock is off, in seconds.
-    pub(super) ahead: u64,
+    /// How far its clock is ahead, in seconds.
+    pub(super) ahead: i64,
     /// The parts of all requests, and the time from one to the next.
     pub(super) parts: usize,
     pub(super) every: Duration,

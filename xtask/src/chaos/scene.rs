@@ -1,6 +1,8 @@
 //! The servers and processes of a storm, and what can be done to them.
 
 use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -14,12 +16,12 @@ use tokio_postgres::{Client, NoTls};
 use super::{
     LEASE,
     check::{self, Finding, Violation},
-    fleet::{self, AHEAD, Place, Workers},
-    history::{History, Lists},
-    load::{self, Counts, People, Submitter},
+    fleet::{self, OFF, Place, Workers},
+    history::{Effect, History, Lists},
+    load::{self, Counts, People, Submitter, UNREPEATABLE},
     proxy::Proxy,
     pulse::Pulse,
-    storm::{Patience, Storm, Stroke},
+    storm::{Patience, Started, Storm, Stroke},
     watch::open,
 };
 use crate::{
@@ -32,6 +34,13 @@ use crate::{
 /// Between two strokes.
 pub(super) const BETWEEN: Duration = Duration::from_millis(1_500);
 const DELAY: Duration = Duration::from_millis(120);
+/// How long a stroke waits for an effect: the first one until the fleet works, the others less.
+const FIRST_START: Duration = Duration::from_mins(1);
+const NEXT_START: Duration = Duration::from_secs(5);
+/// Between two looks at the effects: each takes some 30 ms at least.
+const LOOKS_AT_STARTS: Duration = Duration::from_millis(5);
+/// A call of a model, in the list of effects.
+const MODEL: &str = "model";
 /// Between two looks at a standby that replays what it has received, and how many of them may show no
 /// progress: the last record may have been received in part.
 const LOOKS: Duration = Duration::from_millis(100);
@@ -140,8 +149,8 @@ impl Scene {
             };
             tokio::spawn(submitter.submit())
         };
-        let mut submits = vec![submit(&direct, 0)];
-        submits.extend(ways.first().map(|way| submit(way, AHEAD)));
+        let mut submits = vec![submit(&direct, -OFF)];
+        submits.extend(ways.first().map(|way| submit(way, OFF)));
         Ok(Self {
             workers,
             _watcher: watcher,
@@ -173,11 +182,11 @@ impl Scene {
         self.workers.revive(&self.place)?;
         match stroke {
             Stroke::Kill => self.workers.kill(worker, &self.place)?,
-            Stroke::Suspend => {
-                self.workers.suspend(worker)?;
-                tokio::time::sleep(LEASE * 2).await;
-                self.workers.go_on(worker)?;
+            Stroke::KillDuring(started) => {
+                let at_work = self.at_work(started).await?.unwrap_or(worker);
+                self.workers.kill(at_work, &self.place)?;
             }
+            Stroke::Suspend => self.workers.suspend(worker, LEASE * 2).await?,
             Stroke::Drain => self.workers.drain(worker, &self.place).await?,
             Stroke::Crash => {
                 self.postgres.crash()?;
@@ -202,6 +211,29 @@ impl Scene {
         }
         self.strokes += 1;
         Ok(())
+    }
+
+    /// Waits until a worker starts such an effect, and returns which worker.
+    async fn at_work(&self, wanted: Started) -> Result<Option<usize>> {
+        let mut list = File::open(&self.place.lists.effects).context("opening the list")?;
+        list.seek(SeekFrom::End(0)).context("reading the list")?;
+        let longest = if self.strokes == 0 { FIRST_START } else { NEXT_START };
+        let task = match wanted {
+            Started::Model => MODEL,
+            Started::Unrepeatable => UNREPEATABLE,
+        };
+        let (since, mut text) = (Instant::now(), String::new());
+        while since.elapsed() < longest {
+            tokio::time::sleep(LOOKS_AT_STARTS).await;
+            list.read_to_string(&mut text).context("reading the list")?;
+            let mut effects = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+            let started = effects.rfind(|effect: &Effect| effect.task == task);
+            if let Some(worker) = started.and_then(|it| self.workers.place_of(it.worker)) {
+                return Ok(Some(worker));
+            }
+            text.clear();
+        }
+        Ok(None)
     }
 
     /// Once half of the runs have ended, loses the primary for good, and promotes its standby.

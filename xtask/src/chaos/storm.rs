@@ -28,6 +28,8 @@ const STILL_WITH_FEW: usize = 200;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stroke {
     Kill,
+    /// A worker is killed just after it has started an effect.
+    KillDuring(Started),
     Suspend,
     /// A worker is asked to end, and started again.
     Drain,
@@ -40,9 +42,20 @@ pub(super) enum Stroke {
     LoseRedis,
 }
 
-const STROKES: [Stroke; 8] = [
-    Stroke::Kill,
+/// An effect that a worker has started.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Started {
+    /// The next owner of the run repeats it: a takeover that can be measured.
+    Model,
+    /// A call that must not be repeated: the next owner of the run asks a person.
+    Unrepeatable,
+}
+
+const STROKES: [Stroke; 10] = [
+    Stroke::KillDuring(Started::Unrepeatable),
+    Stroke::KillDuring(Started::Model),
     Stroke::Suspend,
+    Stroke::Kill,
     Stroke::Crash,
     Stroke::Drain,
     Stroke::FlushRedis,
@@ -52,7 +65,13 @@ const STROKES: [Stroke; 8] = [
 ];
 
 /// A pooler and a proxy know one server.
-const STROKES_WITH_STANDBY: [Stroke; 3] = [Stroke::Kill, Stroke::Suspend, Stroke::Drain];
+const STROKES_WITH_STANDBY: [Stroke; 5] = [
+    Stroke::KillDuring(Started::Unrepeatable),
+    Stroke::KillDuring(Started::Model),
+    Stroke::Suspend,
+    Stroke::Kill,
+    Stroke::Drain,
+];
 
 /// A storm over a fleet.
 #[derive(Clone, Copy)]
@@ -90,23 +109,40 @@ impl Storm {
         let mut draws = SplitMix64::new(self.seed);
         let (began, lasts) = (Instant::now(), Duration::from_secs(self.seconds));
         let strokes = self.strokes();
-        while began.elapsed() < lasts {
+        while began.elapsed() < lasts || scene.strokes() < strokes.len() {
             tokio::time::sleep(BETWEEN).await;
             scene.fail_over().await?;
-            // Each once, then as they are drawn.
-            let stroke = strokes.get(scene.strokes()).or_else(|| draws.one_of(strokes));
+            // Each once, then what is still missing, then as they are drawn.
+            let stroke = match strokes.get(scene.strokes()) {
+                Some(next) => Some(*next),
+                None => self.missing(&scene).await?.or_else(|| draws.one_of(strokes).copied()),
+            };
             let Some(stroke) = stroke else { break };
             let worker = draws.below(self.workers);
-            scene.strike(*stroke, worker).await?;
+            scene.strike(stroke, worker).await?;
             if let Some(noticed) = self.noticed(&scene).await? {
                 return Ok(noticed);
             }
-            if scene.is_over() {
+            if scene.is_over() && scene.strokes() >= strokes.len() {
                 break;
             }
         }
         scene.calm(self.patience()).await?;
         scene.end(self.patience()).await
+    }
+
+    /// Returns a stroke for what a storm without a fault must bring about and has not: an effect may have
+    /// ended before its worker was killed.
+    async fn missing(&self, scene: &Scene) -> Result<Option<Stroke>> {
+        if self.fault.is_some() || self.standby {
+            return Ok(None);
+        }
+        let history = scene.history().await?;
+        Ok(match (history.takeovers().is_empty(), history.asked) {
+            (true, _) => Some(Stroke::KillDuring(Started::Model)),
+            (false, 0) => Some(Stroke::KillDuring(Started::Unrepeatable)),
+            (false, _) => None,
+        })
     }
 
     fn strokes(&self) -> &'static [Stroke] {

@@ -299,11 +299,17 @@ fn value(url: &str, sql: &str) -> i64 {
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 fn clock_of_the_submitter_does_not_count() {
-    let (home, url) = fleet("clocks");
-    // An hour and a half ahead.
-    let ahead = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_CLOCK_AHEAD", "5400")];
+    // An hour and a half ahead, and as much behind.
+    for (name, ahead) in [("clocks_ahead", "5400"), ("clocks_behind", "-5400")] {
+        clock_does_not_count(name, ahead);
+    }
+}
+
+fn clock_does_not_count(name: &str, ahead: &str) {
+    let (home, url) = fleet(name);
+    let variables = [("POINTSMAN_STORE", url.as_str()), ("POINTSMAN_CLOCK_AHEAD", ahead)];
     let said = |arguments: &[&str]| {
-        let shown = home.with(&ahead, arguments);
+        let shown = home.with(&variables, arguments);
         assert_eq!(shown.code, Some(0), "{arguments:?}: {}", shown.err);
         shown.out
     };
@@ -318,10 +324,14 @@ fn clock_of_the_submitter_does_not_count() {
     };
     let hour = 3_600_000;
     assert!(off("created_ms") < hour && off("rank") < hour && off("made_ms") < hour);
-    let latest = "SELECT max(wake_at) - pointsman.now_ms() FROM pointsman.run";
-    assert!(value(&url, latest) < 3 * hour + hour / 2);
+    let wakes = |which: &str| {
+        let sql = format!("SELECT {which}(wake_at) - pointsman.now_ms() FROM pointsman.run");
+        value(&url, &format!("{sql} WHERE wake_at > 0"))
+    };
+    assert!(wakes("max") < 3 * hour + hour / 2 && wakes("min") > 3 * hour - hour / 2);
     // Filters, waiting and answers go by the server's clock, too.
     assert_eq!(said(&["runs", "--json", "--newer-than", "1h"]).lines().count(), 3);
+    assert_eq!(said(&["runs", "--json", "--older-than", "1h"]), "");
     said(&["worker", "--once"]);
     said(&["approve", "--text", "one"]);
     assert_eq!(said(&["runs", "--json", "--text", "one", "--idle", "1h"]), "");

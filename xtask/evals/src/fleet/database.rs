@@ -31,13 +31,29 @@ pub(super) async fn connect(url: &str) -> Result<Client> {
     Ok(client)
 }
 
-/// Returns the share of updates of runs that changed no index, in percent.
-pub(super) async fn hot_share(client: &Client) -> Result<f64> {
+/// Updates of runs, and those that changed no index.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Updates {
+    all: i64,
+    hot: i64,
+}
+
+impl Updates {
+    /// Returns the share that changed no index since an earlier moment, in percent.
+    #[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+    pub(super) fn hot_share(self, earlier: Self) -> f64 {
+        100.0 * (self.hot - earlier.hot) as f64 / (self.all - earlier.all).max(1) as f64
+    }
+}
+
+/// Returns the updates of runs until now.
+pub(super) async fn updates(client: &Client) -> Result<Updates> {
     // Other connections report their counts within a second.
     tokio::time::sleep(REPORTED).await;
-    let sql = "SELECT 100.0::float8 * n_tup_hot_upd / greatest(n_tup_upd, 1)
-               FROM pg_stat_user_tables WHERE schemaname = 'pointsman' AND relname = 'run'";
-    Ok(client.query_one(sql, &[]).await?.get(0))
+    let sql = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+               WHERE schemaname = 'pointsman' AND relname = 'run'";
+    let row = client.query_one(sql, &[]).await?;
+    Ok(Updates { all: row.get(0), hot: row.get(1) })
 }
 
 /// Inserts so many runs without a journal, all with this status, whose names begin with their key.

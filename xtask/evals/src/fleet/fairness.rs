@@ -36,17 +36,32 @@ const SETTLES: Duration = Duration::from_mins(2);
 /// How long a run is kept out of the queue after it was driven: until the benchmark has ended.
 const KEPT_OUT: Duration = Duration::from_hours(10);
 
+/// Between two polls of the queue: as shipped, and so short that an idle fleet hardly waits for them.
+const POLLS: [(&str, Duration); 2] =
+    [("fairness", Duration::from_millis(500)), ("fairness_polls", Duration::from_millis(20))];
+
 /// The median wait of small keys' runs, in milliseconds.
 pub(super) struct Fairness {
+    /// Between two polls of the queue.
+    pub(super) poll: Duration,
     pub(super) idle: f64,
     pub(super) busy: f64,
     /// Runs of the big key that were driven meanwhile.
     pub(super) big: usize,
 }
 
+/// Measures with long and with short times between two polls.
+pub(super) async fn all(server: &Postgres) -> Result<Vec<Fairness>> {
+    let mut all = Vec::new();
+    for (name, poll) in POLLS {
+        all.push(measure(server, name, poll).await?);
+    }
+    Ok(all)
+}
+
 /// Measures an idle fleet, and then one with a big key.
-pub(super) async fn measure(server: &Postgres) -> Result<Fairness> {
-    let (url, sender) = database::store(server, "fairness").await?;
+async fn measure(server: &Postgres, name: &str, poll: Duration) -> Result<Fairness> {
+    let (url, sender) = database::store(server, name).await?;
     let client = database::connect(&url).await?;
     for phase in ["idle", "busy"] {
         for key in 0..KEYS {
@@ -55,7 +70,8 @@ pub(super) async fn measure(server: &Postgres) -> Result<Fairness> {
     }
     let worker = Arc::new(PostgresStore::open(&url, PostgresOptions::default()).await?);
     let contexts = Arc::new(Served::default());
-    let options = SchedulerOptions { jobs: JOBS, retry: KEPT_OUT, ..SchedulerOptions::default() };
+    let options =
+        SchedulerOptions { jobs: JOBS, retry: KEPT_OUT, poll, ..SchedulerOptions::default() };
     let (scheduler, _finished) = Scheduler::open(worker, Arc::clone(&contexts), options).await?;
     let idle = waits(&client, &contexts, "idle").await?;
     database::fill(&client, "big", "ready", BIG).await?;
@@ -63,7 +79,7 @@ pub(super) async fn measure(server: &Postgres) -> Result<Fairness> {
     drop(scheduler);
     drop(sender);
     let big = contexts.claims().keys().filter(|run| run.as_str().starts_with("big-")).count();
-    Ok(Fairness { idle: median(&idle), busy: median(&busy), big })
+    Ok(Fairness { poll, idle: median(&idle), busy: median(&busy), big })
 }
 
 fn small(phase: &str, key: usize) -> String {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{
     claims::{ClaimFigures, IdleFigures},
     fairness::Fairness,
+    forks::{self, Forks},
     scale::{FEW, Load, WORKERS},
     steps::{Peer, StepFigures, Steps},
 };
@@ -27,9 +28,10 @@ pub(super) struct Figures {
     pub(super) workers: Option<[Load; 2]>,
     /// With the number of runs that wait.
     pub(super) waiting: Option<(usize, [Load; 2])>,
-    pub(super) fairness: Option<Fairness>,
+    pub(super) fairness: Vec<Fairness>,
     pub(super) claims: Option<ClaimFigures>,
     pub(super) idle: Option<IdleFigures>,
+    pub(super) forks: Option<Forks>,
 }
 
 /// A target, and whether it was reached.
@@ -48,8 +50,11 @@ impl Figures {
             let names = [FEW, *many].map(|runs| format!("{runs} wait"));
             print_loads("one worker with 64 runs, beside runs that wait:", names, loads);
         }
-        if let Some(Fairness { idle, busy, big }) = &self.fairness {
-            println!("median wait of nine keys: {idle:.0} ms in an idle fleet,");
+        for Fairness { poll, idle, busy, big } in &self.fairness {
+            let poll = poll.as_millis();
+            println!(
+                "median wait of nine keys, polls every {poll} ms: {idle:.0} ms in an idle fleet,"
+            );
             println!("  {busy:.0} ms beside a key with 100000 ready runs ({big} driven meanwhile)");
         }
         if let Some(ClaimFigures { ours, peer, theirs, .. }) = &self.claims {
@@ -61,6 +66,11 @@ impl Figures {
                 "claims per second: {alone:.0}; {beside:.0} ({drop:.0} % fewer) at the end of a"
             );
             println!("  transaction that idles for {} s", idle.as_secs());
+        }
+        if let Some(Forks { first, second }) = &self.forks {
+            let (runs, first, second) = (forks::RUNS, first.as_secs_f64(), second.as_secs_f64());
+            println!("bulk fork of {runs} runs onto their queue: {first:.1} s;");
+            println!("  its repetition, which skips all: {second:.1} s");
         }
     }
 
@@ -76,8 +86,10 @@ impl Figures {
         if let Some((many, loads)) = &self.waiting {
             flat(&format!("{FEW} to {many} runs that wait"), loads, &mut targets);
         }
-        if let Some(Fairness { idle, busy, .. }) = &self.fairness {
-            let target = format!("small keys wait at most twice as long: {:.2}", busy / idle);
+        for Fairness { poll, idle, busy, .. } in &self.fairness {
+            let (poll, times) = (poll.as_millis(), busy / idle);
+            let target =
+                format!("small keys wait at most twice as long, polls every {poll} ms: {times:.2}");
             targets.push((*busy <= idle * WAITS, target));
         }
         if let Some(ClaimFigures { peer, ratio, .. }) = &self.claims {
@@ -94,11 +106,18 @@ impl Figures {
             json!({
                 "steps_per_s": load.steps,
                 "memory_bytes": load.memory,
+                "hot_percent": load.hot,
                 "claims_per_s": load.claims,
             })
         };
-        let fairness =
-            |it: &Fairness| json!({ "idle_ms": it.idle, "busy_ms": it.busy, "big_runs": it.big });
+        let fairness = |it: &Fairness| {
+            let poll = it.poll.as_secs_f64() * 1e3;
+            json!({ "poll_ms": poll, "idle_ms": it.idle, "busy_ms": it.busy, "big_runs": it.big })
+        };
+        let forks = |it: &Forks| {
+            let (first, second) = (it.first.as_secs_f64(), it.second.as_secs_f64());
+            json!({ "runs": forks::RUNS, "fork_s": first, "repetition_s": second })
+        };
         let claims = |it: &ClaimFigures| {
             let peer = json!({ "name": it.peer, "jobs_per_s": it.theirs });
             json!({ "claims_per_s": it.ours, "peer": peer, "ratio": it.ratio })
@@ -115,9 +134,10 @@ impl Figures {
             "waiting": self.waiting.as_ref().map(|(many, loads)| {
                 json!({ "runs": [FEW, *many], "loads": loads.each_ref().map(load) })
             }),
-            "fairness": self.fairness.as_ref().map(fairness),
+            "fairness": self.fairness.iter().map(fairness).collect::<Vec<_>>(),
             "claims": self.claims.as_ref().map(claims),
             "idle_transaction": self.idle.as_ref().map(idle),
+            "forks": self.forks.as_ref().map(forks),
         })
     }
 }
@@ -156,6 +176,8 @@ fn print_loads(title: &str, names: [String; 2], loads: &[Load; 2]) {
     if loads.iter().all(|load| load.claims.is_some()) {
         print_row("claims per second", cells(|load| load.claims.unwrap_or(f64::NAN)));
     }
+    let hots = loads.iter().map(|load| format!("{:.1}", load.hot));
+    print_row("updates that change no index (HOT), %", hots);
     print_row("memory of a worker, MiB", cells(|load| load.memory / f64::from(1 << 20)));
 }
 

@@ -72,6 +72,8 @@ pub(super) struct Load {
     pub(super) steps: f64,
     /// The memory of the largest worker, in bytes.
     pub(super) memory: f64,
+    /// The share of updates of runs that changed no index, in percent.
+    pub(super) hot: f64,
     /// Claims per second, where they were measured.
     pub(super) claims: Option<f64>,
 }
@@ -118,6 +120,7 @@ async fn in_turns(fleets: &[Fleet; 2]) -> Result<[Load; 2]> {
         Load {
             steps: of(|load| Some(load.steps)).unwrap_or(f64::NAN),
             memory: of(|load| Some(load.memory)).unwrap_or(f64::NAN),
+            hot: of(|load| Some(load.hot)).unwrap_or(f64::NAN),
             claims: of(|load| load.claims),
         }
     }))
@@ -155,9 +158,12 @@ impl Fleet {
         let workers = (0..self.workers).map(|_| Process::start(&self.url));
         let workers = workers.collect::<Result<Vec<_>>>()?;
         self.started().await?;
+        // Claims change an index; their updates are counted by then.
+        let updates = database::updates(&self.client).await?;
         let (since, before) = (Instant::now(), self.entries().await?);
         tokio::time::sleep(MEASURED).await;
         let (after, took) = (self.entries().await?, since.elapsed());
+        let hot = database::updates(&self.client).await?.hot_share(updates);
         let mut memory = 0;
         for worker in &workers {
             memory = memory.max(resident(&worker.0.id().to_string())?);
@@ -172,7 +178,7 @@ impl Fleet {
         self.client.batch_execute(&clear).await?;
         #[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
         let (entries, memory) = ((after - before) as f64, memory as f64);
-        Ok(Load { steps: entries / took.as_secs_f64(), memory, claims })
+        Ok(Load { steps: entries / took.as_secs_f64(), memory, hot, claims })
     }
 
     /// Queues as many counters as the workers can drive at a time.

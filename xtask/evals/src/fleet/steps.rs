@@ -13,7 +13,7 @@ use tokio::{
 use tokio_postgres::{Client, Statement, types::ToSql};
 use xtask::postgres::Postgres;
 
-use super::database;
+use super::database::{self, Updates};
 use crate::{
     bench::median,
     components::Python,
@@ -96,8 +96,8 @@ pub(super) fn measure(threads: &Runtime, peers: &Peers<'_>) -> Result<StepFigure
         eprintln!("measuring {runs} runs");
         rows.push(round_by_round(threads, peers, (&store, &bare), &mut raw, runs)?);
     }
-    let hot = threads.block_on(database::hot_share(&client))?;
-    Ok(StepFigures { rows, hot })
+    let updates = threads.block_on(database::updates(&client))?;
+    Ok(StepFigures { rows, hot: updates.hot_share(Updates::default()) })
 }
 
 fn round_by_round(
