@@ -15,7 +15,7 @@ use crate::home::Home;
 fn asking(home: &Home) -> String {
     let (code, out, told) = home.pointsman(&["run", "note.toml", "Hello", "--json"]);
     assert_eq!(code, 3, "{told}");
-    let last: serde_json::Value =
+    let last: Value =
         serde_json::from_str(out.lines().last().expect("there is a result")).expect("it is JSON");
     last["run"].as_str().expect("it names the run").to_owned()
 }
@@ -26,7 +26,7 @@ fn a_run_reads_as_on_the_command_line() {
     let run = asking(&home);
     let server = Server::start(&home, &["--jobs", "0"]);
     let listed = home.pointsman(&["runs", "--json"]).1;
-    let listed: serde_json::Value = serde_json::from_str(listed.trim()).expect("it is JSON");
+    let listed: Value = serde_json::from_str(listed.trim()).expect("it is JSON");
     let page = server.json("/api/v1/runs");
     assert_eq!(page["runs"], json!([listed]));
     assert_eq!(page["next"], json!(null));
@@ -37,12 +37,12 @@ fn a_run_reads_as_on_the_command_line() {
     }
     assert_eq!(read["questions"][0]["tool"], "write");
     let shown = home.pointsman(&["show", &run, "--json"]).1;
-    let shown: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
     let timeline = server.json(&format!("/api/v1/runs/{run}/timeline?limit=1000"));
     assert_eq!(timeline["items"], shown["timeline"]["items"]);
     assert_eq!(timeline["version"], shown["timeline"]["version"]);
     let why = home.pointsman(&["why", &run, "--json"]).1;
-    let why: serde_json::Value = serde_json::from_str(&why).expect("it is JSON");
+    let why: Value = serde_json::from_str(&why).expect("it is JSON");
     assert_eq!(server.json(&format!("/api/v1/runs/{run}/why")), why);
     let export = server.get(&format!("/api/v1/runs/{run}/export"));
     assert_eq!(export.text(), home.pointsman(&["export", &run]).1);
@@ -163,7 +163,7 @@ fn charts_come_with_their_proof_and_picture() {
     let charts = server.json("/api/v1/charts");
     assert!(charts["charts"].as_array().expect("a list").contains(&json!("research")), "{charts}");
     let checked = home.pointsman(&["check", "research", "--json"]).1;
-    let checked: serde_json::Value = serde_json::from_str(&checked).expect("it is JSON");
+    let checked: Value = serde_json::from_str(&checked).expect("it is JSON");
     let chart = server.json("/api/v1/charts/research");
     assert_eq!(chart["certificate"], checked["certificate"]);
     assert_eq!(chart["authority"], checked["authority"]);
@@ -187,7 +187,7 @@ fn charts_come_with_their_proof_and_picture() {
         "user_input,completed,text_only",
         "--json",
     ]);
-    let walked: serde_json::Value = serde_json::from_str(&walked.1).expect("it is JSON");
+    let walked: Value = serde_json::from_str(&walked.1).expect("it is JSON");
     assert_eq!(server.post("/api/v1/simulate", &outcomes).json(), walked);
     assert_eq!(server.json("/api/v1/codes/pm0501")["code"], "PM0501");
 }
@@ -290,7 +290,7 @@ fn the_document_is_current() {
     let home = Home::new("serve-openapi");
     let server = Server::start(&home, &["--jobs", "0"]);
     let current = server.get("/openapi.json").text();
-    let document: serde_json::Value = serde_json::from_str(&current).expect("it is JSON");
+    let document: Value = serde_json::from_str(&current).expect("it is JSON");
     let mut names = std::collections::BTreeSet::new();
     for (path, item) in document["paths"].as_object().expect("it has paths") {
         for (method, operation) in item.as_object().expect("it is an object") {
