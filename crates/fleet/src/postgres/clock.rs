@@ -19,7 +19,7 @@ use super::{
 /// How often the server is asked, if its answers are lost.
 const TRIES: u32 = 3;
 /// A later answer that takes longer than this is too vague to replace an earlier one.
-const PROMPT_MS: u64 = 1_000;
+const PROMPT: Duration = Duration::from_secs(1);
 
 /// The server's clock. It is read again and again for as long as this value lives, because clocks drift
 /// apart.
@@ -42,7 +42,7 @@ struct Reading {
     server_ms: u64,
     boot_ms: u64,
     /// How long the answer took.
-    took_ms: u64,
+    took: Duration,
 }
 
 impl ServerClock {
@@ -84,8 +84,8 @@ impl Reading {
         let rows = database.write("SELECT pointsman.now_ms()", &[]).await?;
         let answered = boot_ms();
         let server_ms = rows.first().map_or_else(now_ms, |row| unsigned(row.get(0)));
-        let took_ms = answered.saturating_sub(asked);
-        Ok(Self { server_ms, boot_ms: asked.midpoint(answered), took_ms })
+        let took = Duration::from_millis(answered.saturating_sub(asked));
+        Ok(Self { server_ms, boot_ms: asked.midpoint(answered), took })
     }
 }
 
@@ -96,7 +96,7 @@ async fn follow(database: Database, last: Arc<Mutex<Reading>>, every: Duration) 
         match Reading::take(&database).await {
             Ok(reading) => {
                 let mut last = lock(&last);
-                if reading.took_ms <= PROMPT_MS.max(last.took_ms) {
+                if reading.took <= PROMPT.max(last.took) {
                     *last = reading;
                 }
             }

@@ -93,15 +93,13 @@ fn decoded(value: &str) -> Result<String, AnyError> {
     while let Some((byte, after)) = rest.split_first() {
         let escaped = (*byte == b'%').then(|| after.split_at_checked(2)).flatten();
         let code = escaped.and_then(|(digits, _)| str::from_utf8(digits).ok());
-        match (code.and_then(|digits| u8::from_str_radix(digits, 16).ok()), escaped) {
-            (Some(code), Some((_, after))) => {
-                bytes.push(code);
-                rest = after;
-            }
-            _ => {
-                bytes.push(*byte);
-                rest = after;
-            }
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        if let (Some(code), Some((_, after))) = (code, escaped) {
+            bytes.push(code);
+            rest = after;
+        } else {
+            bytes.push(*byte);
+            rest = after;
         }
     }
     Ok(String::from_utf8(bytes)?)
