@@ -32,7 +32,8 @@ impl Budgets {
     pub(crate) fn over(&self, source: &mut Source, config: &Config) -> Result<(), Error> {
         // A chart that is refused is reported where it is verified.
         let Ok(chart) = source.verify() else { return Ok(()) };
-        let raised = self.raised(&chart);
+        let set: Vec<&str> = config.budgets.of(chart.name()).map(|it| it.budget).collect();
+        let raised = self.raised(&chart, &set);
         let maximum = |(budget, amount)| Maximum { budget, amount, lowers: false };
         let pairs = raised.iter().chain(&self.budgets).map(|(name, amount)| (&**name, &**amount));
         let maxima = config.budgets.of(chart.name()).chain(pairs.map(maximum));
@@ -40,12 +41,14 @@ impl Budgets {
         Ok(())
     }
 
-    /// Returns limits for the budgets that are not named, where the number of actions is.
-    fn raised(&self, chart: &Chart) -> Vec<(String, String)> {
+    /// Returns limits for the budgets that neither the command line nor the settings name, if the command line names
+    /// the number of actions.
+    fn raised(&self, chart: &Chart, set: &[&str]) -> Vec<(String, String)> {
         let metered = chart.budgets().iter().find(|it| it.charge() == Some(Charge::Action));
         let of = |name: &str| self.budgets.iter().find(|(budget, _)| budget == name);
         let typed = metered.and_then(|it| of(it.name())?.1.parse::<u64>().ok());
-        let named: Vec<&str> = self.budgets.iter().map(|(name, _)| name.as_str()).collect();
+        let typed_names = self.budgets.iter().map(|(name, _)| name.as_str());
+        let named: Vec<&str> = typed_names.chain(set.iter().copied()).collect();
         typed.map_or_else(Vec::new, |actions| explore::raised(chart, actions, &named))
     }
 }

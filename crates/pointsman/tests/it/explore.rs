@@ -112,6 +112,22 @@ fn a_finished_run_is_replayed_without_its_recording() {
 }
 
 #[test]
+fn a_number_of_actions_leaves_the_limits_of_the_settings() {
+    let home = home("settings-limits");
+    home.settings("[budget.explore]\ntaps = 5000\nrestarts = 3\n");
+    explore(&home, &[], &["--budget", "actions=30"]);
+    let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("the text is valid JSON");
+    let budgets = shown["budgets"].as_array().expect("the value is a list");
+    for (name, max) in [("taps", 5000), ("restarts", 3), ("actions", 30), ("rounds", 300)] {
+        let budget = budgets.iter().find(|it| it["name"] == name).expect("the chart has it");
+        assert_eq!(budget["max"], max, "{budget}");
+    }
+    let steps = budgets.iter().find(|it| it["name"] == "steps").expect("the chart has it");
+    assert_eq!(steps["max"], 12 * 30, "a limit that is not set is raised");
+}
+
+#[test]
 fn the_report_and_the_map_count_the_same() {
     let home = home("counts");
     for actions in [1, 2, 5, 9, 14, 30, 200] {
