@@ -411,14 +411,17 @@ impl Error {
                 _ => inner.exit_code(),
             },
             Self::Session(
-                SessionError::Drive(DriveError::NotBegun(_) | DriveError::NotGranted { .. })
+                SessionError::Drive(
+                    DriveError::NotBegun(_)
+                    | DriveError::NotGranted { .. }
+                    | DriveError::Store(StoreError::Nul { .. }),
+                )
                 | SessionError::Executor(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
                 // The store is fine: another command is needed.
                 | SessionError::Held { .. }
-                | SessionError::Store(StoreError::NoSuchRun { .. } | StoreError::Nul { .. })
-                | SessionError::Drive(DriveError::Store(StoreError::Nul { .. })),
+                | SessionError::Store(StoreError::NoSuchRun { .. } | StoreError::Nul { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. } | StoreError::Nul { .. })
             // A machine without a browser is not set up; a page that fails is a failure.
