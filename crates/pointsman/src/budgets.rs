@@ -12,8 +12,8 @@ use crate::{chart::Source, report::Error};
 pub(crate) struct Budgets {
     /// Set one of the chart's limits: `model_calls=200`, `tokens=1000000`, `time=2h`, `money=5`.
     /// `pointsman check` lists them; `[budget.CHART]` in the settings sets them permanently.
-    /// For `explore`, `actions=N` also raises the limits that you do not set to what N actions
-    /// need.
+    /// For `explore`, `actions=N` also raises the other limits to what N actions need, unless you
+    /// set them too.
     #[arg(long = "budget", value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = pair)]
     budgets: Vec<(String, String)>,
 }
