@@ -25,7 +25,7 @@ use tokio_postgres::{Config, config::SslMode};
 type AnyError = Box<dyn Error + Send + Sync>;
 
 /// What to do about a certificate that is not trusted, and about one for another name.
-const UNTRUSTED: &str = "Name a PEM file with the certificate of the server or of its authority with \
+const UNTRUSTED: &str = "Give the certificate of the server or of its authority, as a PEM file, with \
                          `sslrootcert=FILE`, or use `sslmode=require`, which encrypts without \
                          checking the certificate";
 const MISNAMED: &str = "Use a name from the certificate in the address, or `sslmode=verify-ca`, \
