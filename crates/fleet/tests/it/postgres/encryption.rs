@@ -51,7 +51,8 @@ async fn set(client: &Client, on: bool) {
 
 /// Opens a store, and returns whether its connections are encrypted.
 async fn opened(client: &Client, url: &str) -> Result<bool, String> {
-    let store = PostgresStore::open(url, PostgresOptions::default()).await;
+    let options = PostgresOptions { heartbeats: false, ..PostgresOptions::default() };
+    let store = PostgresStore::open(url, options).await;
     let store = store.map_err(|error| error.to_string())?;
     store.health().await.map_err(|error| error.to_string())?;
     let row = client
