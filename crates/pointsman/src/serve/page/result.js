@@ -7,6 +7,8 @@ import { files } from "./files.js";
 import { text } from "./story.js";
 
 const ROWS = 50;
+/** Cells of at most so many characters stay on one line. */
+const SHORT = 14;
 
 /** A table of the agent, a page of its rows at a time. */
 class Table {
@@ -52,7 +54,7 @@ class Table {
 
   row(row, pictured) {
     return h("tr", { class: row.mark },
-      row.cells.map((cell, at) => (at === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell))),
+      row.cells.map((cell, at) => h(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: cell.length <= SHORT ? "short" : null }, cell)),
       pictured ? h("td", {}, files(this.run, row.files)) : null);
   }
 }
@@ -71,7 +73,7 @@ export class ResultPane {
     if (!this.edits) this.enter();
     renew(this.text, [moment.result, moment.view.ended], () => (moment.result
       ? [h("h3", {}, moment.view.ended ? "Result" : "Result so far"), text({ ...moment.result, title: "" }, { run: this.run, entry: moment.seq, of: "result" })]
-      : h("p", { class: "dim" }, "This run has no result yet.")));
+      : h("p", { class: "dim" }, moment.view.ended ? "This run has no result." : "This run has no result yet.")));
     this.load(this.tables_place, () => this.tabulate(moment));
     this.load(this.edits_place, () => this.edits.grow(moment.head));
   }

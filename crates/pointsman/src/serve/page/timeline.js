@@ -117,6 +117,11 @@ export class Timeline {
     const colour = (name) => getComputedStyle(this.keys[name]).backgroundColor;
     const lanes = [["models", colour("models"), 24], ["tools", colour("tools"), 30], ["people", colour("people"), 36], ["faults", colour("faults"), 36]];
     let run = null;
+    const fitted = (name, room) => {
+      let end = name.length;
+      while (end > 1 && paint.measureText(end < name.length ? `${name.slice(0, end)}…` : name).width > room) end -= 1;
+      return end < name.length ? `${name.slice(0, end)}…` : name;
+    };
     const label = () => {
       if (!run) return;
       const width = x(run.to + 1) - x(run.from);
@@ -126,7 +131,7 @@ export class Timeline {
       paint.rect(x(run.from), 0, width - 4, 20);
       paint.clip();
       paint.fillStyle = style.color;
-      paint.fillText(run.state, x(run.from) + 6, 11);
+      paint.fillText(fitted(run.state, width - 12), x(run.from) + 6, 11);
       paint.restore();
     };
     for (const span of this.spans) {
