@@ -102,8 +102,8 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns how long a provider accepts no requests, if its answer says so. Other workers are told the
-/// same time.
+/// Returns how long a provider accepts no requests, if its answer says so. The store closes the gate of all
+/// workers for the same time.
 pub(crate) fn closes<B>(event: &Event<B>) -> Option<Duration> {
     let Event::Answered { answer: Answer::Fault(fault), .. } = event else { return None };
     let limited = fault.class == FaultClass::RateLimited;

@@ -208,8 +208,8 @@ fn ten_thousand_runs_are_scrolled_through_in_parts() {
     assert!(total.pages > 0 && total.pages <= 8, "forty screens are a few hundred runs: {total:?}");
     let mut seen = 0;
     while seen < RUNS {
-        // The count is told before the list grows: scroll until that was seen. A browser that draws no frame for lack
-        // of time tells of no scrolling.
+        // The count is told before the list grows: scroll until that was seen. A busy browser may
+        // draw no frame, and then reports no scrolling.
         rig.wait(&format!(
             "(() => {{ const it = document.querySelector('.runs'); it.scrollTop = it.scrollHeight; \
             it.dispatchEvent(new Event('scroll')); return {COUNT} > {seen}; }})()"
