@@ -9,6 +9,7 @@ use std::{
     sync::Arc,
 };
 
+use percent_encoding::percent_decode_str;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
     client::{
@@ -88,21 +89,7 @@ fn split(url: &str) -> Result<(String, Option<TlsOptions>), AnyError> {
 
 /// Decodes a value of a URL.
 fn decoded(value: &str) -> Result<String, AnyError> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let escaped = (*byte == b'%').then(|| after.split_at_checked(2)).flatten();
-        let code = escaped.and_then(|(digits, _)| str::from_utf8(digits).ok());
-        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        if let (Some(code), Some((_, after))) = (code, escaped) {
-            bytes.push(code);
-            rest = after;
-        } else {
-            bytes.push(*byte);
-            rest = after;
-        }
-    }
-    Ok(String::from_utf8(bytes)?)
+    Ok(percent_decode_str(value).decode_utf8()?.into_owned())
 }
 
 impl TlsOptions {
