@@ -46,7 +46,7 @@ const PREVIEW: usize = 1_500;
 /// Items before the end that may have told the result already.
 const RECENT: usize = 24;
 /// Entries that one request searches.
-const SEARCHED: usize = 4_096;
+pub(super) const SEARCHED: u64 = 4_096;
 /// Hits that one request returns.
 const HITS: usize = 10_000;
 /// Runs whose standing one request asks for.
@@ -126,8 +126,7 @@ pub(super) async fn read_story(
     let most = query.preview.unwrap_or(PREVIEW).clamp(1, SHOWN);
     let level = query.level.unwrap_or(1);
     // Everything is one part; a level is searched for.
-    let (part, last) =
-        if level > 1 { (MOST, from.0 + SEARCHED as u64) } else { (limit, from.0 + 1) };
+    let (part, last) = if level > 1 { (MOST, from.0 + SEARCHED) } else { (limit, from.0 + 1) };
     let mut entries = 0;
     while page.next <= head.0 && page.next < last && entries < limit {
         let mut inspector = match server.reach(&row.id, Seq(page.next)).await? {
@@ -426,7 +425,7 @@ pub(super) async fn find(
     let row = server.store().run(&run_id(&id)?).await?;
     let (head, from) = (row.seq.0, query.from.unwrap_or(1).max(1));
     let mut page = FoundPage { hits: Vec::new(), next: from, head };
-    let last = from.saturating_add(SEARCHED as u64);
+    let last = from.saturating_add(SEARCHED);
     while page.next <= head && page.next < last && page.hits.len() < HITS {
         let mut inspector = match server.reach(&row.id, Seq(page.next)).await? {
             Reached::Ready(inspector) => inspector,

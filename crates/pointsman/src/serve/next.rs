@@ -15,16 +15,15 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Server,
     extract::{Asked, Named, within},
-    moments::{ReadProgress, reading},
+    moments::{ReadProgress, SEARCHED, reading},
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
     story::importance,
 };
 
-/// Entries that are read at once, and those that one request searches.
+/// Entries that are read at once.
 const PART: u64 = 512;
-const SEARCHED: u64 = 4_096;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

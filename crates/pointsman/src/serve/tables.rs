@@ -27,7 +27,7 @@ use super::{
     Server,
     charts::{PictureTheme, svg},
     extract::{Asked, Named, within},
-    moments::{ReadProgress, reading},
+    moments::{ReadProgress, SEARCHED, reading},
     open_runs::Reached,
     openapi,
     problem::{HttpProblem, run_id},
@@ -43,8 +43,6 @@ const CELL: usize = 300;
 /// Entries that are read at once for changes, and the changes of one answer.
 const ENTRIES: usize = 64;
 const EDITS: usize = 20;
-/// Entries that one request searches for changes.
-const SEARCHED: u64 = 4_096;
 /// Bytes of the preview of a change.
 const PREVIEW: usize = 4_096;
 
