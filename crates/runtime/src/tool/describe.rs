@@ -158,7 +158,7 @@ mod tests {
         let edit = json!({ "path": "a.rs", "old": "a\nb\nc\nd", "new": "a\nb\nx\ny\nd" });
         check("edit", edit, Some("edit a.rs\n  b\n- c\n+ x\n+ y\n  d"));
         let edit = json!({ "path": "a.rs", "old": "a\n", "new": "", "all": true });
-        check("edit", edit, Some("edit a.rs (every place)\n- a"));
+        check("edit", edit, Some("edit a.rs (every occurrence)\n- a"));
         let edit = json!({ "path": "a.rs", "old": "a\na", "new": "a\na\na" });
         check("edit", edit, Some("edit a.rs\n  a\n+ a"));
         // Unchanged lines between two changes are not shown as removed and added.

@@ -40,10 +40,10 @@ impl Tool for EditTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Replaces text in a file. `old` must match exactly, and in one place only. Line ends and \
-             the encoding are kept.",
+            "Replaces text in a file. `old` must match exactly, and must occur only once unless \
+             `all` is set. Line endings and the encoding are kept.",
             json!({
-                "path": words("The file, from the workspace's root."),
+                "path": words("The file, relative to the workspace root."),
                 "old": words("The text to replace, with enough lines around it to be unique."),
                 "new": schema::text("The new text."),
                 "all": flag("Replace every occurrence of `old`."),
@@ -77,7 +77,7 @@ impl Tool for EditTool {
         let path = view.line(arguments.text("path")?);
         let (old, new) = (arguments.text("old")?, arguments.text("new")?);
         let every = arguments.0.get("all") == Some(&Value::Bool(true));
-        let places = if every { " (every place)" } else { "" };
+        let places = if every { " (every occurrence)" } else { "" };
         Some(format!("{NAME} {path}{places}\n{}", view.difference(old, new)))
     }
 
@@ -163,7 +163,7 @@ fn planned(
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
         return Err(ToolOutput::no(
-            "`old` and `new` are the same apart from line ends, which `edit` never changes",
+            "`old` and `new` are the same apart from line endings, which `edit` never changes",
         ));
     }
     let (bytes, text) = text(folder, limits, path)?;
@@ -240,8 +240,8 @@ fn several(path: &str, text: &str, places: &[usize], count: usize) -> String {
     let lines: Vec<String> =
         places.iter().take(NAMED).map(|at| line_of(text, *at).to_string()).collect();
     format!(
-        "`old` was found {count} times in `{path}`, at lines {}{}: add lines around it until it is \
-         the only one, or set `all` to replace every one",
+        "`old` was found {count} times in `{path}`, at lines {}{}: add lines around it until it \
+         occurs only once, or set `all` to replace every occurrence",
         lines.join(", "),
         if count > lines.len() { " and more" } else { "" }
     )

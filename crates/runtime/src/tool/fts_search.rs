@@ -24,7 +24,7 @@ impl Tool for FtsSearchTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         Some(spec(
             NAME,
-            "Finds the passages of the workspace's text files that match a question best.",
+            "Finds the passages in the workspace's text files that best match a question.",
             json!({ "query": words("Words or a question.") }),
             &["query"],
         ))

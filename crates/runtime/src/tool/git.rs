@@ -76,13 +76,13 @@ impl Tool for GitTool {
     fn spec(&self, _: &ToolLimits) -> Option<ToolSpec> {
         let verbs: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
         let about = format!(
-            "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `restore` \
-             needs `--staged`; `commit` needs `-m`.",
+            "Runs git in the workspace, without network, hooks or editor. Subcommands: {}. \
+             `restore` needs `--staged`; `commit` needs `-m`.",
             verbs.join(", ")
         );
         let args = json!({ "args": {
             "type": "array", "minItems": 1, "items": { "type": "string" },
-            "description": "The verb and its arguments, such as [\"diff\", \"--stat\"].",
+            "description": "The subcommand and its arguments, such as [\"diff\", \"--stat\"].",
         } });
         Some(spec(NAME, &about, args, &["args"]))
     }

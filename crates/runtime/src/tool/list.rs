@@ -30,8 +30,8 @@ impl Tool for ListTool {
             NAME,
             "Lists files and folders, except those that .gitignore names. Folders end in `/`.",
             json!({
-                "path": text("The folder, from the workspace's root; the root if left out."),
-                "depth": number(1, "How many folders to go down; 3 if left out."),
+                "path": text("The folder, relative to the workspace root; the root if left out."),
+                "depth": number(1, "How many levels of folders to list; 3 if left out."),
             }),
             &[],
         ))

@@ -37,7 +37,7 @@ impl Tool for PlanTool {
             "properties": {
                 "description": {
                     "type": "string", "minLength": 1, "maxLength": 2000,
-                    "description": "The work of this phase, and how to see that it is done.",
+                    "description": "The work of this phase, and how to tell that it is done.",
                 },
                 "expected_minutes": {
                     "type": "integer", "minimum": 1, "maximum": 10_000,
@@ -50,7 +50,7 @@ impl Tool for PlanTool {
         Some(spec(
             PLAN_TOOL,
             "Shows the person a plan, a numbered list of phases in order, and waits for approval. \
-             Propose a plan before work of several steps, but not for small tasks.",
+             Propose a plan before work with several steps, but not for small tasks.",
             json!({ "phases": {
                 "type": "array", "minItems": 1, "maxItems": 64, "items": phase,
                 "description": "The phases, in order.",

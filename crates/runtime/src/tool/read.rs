@@ -34,7 +34,7 @@ impl Tool for ReadTool {
             NAME,
             "Reads a text file, with line numbers. The last line is a digest of the content.",
             json!({
-                "path": words("The file, from the workspace's root."),
+                "path": words("The file, relative to the workspace root."),
                 "from": number(1, "The first line."),
                 "to": number(1, "The last line."),
             }),

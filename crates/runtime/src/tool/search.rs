@@ -41,7 +41,7 @@ impl Tool for SearchTool {
             json!({
                 "query": words("The pattern, in Rust's regex syntax."),
                 "literal": flag("Treat the query as plain text."),
-                "ignore_case": flag("Ignore upper and lower case."),
+                "ignore_case": flag("Ignore case."),
                 "path": text("The folder or file to search; the whole workspace if left out."),
                 "glob": text("Which files, such as `*.rs` or `src/**/*.toml`."),
             }),

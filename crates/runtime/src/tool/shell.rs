@@ -35,7 +35,7 @@ impl Tool for ShellTool {
     fn spec(&self, limits: &ToolLimits) -> Option<ToolSpec> {
         let wait = json!({
             "type": "integer", "minimum": 1, "maximum": limits.shell_max_ms,
-            "description": format!("Milliseconds it may take; {} if left out.", limits.shell_ms),
+            "description": format!("Time limit in milliseconds; {} if left out.", limits.shell_ms),
         });
         Some(spec(
             NAME,
@@ -44,7 +44,7 @@ impl Tool for ShellTool {
             json!({
                 "command": words("The command."),
                 "timeout_ms": wait,
-                "cwd": text("The folder to run it in, from the workspace's root."),
+                "cwd": text("The folder to run it in, relative to the workspace root."),
             }),
             &["command"],
         ))

@@ -35,7 +35,7 @@ impl Tool for WriteTool {
             NAME,
             "Writes a whole file, and creates missing folders.",
             json!({
-                "path": words("The file, from the workspace's root."),
+                "path": words("The file, relative to the workspace root."),
                 "content": text("The whole content of the file."),
                 "digest": known_digest(),
             }),

@@ -101,7 +101,7 @@ fn differences(lines: &[&str], wanted: &[&str], old: &str) -> Vec<&'static str> 
         (indented, "indentation"),
         (inner, "spaces within a line"),
         (trailing, "trailing spaces"),
-        (!(indented || inner || trailing), "line ends: the file's last line has none"),
+        (!(indented || inner || trailing), "line endings: the file's last line has none"),
     ];
     found.into_iter().filter_map(|(differs, what)| differs.then_some(what)).collect()
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum FolderError {
     /// It is outside, or not written as it should be.
-    #[error("`{path}` {why}; name a path from the workspace's root, such as `src/main.rs`")]
+    #[error("`{path}` {why}; name a path relative to the workspace root, such as `src/main.rs`")]
     Path {
         /// The path.
         path: String,

@@ -45,7 +45,7 @@ fn impossible_edits_are_rejected() {
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "main", "new": "main" }));
     assert!(said.contains("the same"), "{said}");
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "}\r\n", "new": "}\n" }));
-    assert!(said.contains("line ends"), "{said}");
+    assert!(said.contains("line endings"), "{said}");
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "", "new": "x" }));
     assert!(said.contains("`old`"), "{said}");
     let said = desk.refuses("edit", json!({ "path": "binary", "old": "a", "new": "x" }));

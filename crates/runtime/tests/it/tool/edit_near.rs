@@ -47,7 +47,7 @@ fn multiple_matches_are_counted() {
     assert!(said.contains("at 2 places") && said.contains("     3\t\tx = 1"), "{said}");
     desk.put("a", "one\ntwo");
     let said = desk.refuses("edit", json!({ "path": "a", "old": "two\n", "new": "" }));
-    assert!(said.contains("line ends: the file's last line has none"), "{said}");
+    assert!(said.contains("line endings: the file's last line has none"), "{said}");
 }
 
 #[test]
