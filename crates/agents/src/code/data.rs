@@ -122,7 +122,7 @@ impl CodeData {
     pub(super) fn drop_claim(&mut self) {
         if self.plan.claim.take().is_some() {
             self.transcript.note(
-                "The phase is still open: the claim that it is over was not accepted.".into(),
+                "The phase is still open: your report that it is complete was rejected.".into(),
             );
         }
     }

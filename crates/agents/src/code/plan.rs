@@ -151,7 +151,9 @@ impl Plan {
         let phase = self.phases.get(number.saturating_sub(1))?;
         self.started = Some(now);
         let (total, what) = (self.phases.len(), phase.description.trim_end_matches('.'));
-        Some(format!("Phase {number} of {total}: {what}. Call `{PHASE_COMPLETE}` when it is over."))
+        Some(format!(
+            "Phase {number} of {total}: {what}. Call `{PHASE_COMPLETE}` when it is complete."
+        ))
     }
 
     /// Takes a claim that the open phase is over, and returns the answer to it.

@@ -318,7 +318,7 @@ impl ExploreData {
     /// Renders the question to the model: the list to pick from, by number.
     pub(super) fn prompt(&self) -> Prompt {
         let goal = match self.config.goal.trim() {
-            "" => "find screens that were not seen yet",
+            "" => "find screens that have not been seen yet",
             goal => goal,
         };
         let mut lines = Vec::new();

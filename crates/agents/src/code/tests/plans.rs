@@ -131,7 +131,7 @@ fn a_claim_ends_with_the_turn_that_it_was_made_in() {
     assert_eq!(driver.run.data.plan.current(), Some(1));
     assert!(
         notes(&driver.run.data)
-            .contains(&"The phase is still open: the claim that it is over was not accepted.")
+            .contains(&"The phase is still open: your report that it is complete was rejected.")
     );
     // The model may claim it again.
     proposes(&mut driver, vec![over(true)]);
