@@ -132,7 +132,7 @@ impl Agent for CodeAgent {
 
     const DECL: AgentDecl = AgentDecl {
         name: "code",
-        about: "coding work in phases, by a plan that you approve",
+        about: "coding work in phases, following a plan that you approve",
         revision: crate::SOURCES,
         jobs: JOBS,
         events: &["prompt", "input_closed"],

@@ -159,9 +159,9 @@ be taken forever, so it must `spend` a budget, as in
 which waits for an event.";
 
     ResetOrder = "PM0502", "a budget is reset by a later one",
-"A budget may be reset only by spending one that is declared before it. Then a transition
-that spends lowers one budget and refills only later ones, so every run halts. Move the outer
-loop's budget up.";
+"A budget may be reset only by spending one that is declared before it. Every transition that
+spends a budget then lowers that budget and refills only later ones, so every run halts. Move
+the outer loop's budget up.";
 
     ResetCycle = "PM0503", "budgets reset each other",
 "Budgets that refill each other limit nothing.";
@@ -174,7 +174,8 @@ loop's budget up.";
 even with a budget; put a `run` or `await` state into it.";
 
     SpentAndCharged = "PM0506", "an edge spends a charged budget",
-"The kernel alone spends a budget that has `charge`. An edge spends only budgets without it.";
+"The kernel alone spends a budget that has `charge`. An edge may spend only budgets
+that have no `charge`.";
 
     TooLarge = "PM0507", "the bound is too large to certify",
 "The product of the budgets exceeds 9·10^15: a bound that large protects nothing. Lower the

@@ -56,7 +56,7 @@ use pointsman_runtime::tool::sandbox;
 use command::Command;
 use paths::Globals;
 
-/// Keep LLM agents on rails: every chart is proved to halt before it runs.
+/// Keep LLM agents on rails: before a chart runs, Pointsman proves that it halts.
 #[derive(Debug, Parser)]
 #[command(name = "pointsman", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Arguments {

@@ -81,7 +81,7 @@ pub(crate) struct Absent;
 
 impl Approver for Absent {
     fn decide(&mut self, _: &ApprovalRequest<'_>) -> ApproverReply {
-        no("there is no terminal to ask at, and the question cannot be left for later")
+        no("no terminal is available to ask the question, and it cannot be left for later")
     }
 }
 

@@ -88,7 +88,7 @@ impl Gates {
     pub(crate) async fn learn(&self, store: &dyn Store) {
         match store.gates().await {
             Ok(gates) => gates.iter().for_each(|(name, wait)| self.close(name, *wait)),
-            Err(error) => tracing::debug!(%error, "the pauses of providers cannot be read"),
+            Err(error) => tracing::debug!(%error, "cannot read which providers are paused"),
         }
     }
 

@@ -129,7 +129,8 @@ impl Model {
             }
             #[cfg(not(feature = "tools"))]
             Kind::Quote => Box::pin(async move {
-                let why = "`quote` needs the feature `tools` of this library, which is disabled";
+                let why =
+                    "`quote` needs the library feature `tools`, which this build does not have";
                 Completion::fault(FaultClass::Contract, false, why)
             }),
             #[cfg(feature = "tools")]

@@ -230,7 +230,7 @@ impl RunTask {
                             // All workers learn it from the store, also what a child has found.
                             // One that fails keeps no answer from the run.
                             if let Err(error) = self.store.close_gate(name, wait).await {
-                                tracing::warn!(%error, "other workers cannot learn of the pause");
+                                tracing::warn!(%error, "cannot tell other workers about the pause");
                             }
                         }
                         Some(event)
@@ -349,7 +349,8 @@ impl RunTask {
         if closed == self.driver.run().core().is_paused_by(Pauser::Gate) {
             return Ok(());
         }
-        let paused = || PauseSignal::Pause("the provider accepts no requests for a while".into());
+        let why = "the provider is not accepting requests at the moment";
+        let paused = || PauseSignal::Pause(why.into());
         self.driver.heed(Pauser::Gate, if closed { paused() } else { PauseSignal::Resume }).await
     }
 

@@ -61,7 +61,9 @@ impl ProfileError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } => Some("`pointsman profile example` prints one to start from"),
-            Self::Long { .. } => Some("a profile has short values; enter long texts by hand"),
+            Self::Long { .. } => {
+                Some("a profile holds short values; type long text into the form yourself")
+            }
             Self::Mistakes { .. } => Some("`pointsman profile check FILE` lists the mistakes"),
         }
     }
@@ -95,7 +97,10 @@ impl ProfileFile {
         let DeValue::Table(table) = value.get_ref() else {
             found.push(Problem {
                 message: "`values` must be a table".into(),
-                hint: "write `[values]`, or leave it out: its keys may be at the top".into(),
+                hint:
+                    "write the header `[values]` above these keys, or put the keys at the top of \
+                     the file without it"
+                        .into(),
                 span: span(value),
             });
             return;

@@ -11,10 +11,9 @@ pub const FAILED: &str = " failed: ";
 /// The name of the commit, which can fail.
 pub const COMMIT: &str = "the commit";
 /// The search that comes before a commit, which can fail too.
-pub const LOOKING: &str = "looking for what to commit";
+pub const LOOKING: &str = "the search for changes to commit";
 /// The end of a line about files that are left out, behind their names.
-pub const LEFT_OUT: &str =
-    "not committed, because it also holds changes that this run did not make";
+pub const LEFT_OUT: &str = "not committed, because it also contains changes from outside this run";
 
 /// Returns the report in one line.
 pub(super) fn summary(lines: &[String]) -> Summary {
@@ -57,7 +56,7 @@ mod tests {
             (&[committed, &left], true),
             (&[left.as_str()], false),
             (&["the commit failed: locked"], false),
-            (&["looking for what to commit failed: why"], false),
+            (&["the search for changes to commit failed: why"], false),
             (&["`cargo fmt` failed: exit code 1", committed], false),
         ] {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();

@@ -86,7 +86,7 @@ impl FormData {
             let first = self.page == 1 && !self.by_itself;
             self.next = first.then(|| format!("check the page with `pointsman fields {url}`"));
             let message = if self.by_itself {
-                format!("another page was loaded, which shows no form{status}")
+                format!("another page loaded, and it shows no form{status}")
             } else {
                 format!("the page shows no form{status}")
             };

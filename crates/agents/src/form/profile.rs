@@ -263,8 +263,10 @@ fn doubt(kind: FieldKind, value: &str) -> Option<&'static str> {
     };
     wrong.then_some(match kind {
         FieldKind::Email => "not an e-mail address: write it as name@example.org",
-        FieldKind::Tel => "not a full number: write it with its country, as +44 20 7946 0000",
-        FieldKind::Bday => "not a day: write it as YYYY-MM-DD",
+        FieldKind::Tel => {
+            "not a full number: write it with the country code, such as +44 20 7946 0000"
+        }
+        FieldKind::Bday => "not a date: write it as YYYY-MM-DD",
         FieldKind::Country => "not a country code: write it as in ISO 3166, such as GB",
         FieldKind::CountryName => "not a known country",
         FieldKind::CcNumber => "not a card number: its check digit is wrong",

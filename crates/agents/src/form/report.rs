@@ -302,7 +302,7 @@ impl FormData {
         if let Some(sent) = &self.sent {
             let label = label(&sent.label);
             lines.push(match sent.ok {
-                Some(true) => format!("Sent by {label}."),
+                Some(true) => format!("Sent with {label}."),
                 Some(false) => format!(
                     "{label} was pressed, but the page does not seem to have accepted the form: check \
                      the site before you send it again."
@@ -344,8 +344,8 @@ impl FormData {
         }
         if self.by_itself {
             lines.push(format!(
-                "Another page was loaded during filling: the site may have the filled-in values. \
-                 {LOOK}"
+                "Another page loaded while the form was being filled: the site may have the \
+                 filled-in values. {LOOK}"
             ));
         }
         lines

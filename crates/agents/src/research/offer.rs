@@ -61,7 +61,8 @@ impl ToolList {
                 Ok(Self { tools })
             }
             Value::Null | Value::Number(_) | Value::String(_) | Value::Object(_) => Err(BadBody(
-                "`tools` must be true, false, or a list of names or {name, about, parameters}"
+                "`tools` must be true, false or a list; each item is a name or \
+                 {name, about, parameters}"
                     .into(),
             )),
         }

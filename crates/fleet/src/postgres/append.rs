@@ -178,7 +178,7 @@ pub(super) async fn append(
     let written = match database.write(&statement(), &params).await {
         Ok(rows) => rows,
         Err(Failure::Refused(source)) if entries.len() > 1 => {
-            tracing::debug!(%source, "entries are written one by one");
+            tracing::debug!(%source, "the batch was refused; writing the entries one by one");
             let mut answers = Vec::with_capacity(entries.len());
             for entry in entries.chunks(1) {
                 answers.extend(Box::pin(append(database, entry, lease_ms)).await);

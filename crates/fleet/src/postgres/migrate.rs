@@ -105,8 +105,8 @@ pub(super) async fn check_server(database: &Database, lossy: bool) -> Result<(),
     let isolation: &str = row.get(3);
     if !matches!(isolation, "read committed" | "read uncommitted") {
         return Err(database.unusable(format!(
-            "`default_transaction_isolation` is `{isolation}`: claims of several workers would fail. \
-             Set it to `read committed` for the role or the database"
+            "`default_transaction_isolation` is `{isolation}`: claims by several workers at once \
+             would fail. Set it to `read committed` for the role or the database"
         )));
     }
     let unsafe_setting = match (fsync, commit) {

@@ -62,7 +62,10 @@ pub(super) fn resets(draft: &ChartDraft, budgets: &[Budget], found: &mut Finding
             let message = format!("budgets refill each other: {}", circle.join(" → "));
             found.add(Code::ResetCycle, span, message, "remove the reset of the outermost budget");
         } else if by.index() >= at {
-            let message = format!("`{}` is reset by `{by_name}`, declared after it", budget.name);
+            let message = format!(
+                "`{}` is reset by `{by_name}`, but `{by_name}` is declared after it",
+                budget.name
+            );
             let hint = format!("move `{by_name}` above `{}`", budget.name);
             found.add(Code::ResetOrder, span, message, hint);
         }

@@ -35,10 +35,10 @@ until then, a later answer replaces an earlier one.
 Examples:
   pointsman approve last
   pointsman approve RUN 5.0 --reason \"looked at the diff\"
-  pointsman approve last --always              the same command, file or address from now on
-  pointsman approve last --list-rules          the rules that `--always` can take for this call
+  pointsman approve last --always          the same command, file or address for the rest of the run
+  pointsman approve last --list-rules      the rules that `--always` can take for this call
   pointsman approve last --always='cargo test *'
-  pointsman approve last --always=tool         every call of this tool
+  pointsman approve last --always=tool     every call of this tool
   pointsman approve --chart release --idle 1h --dry-run")]
 pub(crate) struct Approve {
     #[command(flatten)]

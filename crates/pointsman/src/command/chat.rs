@@ -72,8 +72,8 @@ pub(crate) struct Chat {
     /// The agent to talk with.
     #[arg(long, value_parser = talkers(), default_value = talker())]
     agent: String,
-    /// Resume a conversation: an id, or a unique prefix of one. Without a value, choose from the
-    /// conversations of this folder and agent; without a terminal, the newest.
+    /// Resume a conversation: an id, or a unique prefix of one. Without a value, you choose from
+    /// the conversations of this folder and agent; without a terminal, the newest is resumed.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
     resume: Option<String>,
     /// List the conversations of this folder.

@@ -30,9 +30,9 @@ const OPTIONS: usize = 3;
 The command opens the page in a new browser and reads it when it stops changing. It does not fill,
 press or send anything. The kind of a field is a value of HTML's `autocomplete` attribute, or
 `none`. `fill` says whether the form agent would fill it: `yes`; `never` for passwords, one-time
-codes, card data, files and captchas; `hidden` for invisible fields and traps. `confidence` is from
-0 to 1. `best` lists the three most likely kinds with the words that support each; an uncertain kind
-is `none`. Fields outside the form are listed last, as `outside`.
+codes, card data, files and captchas; `hidden` for invisible fields and honeypots. `confidence` is
+from 0 to 1. `best` lists the three most likely kinds with the words that support each; an uncertain
+kind is `none`. Fields outside the form are listed last, as `outside`.
 
 Examples:
   pointsman fields https://example.org/contact

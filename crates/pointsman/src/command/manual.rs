@@ -23,7 +23,7 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-/// Print the manual page, or write all of them to a folder.
+/// Print the main manual page, or write all manual pages to a folder.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -28,9 +28,9 @@ const MAX_LINE: usize = 400;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions while the problem still
-occurs. It never leaves out the app's start or the set-up steps. It verifies the result and reports
-how often it worked. Each try plays the recording with new random choices, or restarts the app on
-the device.
+occurs. It never leaves out the app's start or the set-up steps. Then it repeats the shortest steps
+and reports how often they reproduced the problem. Each try plays the recording with new random
+choices, or restarts the app on the device.
 
 Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 a problem was not
 reproduced, 2 the run is not an exploration or its device is unavailable, 4 the budget was used up.
@@ -125,12 +125,17 @@ fn told(map: &AppMap, found: &[Reproducer]) -> String {
         lines.push(plain(&findings::told(map, &it.mishap)));
         let short =
             if it.cut_short { "; the budget was used up before the search ended" } else { "" };
+        let length = it.path.len();
+        let before = if it.seen_after == length {
+            String::new()
+        } else {
+            format!(" instead of {}", it.seen_after)
+        };
         lines.push(format!(
-            "  reproduced {} of {} times, with {} instead of {}{short}",
+            "  reproduced in {} of {} tries, with {}{before}{short}",
             it.held,
             it.tries,
-            format::counted(it.path.len().try_into().unwrap_or(u64::MAX), "action"),
-            it.seen_after
+            format::counted(length.try_into().unwrap_or(u64::MAX), "action")
         ));
         let steps = findings::path(map, &it.path);
         lines

@@ -77,8 +77,8 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
 Without `--at`, a run that has ended is forked before its last entry. The new run keeps the folder
 and the model, unless `--dir` or `--model` says otherwise.
 
-With a filter, a run that already has a fork at the same entry is skipped, and a fork that was made
-but not queued is queued: after a failure, repeat the command.
+With a filter, the command skips runs that already have a fork at the same entry, and queues forks
+that an earlier attempt created but could not queue. After a failure, repeat the command.
 
 Examples:
   pointsman fork last --at 3

@@ -28,8 +28,8 @@ const MAX_BYTES: u64 = 64 << 20;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The file is the output of `adb shell uiautomator dump` or Appium's page source, for Android or iOS.
-`coarse` and `fine` identify the screen: `coarse` ignores most texts, check marks and the number of
-rows in a list; `fine` includes check marks, choices and texts, with their digits removed.
+`coarse` and `fine` identify the screen. `coarse` ignores most text, check marks and the number of
+rows in a list; `fine` includes check marks, choices and text, with digits removed.
 
 Examples:
   adb exec-out uiautomator dump /dev/tty | pointsman screen -

@@ -66,7 +66,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     if saved.runs > 0 {
         writeln!(
             text,
-            "about {} saved: {} left up to {} unused",
+            "about {} saved: {} ended early, with up to {} unused",
             counted(saved.tokens, "token"),
             counted(saved.runs, "stuck run"),
             counted(saved.model_calls, "allowed model call"),

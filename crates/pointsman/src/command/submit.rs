@@ -36,7 +36,8 @@ use crate::{
 `--store`. Every worker that may drive the run needs the run's folder at the same path; `--needs
 host:NAME` binds a run to one machine.
 
-A run with a question waits for `pointsman approve` or `pointsman deny`, from any machine.
+A run with a question waits for `pointsman approve` or `pointsman deny`; you can run either on any
+machine.
 
 Examples:
   pointsman submit research \"Where is the loop rule proved?\"

@@ -13,7 +13,7 @@ use super::told;
 /// Returns the head of an export: what happens, and how often.
 fn head(map: &AppMap, found: &Reproducer) -> [String; 2] {
     let (held, tries) = (found.held, found.tries);
-    [told(map, &found.mishap), format!("Reproduced {held} of {tries} times.")]
+    [told(map, &found.mishap), format!("Reproduced in {held} of {tries} tries.")]
 }
 
 /// Returns the actions after the start of the app.

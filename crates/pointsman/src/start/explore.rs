@@ -56,7 +56,7 @@ pub(crate) struct ExploreArgs {
 /// How to search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Search {
-    /// Start with max-coverage and switch when nothing new appears.
+    /// Start with max-coverage; switch to the next policy when nothing new appears.
     Auto,
     /// Finish the shallowest screen first.
     Bfs,

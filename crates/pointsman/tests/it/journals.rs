@@ -280,7 +280,7 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
     let both: Value = serde_json::from_str(&out).expect("the text is valid JSON");
     assert_eq!((&both["dispositions"]["stuck"], &both["tokens_saved"]), (&2.into(), &saved));
     let told = home.pointsman(&["stats"]).1;
-    assert!(told.contains(" tokens saved: 1 stuck run left up to "), "{told}");
+    assert!(told.contains(" tokens saved: 1 stuck run ended early, with up to "), "{told}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn text(folder: &Folder, path: &Path) -> Option<String> {
         Ok(file) => file,
         Err(crate::tool::folder::FolderError::Missing { .. }) => return None,
         Err(error) => {
-            tracing::warn!(%error, "instructions are left out");
+            tracing::warn!(%error, "cannot read the instructions file; it is skipped");
             return None;
         }
     };

@@ -138,7 +138,7 @@ impl Connection {
         if let Some(process) = &self.process
             && !process.ended(within).await
         {
-            tracing::debug!("an MCP server does not stop by itself and is killed");
+            tracing::debug!("an MCP server did not stop by itself and was killed");
         }
     }
 }

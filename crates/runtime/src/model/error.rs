@@ -21,7 +21,7 @@ pub enum ModelError {
         hint: String,
     },
     /// This build cannot ask it.
-    #[error("`{provider}` needs the feature `models` of this library, which is disabled")]
+    #[error("`{provider}` needs the library feature `models`, which this build does not have")]
     NoFeature {
         /// The provider.
         provider: Provider,
@@ -118,7 +118,7 @@ impl ModelError {
                 "name the recorded model: `--model PROVIDER:NAME`".into()
             }
             Self::BadBase { .. } => {
-                "write `http://HOST:PORT/v1` or `https://HOST/v1`, without key and query".into()
+                "write `http://HOST:PORT/v1` or `https://HOST/v1`, without a key or a query".into()
             }
             Self::NoBase { provider } => match provider.base_variable() {
                 Some(variable) => format!("give a base URL, or set {variable}"),

@@ -64,7 +64,7 @@ pub enum SessionError {
         run: RunId,
     },
     /// A run that shares the end of another has ended, and cannot go another way.
-    #[error("run {run} ended with entry {}, and a fork that shares it would have ended too", .last.0 + 1)]
+    #[error("run {run} ended with entry {}; a fork at that entry would already have ended", .last.0 + 1)]
     ForkOfTheEnd {
         /// The run.
         run: RunId,

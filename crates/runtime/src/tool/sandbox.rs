@@ -152,7 +152,7 @@ pub enum SandboxError {
     },
     /// A path changed while it was opened.
     #[error(
-        "commands cannot run here: {} keeps changing while it is opened. Stop the command that changes it, and try again", path.display()
+        "commands cannot run here: {} changes each time Pointsman opens it. Stop the command that changes it, and try again", path.display()
     )]
     Lost {
         /// The path.

@@ -51,7 +51,7 @@ impl ToolOutput {
     /// Puts notices behind the first line, which says how a command ended.
     pub(super) fn with(mut self, notes: &[String]) -> Self {
         for note in notes {
-            tracing::warn!(note, "notice after a command");
+            tracing::warn!(note, "a command changed something unexpected");
         }
         if notes.is_empty() {
             return self;

@@ -89,7 +89,7 @@ pub enum BrowserError {
         selector: String,
     },
     /// An element was replaced before it could be used.
-    #[error("the page replaces its fields while they are filled")]
+    #[error("the page replaces its fields while Pointsman fills them")]
     Replaced,
     /// The field differs from the one that was read.
     #[error("`{selector}` has changed since it was read: {what}")]

@@ -15,7 +15,7 @@ pub(super) enum TaskError {
     Browser(#[from] BrowserError),
     #[error(transparent)]
     Profile(ProfileError),
-    #[error("the run's private texts cannot be used: {0}")]
+    #[error("the run's private data cannot be used: {0}")]
     Vault(io::Error),
     #[error("a screenshot cannot be saved: {0}")]
     Picture(io::Error),

@@ -33,7 +33,7 @@ use crate::browser::{
     PressTarget, StablePage,
 };
 
-const BY_ITSELF: &str = "another page was loaded meanwhile: the site may have the filled-in \
+const BY_ITSELF: &str = "another page loaded meanwhile: the site may have the filled-in \
                          values, so check the site before you send it again";
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.

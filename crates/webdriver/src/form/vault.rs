@@ -84,7 +84,7 @@ impl Vault {
     pub(super) fn remove(&self) {
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%error, folder = %self.folder.display(), "private texts could not be removed");
+                tracing::warn!(%error, folder = %self.folder.display(), "private data could not be removed");
             }
             _ => {}
         }

@@ -93,7 +93,8 @@ fn unpressed_control_is_reported_as_not_pressed() {
 #[test]
 fn automatic_navigation_is_reported() {
     let by_itself = format!(
-        "Another page was loaded during filling: the site may have the filled-in values. {LOOK}"
+        "Another page loaded while the form was being filled: the site may have the filled-in \
+         values. {LOOK}"
     );
     // It was sent while the last field was left, and the page thanks.
     let mut driver = filled(false);
@@ -101,7 +102,7 @@ fn automatic_navigation_is_reported() {
     driver.report(settled("thanks", "d2"));
     driver.report(FormReport::Fields(vec![]));
     assert_eq!(driver.state(), "error");
-    let wanted = "Stopped at page 1: another page was loaded, which shows no form.";
+    let wanted = "Stopped at page 1: another page loaded, and it shows no form.";
     assert_eq!(end(&driver), format!("{by_itself}\n{wanted}"));
     assert!(driver.run.data.next.is_none(), "the form need not be looked for");
     // It shows the same form again.

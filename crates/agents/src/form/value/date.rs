@@ -141,7 +141,7 @@ fn named(text: &str) -> Option<Day> {
 pub(super) fn native(field: &Field, raw: &str) -> Result<String, UnfitValue> {
     let unfit = |wants: &str| UnfitValue(format!("the field takes {wants}"));
     let value = if field.shape == FieldShape::Date {
-        let day = Day::read(raw).ok_or_else(|| unfit("a day; write it as YYYY-MM-DD"))?;
+        let day = Day::read(raw).ok_or_else(|| unfit("a date; write it as YYYY-MM-DD"))?;
         day.iso()
     } else if field.shape == FieldShape::Month {
         month_of(raw).ok_or_else(|| unfit("a month; write it as YYYY-MM"))?
@@ -152,13 +152,13 @@ pub(super) fn native(field: &Field, raw: &str) -> Result<String, UnfitValue> {
         });
         let week = week.map(|(year, week)| format!("{year}-W{week:0>2}"));
         let week = week.or_else(|| Day::read(raw)?.week());
-        week.ok_or_else(|| unfit("a week; write it as YYYY-Www, or a day as YYYY-MM-DD"))?
+        week.ok_or_else(|| unfit("a week; write it as YYYY-Www, or a date as YYYY-MM-DD"))?
     } else if field.shape == FieldShape::Time {
         time(raw).ok_or_else(|| unfit("a time; write it as HH:MM"))?
     } else {
         let (day, rest) = raw.trim().split_once(['T', ' ']).unwrap_or((raw, ""));
         let both = Day::read(day).zip(time(rest.trim()));
-        let (day, time) = both.ok_or_else(|| unfit("a day and a time, as YYYY-MM-DDTHH:MM"))?;
+        let (day, time) = both.ok_or_else(|| unfit("a date and a time, as YYYY-MM-DDTHH:MM"))?;
         format!("{}T{time}", day.iso())
     };
     within(field, &value)?;

@@ -110,6 +110,6 @@ fn rejected_form_is_not_reported_as_sent_after_a_crash() {
     let told = rig.told(&resumed);
     assert_eq!(resumed.code, Some(1), "{told}");
     assert!(told.contains("the site answered with HTTP 500"), "{told}");
-    assert!(!told.contains("Sent by"), "{told}");
+    assert!(!told.contains("Sent with"), "{told}");
     assert_eq!(rig.site.delivery("/slowly-broken").len(), 1, "it is sent once");
 }

@@ -61,7 +61,7 @@ fn reloaded_page_is_not_filled() {
     // How far it came by then is the moment's.
     let (rig, _, told) = filled("refresh", &["--submit", "never"]);
     assert!(
-        told.to_lowercase().contains("another page was loaded")
+        told.to_lowercase().contains("another page loaded")
             || told.contains("its document has changed"),
         "{told}"
     );

@@ -60,7 +60,7 @@ impl Staged {
 pub(super) fn locked(why: &str) -> Option<String> {
     let lock = why.split('\'').find(|word| word.ends_with("index.lock"))?;
     Some(format!(
-        "{lock} exists: another git is running, or one was interrupted; if none is running, delete \
-         that file"
+        "{lock} exists: another git process is running or was interrupted; if no git process is \
+         running, delete that file"
     ))
 }

@@ -209,8 +209,8 @@ mod tests {
         for other in [
             "committed 1 file as 1234567: ran `it` again",
             "the commit failed: `x` failed",
-            "a.txt: not committed, because it also holds changes that this run did not make",
-            "ran `x`: not committed, because it also holds changes that this run did not make",
+            "a.txt: not committed, because it also contains changes from outside this run",
+            "ran `x`: not committed, because it also contains changes from outside this run",
         ] {
             assert!(!ran(&[other]), "{other}");
         }

@@ -42,7 +42,7 @@ impl ProcessWatch {
         let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
         if count > self.processes {
             let most = counted(self.processes, "process");
-            return Some(format!("it ran more than {most} at once, its limit `processes`"));
+            return Some(format!("it ran more than {most} at once (limit `processes`)"));
         }
         let resident = family.iter().map(|id| resident(*id)).fold(0, u64::saturating_add);
         // Pages that several processes share were counted for each. Only where that may be too
@@ -51,7 +51,7 @@ impl ProcessWatch {
             && family.iter().map(|id| share(*id)).fold(0, u64::saturating_add) > self.memory
         {
             let most = self.memory;
-            return Some(format!("it used more than {most} bytes of memory, its limit `memory`"));
+            return Some(format!("it used more than {most} bytes of memory (limit `memory`)"));
         }
         let full = self
             .disks
@@ -59,7 +59,7 @@ impl ProcessWatch {
             .find(|(folder, least)| disk_free(folder).is_some_and(|free| free < *least));
         full.map(|(folder, least)| {
             format!(
-                "it left less than {least} bytes free on the disk of {}, its limit `disk_free`",
+                "it left less than {least} bytes free on the disk of {} (limit `disk_free`)",
                 folder.display()
             )
         })
@@ -102,6 +102,6 @@ mod tests {
             *least = u64::MAX;
         }
         let why = watch.passed().unwrap_or_default();
-        assert!(why.contains("its limit `disk_free`"), "{why}");
+        assert!(why.contains("(limit `disk_free`)"), "{why}");
     }
 }

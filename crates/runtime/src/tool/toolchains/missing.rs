@@ -44,7 +44,9 @@ fn lines(program: Option<&str>, found: Option<&Path>) -> String {
             .into();
     };
     let Some(found) = found else {
-        return format!("`{program}` is not installed, in the sandbox or outside: install it");
+        return format!(
+            "`{program}` is installed neither in the sandbox nor outside it: install it"
+        );
     };
     let real = found.canonicalize().unwrap_or_else(|_| found.into());
     let mut folders: Vec<PathBuf> =

@@ -32,7 +32,9 @@ impl Appium {
                 Ok(()) => return Ok(()),
                 // Another one would not fare better.
                 Err(error) if error.class == DeviceClass::Unreachable => return Err(error),
-                Err(error) => tracing::debug!(%error, "a session is abandoned"),
+                Err(error) => {
+                    tracing::debug!(%error, "a session does not respond; opening a new one");
+                }
             }
             self.end(&session).await;
         }

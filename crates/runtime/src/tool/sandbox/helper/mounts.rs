@@ -35,7 +35,7 @@ impl Expected {
         for (path, id, read_only) in &self.mounts {
             let why = |what: &str| {
                 format!(
-                    "{} {what}: another program changed it while the sandbox was set up. Stop commands that are still running, and try again",
+                    "{} {what}: another program changed it while the sandbox was being set up. Stop commands that are still running, and try again",
                     path.display()
                 )
             };

@@ -21,7 +21,7 @@ fn too_many_processes_end_the_command_with_all_of_them() {
         // gives up; else the watcher ends it.
         let (ok, said) = sh(&desk, "for i in $(seq 100); do sleep 600 & done; wait");
         let watched = said.starts_with(
-            "stopped because it ran more than 20 processes at once, its limit `processes`",
+            "stopped because it ran more than 20 processes at once (limit `processes`)",
         );
         let refused = said.contains("fork") || said.contains("Resource temporarily unavailable");
         assert!(!ok && (watched || refused), "{kind}: {said}");
@@ -34,8 +34,7 @@ fn too_many_processes_end_the_command_with_all_of_them() {
 fn too_much_memory_ends_the_command() {
     for kind in KINDS {
         let desk = limited(kind, "bomb-memory", |limits| limits.memory_bytes = Some(64 * MIB));
-        let limit =
-            "stopped because it used more than 67108864 bytes of memory, its limit `memory`";
+        let limit = "stopped because it used more than 67108864 bytes of memory (limit `memory`)";
         let said = fails(&desk, "perl -e '$x = \"x\" x (200 << 20); sleep 600'");
         assert!(said.starts_with(limit), "{kind}: {said}");
         // Several that are small each.

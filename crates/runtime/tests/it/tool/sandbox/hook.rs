@@ -351,7 +351,8 @@ fn unreadable_repository_is_reported() {
         fs::write(desk.folder.0.join("work/.git").join(file), "nothing")
             .expect("the file is written");
         let (acted, said) = desk.commit(&run);
-        let told = said.starts_with("looking for what to commit failed: ") && said.contains(why);
+        let looked = said.starts_with("the search for changes to commit failed: ");
+        let told = looked && said.contains(why);
         assert!(!acted && told, "{file}: {said}");
     }
 }
@@ -364,7 +365,7 @@ fn a_lock_that_a_stopped_git_left_behind_is_named() {
     let lock = desk.folder.0.join("work/.git/index.lock");
     fs::write(&lock, "").expect("the file is written");
     let (acted, said) = desk.commit(&run);
-    let wanted = "index.lock exists: another git is running, or one was interrupted";
+    let wanted = "index.lock exists: another git process is running or was interrupted";
     assert!(!acted && said.starts_with("the commit failed: ") && said.contains(wanted), "{said}");
     assert_eq!(desk.log(), ["first"]);
     // A lock is never removed: a person does that, and then it works.

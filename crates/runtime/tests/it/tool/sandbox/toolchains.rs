@@ -68,7 +68,9 @@ fn a_program_that_is_not_found_gets_the_lines_that_show_it() {
         let desk = super::desk(kind, "missing");
         let said = wait_for(&desk, "no-such-program --version");
         let hint = said.lines().nth(1).unwrap_or_default();
-        assert!(hint.starts_with("[notice] `no-such-program` is not installed"), "{kind}: {said}");
+        let wanted =
+            "[notice] `no-such-program` is installed neither in the sandbox nor outside it";
+        assert!(hint.starts_with(wanted), "{kind}: {said}");
         let said = wait_for(&desk, "cargo --version");
         // A system's own cargo is found; one in a home directory is named.
         if said.starts_with("exit code 12") {

@@ -49,7 +49,8 @@ fn nothing_is_committed_to_a_repository_that_a_command_made() {
     let made = "git init -q . && git config core.fsmonitor 'touch sprung; false'";
     let run = desk.run(&[("shell", json!({ "command": made })), edit("a.txt", "one", "two")]);
     let (acted, said) = desk.commit(&run);
-    let wanted = "looking for what to commit failed: git does not run here: `.git` is not trusted";
+    let wanted =
+        "the search for changes to commit failed: git does not run here: `.git` is not trusted";
     assert!(!acted && said.starts_with(wanted), "{said}");
     assert!(!desk.folder.0.join("work/sprung").exists());
 }
