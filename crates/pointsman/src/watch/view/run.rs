@@ -141,7 +141,7 @@ fn place(open: &RunModel) -> Line {
     let facts = open.facts.as_ref();
     let ended = facts.and_then(|facts| facts.row.ended.as_deref());
     match (open.follows, ended, facts) {
-        (false, ..) => line.and(Ink::Warning, "  stepped back; End returns to the last entry"),
+        (false, ..) => line.and(Ink::Warning, "  stepped back; End to return"),
         (true, Some(_), Some(facts)) => line.and(Ink::Bold, &format!("  {}", facts.standing)),
         (true, None, Some(facts)) => line.and(Ink::Good, &format!("  live, {}", facts.standing)),
         _ => line,
