@@ -89,7 +89,7 @@ pub(crate) fn used_up(budget: &Budget) -> TurnError {
     TurnError { kind: TurnErrorKind::Budget, message }
 }
 
-fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

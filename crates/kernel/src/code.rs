@@ -100,8 +100,8 @@ literal braces, double them: `{{plain}}`.";
 `between_attempts_of` and `while_asking`.";
 
     WrongKind = "PM0302", "the wrong kind of job for this state",
-"A job with effects belongs in a `run` state or in the `run` of a fan-out, a pure job in a
-`decide` state, and a joining job in the `join` of a fan-out.";
+"A job with effects belongs in a `run` state or in the `run` of a fan-out. A pure job belongs in
+a `decide` state. A joining job belongs in the `join` of a fan-out.";
 
     NoTimeout = "PM0303", "a job without a time limit",
 "Every attempt of a job with effects must end: give the state a `timeout`, or set one for the
@@ -109,16 +109,16 @@ whole chart in `[defaults]`. Without it there is no bound on time. `ask.person` 
 24 hours.";
 
     Misplaced = "PM0304", "a key of another kind of state",
-"The key belongs to another kind of state: `attempts`, `backoff` and `tools` to states that run
-a job, `timeout` to these and to await states, `on` to states that are not final.";
+"The key belongs to another kind of state. `attempts`, `backoff` and `tools` are for states that
+run a job; `timeout` is for these and for await states; `on` is for states that are not final.";
 
     LabelTarget = "PM0305", "a route to a label",
 "`between_attempts_of` and `while_asking` only label a run that waits inside another state.
 No edge can lead to them; route to the state that they describe.";
 
     LabelOf = "PM0306", "a label that can never appear",
-"`between_attempts_of` needs a state with more than one attempt, `while_asking` a state whose
-tool calls can wait for a person.";
+"`between_attempts_of` needs a state with more than one attempt; `while_asking` needs a
+state whose tool calls can wait for a person.";
 
     AnyTarget = "PM0307", "`[any]` must lead to a final or await state",
 "`cancel`, `cancel_turn` and `shutdown` apply in every state, so they must lead to a state

@@ -21,6 +21,7 @@ use super::{
     field::{Field, FieldShape},
     kind::FieldKind,
 };
+use crate::answer::counted;
 
 /// A value that a field does not accept. It describes what the field requires, never the value.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
@@ -135,7 +136,8 @@ fn password(field: &Field, clean: &str) -> Result<String, UnfitValue> {
     let most = field.limits.chars.and_then(|it| usize::try_from(it).ok());
     match most {
         Some(most) if length > most => {
-            Err(UnfitValue(format!("the field takes {most} characters at most")))
+            let most = counted(u64::try_from(most).unwrap_or(u64::MAX), "character");
+            Err(UnfitValue(format!("the field takes at most {most}")))
         }
         _ => Ok(clean.into()),
     }

@@ -27,8 +27,8 @@ type AnyError = Box<dyn Error + Send + Sync>;
 
 /// What to do about a certificate that is not trusted, and about one for another name.
 const UNTRUSTED: &str = "Give the certificate of the server or of its authority, as a PEM file, with \
-                         `sslrootcert=FILE`, or use `sslmode=require`, which encrypts without \
-                         checking the certificate";
+                         `sslrootcert=FILE`, or use `sslmode=require` without `sslrootcert`, \
+                         which encrypts without checking the certificate";
 const MISNAMED: &str = "Use a name from the certificate in the address, or `sslmode=verify-ca`, \
                         which does not check the name";
 
@@ -111,7 +111,9 @@ impl TlsOptions {
         };
         match (check, roots) {
             (CertificateCheck::Nothing, Some(_)) => {
-                Err("`sslrootcert` needs `sslmode=verify-full`, which checks certificates".into())
+                Err("`sslrootcert` needs an `sslmode` that checks certificates, such as \
+                     `verify-full`"
+                    .into())
             }
             // Everybody can have a certificate of one of the machine's authorities.
             (CertificateCheck::Issuer, _) if file.is_none() => {

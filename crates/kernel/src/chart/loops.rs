@@ -132,7 +132,7 @@ pub(super) fn decide_cycles(draft: &ChartDraft, chart: &Chart, found: &mut Findi
                     let name = chart.state_name(start);
                     let message = format!("`decide` states form a cycle through `{name}`");
                     let span = draft.states.get(start.index()).map(|state| state.name.span);
-                    let hint = "put a state that runs or awaits into the cycle";
+                    let hint = "put a `run` or `await` state into the cycle";
                     found.add(Code::DecideCycle, span.unwrap_or_default(), message, hint);
                     open.clear();
                     break;

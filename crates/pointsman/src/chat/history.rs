@@ -20,7 +20,13 @@ pub(super) fn last(messages: &[TranscriptMessage]) -> Vec<Line> {
     let over = messages.len().saturating_sub(MESSAGES);
     let mut lines = Vec::new();
     if over > 0 {
-        lines.push(Line::of(Ink::Dim, &format!("… {over} earlier messages")));
+        lines.push(Line::of(
+            Ink::Dim,
+            &format!(
+                "… {}",
+                format::counted(over.try_into().unwrap_or(u64::MAX), "earlier message")
+            ),
+        ));
     }
     for message in messages.iter().skip(over) {
         match message {

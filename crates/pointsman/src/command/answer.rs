@@ -43,10 +43,9 @@ Examples:
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
-    /// Allow calls like this one for the rest of this run (forks ask again):
-    /// `exact` for the same command, file or address, one of the patterns that `--list-rules`
-    /// lists, or `tool` for every call of the tool. Does not apply to questions, plans or
-    /// sending a form.
+    /// Allow calls like this one for the rest of this run (forks ask again). RULE is `exact`
+    /// (the same command, file or address), a pattern from `--list-rules`, or `tool` (every call
+    /// of the tool). Does not apply to questions, plans or sending a form.
     #[arg(
         long,
         value_name = "RULE",

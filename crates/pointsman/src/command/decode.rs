@@ -113,10 +113,10 @@ fn told(decoded: &Decoded) -> String {
     if let (Some(input), Some(output)) = (usage.input, usage.output) {
         let beside = match (usage.cached, usage.reasoning) {
             (0, 0) => String::new(),
-            (cached, 0) => format!(", plus {cached} cached"),
+            (cached, 0) => format!(", plus {cached} cached or tool input"),
             (0, reasoning) => format!(", plus {reasoning} reasoning"),
             (cached, reasoning) => {
-                format!(", plus {cached} cached, {reasoning} reasoning")
+                format!(", plus {cached} cached or tool input, {reasoning} reasoning")
             }
         };
         line(format!("tokens:   {input} in, {output} out{beside}"));

@@ -139,7 +139,7 @@ const ENVIRONMENT: [(&str, &str); 11] = [
 /// The files in every manual page.
 const FILES: [(&str, &str); 5] = [
     ("~/.config/pointsman/pointsman.toml", "your settings"),
-    ("pointsman.toml", "the settings of a repository; they can only make yours stricter"),
+    ("pointsman.toml", "the settings of a repository; they cannot loosen security"),
     (".mcp.json", "the MCP servers of a folder"),
     ("~/.local/state/pointsman/journal.db", "the runs"),
     ("~/.cache/pointsman", "search indexes; safe to delete"),

@@ -9,7 +9,7 @@ use crate::{paths::Globals, report::Error, run_argument::RunArgument, watch};
 /// Watch runs full-screen: live, step by step, with the reason for each step.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Needs a terminal. `?` lists the keys; `q` leaves, and runs continue. Runs that wait for you come
+Needs a terminal. `?` lists the keys; `q` leaves; the runs continue. Runs that wait for you come
 first: `a` approves and `d` denies, like `pointsman approve` and `pointsman deny`.
 
 Examples:

@@ -9,7 +9,7 @@ use super::{landing, page::SHEET, path, told};
 use crate::{
     appmap,
     draw::{Theme, text::escape},
-    format::duration,
+    format::{counted, duration},
 };
 
 /// Rows of the timeline that are shown initially.
@@ -91,14 +91,18 @@ fn wrong(map: &AppMap, mishap: &Mishap, page: &mut String) -> Result {
     writeln!(page, "<div class=\"wrong{end}\"><h3>{}</h3>", capital(&escape(&told(map, mishap))))?;
     if mishap.kind != MishapKind::DeadEnd {
         let (times, all) = (mishap.times, mishap.times.saturating_add(mishap.otherwise));
-        writeln!(page, "<p class=\"faint\">{times} of {all} times that this was done there</p>")?;
+        writeln!(
+            page,
+            "<p class=\"faint\">happened {times} of the {all} times that this was done there</p>"
+        )?;
     }
     let shortest = map.shortest(mishap);
     writeln!(page, "<p>The shortest known way:</p>")?;
     steps(map, &shortest, page)?;
     if shortest != mishap.path {
-        let count = mishap.path.len();
-        writeln!(page, "<details><summary>As it was seen first: {count} actions</summary>")?;
+        let length = mishap.path.len().try_into().unwrap_or(u64::MAX);
+        let actions = counted(length, "action");
+        writeln!(page, "<details><summary>As first seen: {actions}</summary>")?;
         steps(map, &mishap.path, page)?;
         writeln!(page, "</details>")?;
     }
@@ -124,8 +128,8 @@ fn screens(it: &Exploration, page: &mut String) -> Result {
         writeln!(page, "<p class=\"faint\">{}</p>", escape(activity))?;
         let (tried, seen, idle) = (screen.tried, screen.seen, screen.idle);
         writeln!(page, "<p>{tried} of {seen} actions tried, {idle} without effect</p>")?;
-        let (first, visits) = (screen.first, screen.visits);
-        writeln!(page, "<p>first after action {first}, {visits} visits</p>")?;
+        let (first, visits) = (screen.first, counted(screen.visits.into(), "visit"));
+        writeln!(page, "<p>first seen after action {first}, {visits}</p>")?;
         if map.dead_ends().any(|dead| *dead == screen.id) {
             writeln!(page, "<p class=\"warn\">dead end</p>")?;
         }

@@ -83,8 +83,11 @@ pub(super) async fn create(
         let row = server.store().run(&run).await?;
         let begun = begun(&**server.store(), &run).await?;
         if !wanted.is(&row, begun.as_ref(), digest) {
-            let detail = format!("this `Idempotency-Key` started run {run} for another request");
-            return Err(unfit(&detail, "use a new key for each new request"));
+            let detail = format!(
+                "this name (`Idempotency-Key` or `request`) was already used for another request, \
+                 which started run {run}"
+            );
+            return Err(unfit(&detail, "use a new name for each new request"));
         }
     }
     let location = [(header::LOCATION, format!("/api/v1/runs/{run}"))];

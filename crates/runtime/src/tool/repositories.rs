@@ -183,7 +183,7 @@ impl Repositories {
         for own in [".git", "."] {
             if let Some(why) = state.untrusted.get(own) {
                 return Some(format!(
-                    "git does not run here: `{own}` is not trusted, because {why}. A person must check it: delete it, or remove the unwanted settings and start a new run"
+                    "git does not run here: `{own}` is not trusted, because {why}. A person must check it, and either delete it or remove the unwanted settings, and then start a new run"
                 ));
             }
         }

@@ -39,8 +39,8 @@ impl Tool for ShellTool {
         });
         Some(spec(
             NAME,
-            "Runs a command with `sh -c` in a sandbox: it can change the workspace, but not .git, \
-             and it has no network unless the settings allow it.",
+            "Runs a command with `sh -c` in a sandbox. The command may change the workspace, but \
+             must not change .git. It has no network unless the settings allow it.",
             json!({
                 "command": words("The command."),
                 "timeout_ms": wait,

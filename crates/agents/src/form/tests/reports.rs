@@ -48,7 +48,7 @@ fn filled(level: Level) -> TestDriver<FormAgent> {
         ),
     ]));
     fill(&mut driver);
-    driver.report(super::unfit("the field takes 5 characters at most"));
+    driver.report(super::unfit("the field takes at most 5 characters"));
     driver.report(super::KEPT);
     write(&mut driver, "Because.");
     driver.report(FormReport::Controls {
@@ -174,10 +174,10 @@ fn row_has_dialog_text_and_the_reason_for_no_text() {
     });
     driver.report(FormReport::Verified { kept: true, complaint: None, note });
     driver.say("Because.");
-    driver.report(super::unfit("the field takes 5 characters at most"));
+    driver.report(super::unfit("the field takes at most 5 characters"));
     driver.report(super::KEPT);
     let notes: vec::Vec<_> = driver.run.data.rows.iter().map(|row| row.note.as_deref()).collect();
-    let unfit = "the field takes 5 characters at most";
+    let unfit = "the field takes at most 5 characters";
     assert_eq!(notes, [Some("a dialog said \"Hello\""), Some(unfit)]);
     driver.report(super::controls(vec![]));
     let told = FormAgent::result(&driver.run.data).expect("agent reports a result");

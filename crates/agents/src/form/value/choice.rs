@@ -23,8 +23,11 @@ pub(super) fn fit(field: &Field, raw: &str, kind: FieldKind) -> Result<String, U
             return Ok(found.join("\n"));
         }
     }
-    let count = usable(field).count();
-    Err(UnfitValue(format!("none of the {count} choices matches the value")))
+    Err(UnfitValue(match usable(field).count() {
+        0 => "there is no choice that can be selected".into(),
+        1 => "the only choice does not match the value".into(),
+        count => format!("none of the {count} choices matches the value"),
+    }))
 }
 
 fn usable(field: &Field) -> impl Iterator<Item = &Choice> {

@@ -12,10 +12,13 @@ use super::{
     pattern,
     place::{self, Phone},
 };
-use crate::form::{
-    field::{Field, FieldShape},
-    kind::FieldKind,
-    text,
+use crate::{
+    answer::counted,
+    form::{
+        field::{Field, FieldShape},
+        kind::FieldKind,
+        text,
+    },
 };
 
 /// Returns the value as it is typed: of the ways to write it the first that the field's
@@ -247,13 +250,17 @@ fn why(field: &Field, ways: &[String]) -> UnfitValue {
     let limits = &field.limits;
     let lengths = || ways.iter().map(|way| length(way));
     if lengths().all(|it| it > limit(limits.chars)) {
-        return UnfitValue(format!("the field takes {} characters at most", limit(limits.chars)));
+        let most = limits.chars.unwrap_or(u32::MAX).into();
+        return UnfitValue(format!("the field takes at most {}", counted(most, "character")));
     }
     if let Some(least) = limits
         .min_chars
         .filter(|least| lengths().all(|it| it < usize::try_from(*least).unwrap_or(usize::MAX)))
     {
-        return UnfitValue(format!("the field takes {least} characters at least"));
+        return UnfitValue(format!(
+            "the field takes at least {}",
+            counted(least.into(), "character")
+        ));
     }
     match &limits.pattern {
         Some(pattern) => UnfitValue(format!("the value must match `{}`", text::line(pattern, 80))),

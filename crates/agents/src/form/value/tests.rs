@@ -164,7 +164,7 @@ fn telephone_numbers_are_written_as_the_field_wants_them() {
     check(&line(FieldKind::TelNational), "020 7946 0123", FieldKind::TelNational, "020 7946 0123");
     check(&line(FieldKind::TelCountryCode), "+44", FieldKind::TelCountryCode, "+44");
     check(&matching(FieldKind::TelCountryCode, r"\d+"), "+44", FieldKind::TelCountryCode, "44");
-    refuse(&short(FieldKind::Tel, 5), us, FieldKind::Tel, "5 characters at most");
+    refuse(&short(FieldKind::Tel, 5), us, FieldKind::Tel, "at most 5 characters");
     let codes = labels(FieldKind::TelCountryCode, &["France (+33)", "UK (+44)", "Armenia (+374)"]);
     check(&codes, "+44", FieldKind::TelCountryCode, "UK (+44)");
     let codes = list(FieldKind::TelCountryCode, &[("FR", "+33"), ("GB", "+44")]);
@@ -303,7 +303,7 @@ fn text_yields_to_the_field_and_values_do_not() {
         &short(FieldKind::Email, 5),
         "ada@example.org",
         FieldKind::Email,
-        "5 characters at most",
+        "at most 5 characters",
     );
     refuse(&line(FieldKind::None), "\0\u{feff} ", FieldKind::None, "the value is empty");
     check(&short(FieldKind::AdditionalName, 1), "Augusta", FieldKind::AdditionalName, "A");
@@ -327,7 +327,7 @@ fn text_yields_to_the_field_and_values_do_not() {
     check(&lines, address, FieldKind::StreetAddress, address);
     let least = FieldLimits { min_chars: Some(20), ..FieldLimits::default() };
     let least = Field { limits: least, ..shaped(FieldShape::Textarea) };
-    refuse(&least, "too short", FieldKind::None, "20 characters at least");
+    refuse(&least, "too short", FieldKind::None, "at least 20 characters");
 }
 
 #[test]

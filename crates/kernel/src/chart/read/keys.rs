@@ -160,7 +160,9 @@ pub(super) fn count<T: TryFrom<u64>>(
     if let Some(number) = number.and_then(|number| T::try_from(number).ok()) {
         return Some(Spanned::new(number, value.span));
     }
-    let hint = "write a whole number of at least 0";
+    let negative = integer.as_str().starts_with('-');
+    let hint =
+        if negative { "write a whole number of at least 0" } else { "write a smaller number" };
     found.add(Code::BadValue, value.span, "the number is out of range", hint);
     None
 }

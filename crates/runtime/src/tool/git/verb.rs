@@ -235,8 +235,8 @@ pub(super) fn allowed(arguments: &[String]) -> Result<GitRequest<'_>, String> {
             // A value that git might take for an option counts as one, except a message.
             value = next.filter(|next| is_message || !next.starts_with('-'));
             if value.is_none() {
-                let next = next.unwrap_or("nothing");
-                return Err(format!("`{argument}` of `git {name}` needs a value, not `{next}`"));
+                let but = next.map(|next| format!(", not `{next}`")).unwrap_or_default();
+                return Err(format!("`{argument}` of `git {name}` needs a value{but}"));
             }
         }
         staged |= matches!(argument, "-S" | "-qS" | "-Sq" | "--staged");

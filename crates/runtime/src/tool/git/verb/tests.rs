@@ -150,7 +150,7 @@ fn abbreviated_git_options_are_rejected() {
         "`git log` does not allow `--onel` here; write options in full, such as `--oneline`"
     );
     assert_eq!(said("rm -rf x"), "`git rm` does not allow `-f` here");
-    assert_eq!(said("log -n"), "`-n` of `git log` needs a value, not `nothing`");
+    assert_eq!(said("log -n"), "`-n` of `git log` needs a value");
 }
 
 #[test]
