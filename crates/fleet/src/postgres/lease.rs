@@ -160,6 +160,7 @@ enum Done {
 struct Times {
     expires_ms: Arc<AtomicU64>,
     deadline_ms: Arc<AtomicU64>,
+    /// The signs of life of the task that uses it; a child shares those of its parent.
     pulse: Pulse,
 }
 
@@ -229,6 +230,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns the pulse of a child's parent, if its lease is here. The parent's task drives the child, and
+/// nobody else gives signs for it: if that task hangs, the child's lease must not be renewed either.
+fn parents_pulse(held: &BTreeMap<(RunId, u64), Times>, run: &RunId) -> Option<Pulse> {
+    // A child's name is that of its parent, with the number of an entry and of an effect there.
+    let parent: RunId = run.as_str().rsplitn(3, '-').nth(2)?.parse().ok()?;
+    // Of several leases, the last: an owner that hangs may still have its own.
+    let mut leases = held.range((parent.clone(), 0)..=(parent, u64::MAX));
+    leases.next_back().map(|(_, times)| times.pulse.clone())
+}
+
 impl Keeper {
     /// Starts to keep leases, until the store and the last of them are dropped.
     pub(super) fn start(database: Database, owner: String, options: &PostgresOptions) -> Arc<Self> {
@@ -249,6 +260,10 @@ impl Keeper {
             tokio::spawn(renew(database, Arc::downgrade(&keeper), lasts / 3));
         }
         keeper
+    }
+
+    pub(super) const fn lasts(&self) -> Duration {
+        self.lasts
     }
 
     pub(super) fn lasts_ms(&self) -> i64 {
@@ -273,11 +288,13 @@ impl Keeper {
         asked: u64,
     ) -> Lease {
         let epoch = unsigned(epoch);
-        let pulse = Pulse::new(self.hangs);
+        let mut leases = lock(&self.held);
+        let pulse = parents_pulse(&leases, &run).unwrap_or_else(|| Pulse::new(self.hangs));
         let times =
             Times { expires_ms: Arc::default(), deadline_ms: Arc::default(), pulse: pulse.clone() };
         times.move_on(self.lasts, expires, asked);
-        lock(&self.held).insert((run.clone(), epoch), times.clone());
+        leases.insert((run.clone(), epoch), times.clone());
+        drop(leases);
         let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
         let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, mail, times };
         // By the server's clock it was granted a lease's time before it expires.

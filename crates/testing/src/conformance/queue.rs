@@ -435,6 +435,8 @@ pub(super) async fn renewed(bench: &dyn Bench) -> Checked {
     let (mut script, kept) = Script::create("renewed", &*ours, 5).await.map_err(failed)?;
     let (other, left) = Script::create("renewed-left", &*ours, 5).await.map_err(failed)?;
     expect(kept.expires().is_some() == bench.lasts().is_some(), || format!("it is {kept:?}"))?;
+    let lasts = ours.lease_lasts();
+    expect(lasts == bench.lasts(), || format!("the store says that a lease lasts {lasts:?}"))?;
     let over = ours.renew(&[&kept, &left]).await.map_err(failed)?;
     expect(over.is_empty(), || format!("leases are over at once: {over:?}"))?;
     if let (Some(lasts), Some(expires)) = (bench.lasts(), kept.expires()) {
