@@ -19,7 +19,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::{sleep, timeout},
 };
-use tokio_postgres::types::Type;
+use tokio_postgres::{Row, types::Type};
 
 use super::{
     checksum::{signed, unsigned},
@@ -57,7 +57,7 @@ WITH i AS (
 ), now AS MATERIALIZED (
     SELECT pointsman.now_ms() AS ms
 ), mine AS (
-    SELECT r.id FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
+    SELECT r.id, r.epoch FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
     WHERE r.expires_ms > (SELECT ms FROM now)
 ), free AS (
     SELECT r.id FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
@@ -66,7 +66,7 @@ WITH i AS (
     UPDATE pointsman.run r SET expires_ms = (SELECT ms FROM now) + $3
     FROM free WHERE r.id = free.id RETURNING r.id, r.expires_ms
 )
-SELECT mine.id, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
+SELECT mine.id, mine.epoch, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
 
 /// A message that its owner has not read makes a run ready, though it is parked or deferred. One that
 /// was committed after this statement began is visible only in the run's row, which is read again once
@@ -375,10 +375,14 @@ impl Keeper {
             )
             .await?;
         let mut over = Vec::new();
-        for (run, _, times) in leases {
-            match mine.iter().find(|row| row.get::<_, &str>(0) == run.as_str()) {
+        for (run, epoch, times) in leases {
+            // An old lease of a run that was claimed again here is over.
+            let is_it = |row: &&Row| {
+                row.get::<_, &str>(0) == run.as_str() && row.get::<_, i64>(1) == signed(*epoch)
+            };
+            match mine.iter().find(is_it) {
                 Some(row) => {
-                    if let Some(expires) = row.get::<_, Option<i64>>(1) {
+                    if let Some(expires) = row.get::<_, Option<i64>>(2) {
                         times.move_on(self.lasts, expires, asked);
                     }
                 }
