@@ -70,7 +70,8 @@ SELECT mine.id, mine.epoch, renewed.expires_ms FROM mine LEFT JOIN renewed USING
 
 /// A message that its owner has not read makes a run ready, though it is parked or deferred. One that
 /// was committed after this statement began is visible only in the run's row, which is read again once
-/// it is locked: `mail` is then higher than it was `before`.
+/// it is locked: `mail` is then higher than it was `before`. Times are limited so that no sum overflows:
+/// one run would fail the release of all.
 const RELEASE: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $6::bigint[])
@@ -91,8 +92,12 @@ UPDATE pointsman.run r SET
         WHEN r.wrote <> r.epoch THEN r.back
         ELSE 'ready' END,
     wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
-        WHEN i.how = 'parked' THEN r.created_ms + r.wake
-        WHEN i.how = 'deferred' THEN (SELECT pointsman.now_ms()) + i.wait ELSE r.wake_at END,
+        WHEN i.how = 'parked' AND r.wake IS NULL THEN NULL
+        WHEN i.how = 'parked' THEN least(r.created_ms, 4611686018427387903)
+            + least(r.wake, 4611686018427387903)
+        WHEN i.how = 'deferred'
+            THEN (SELECT pointsman.now_ms()) + least(i.wait, 4611686018427387903)
+        ELSE r.wake_at END,
     claims = CASE WHEN i.how = 'parked' THEN 0
         WHEN i.how = 'deferred' AND r.owner <> '' THEN greatest(r.claims - 1, 0)
         ELSE r.claims END

@@ -23,6 +23,9 @@ const LONG: Duration = Duration::from_hours(1);
 /// Longer than the clock of any bench is set ahead.
 const A_YEAR_MS: u64 = 365 * 86_400_000;
 
+/// A time that fits into 64 bits, and does not together with a date.
+const NEVER_MS: u64 = 9_223_372_036_854_775_000;
+
 /// Creates a run that is queued at a time.
 async fn queued(
     store: &dyn Store,
@@ -190,7 +193,19 @@ pub(super) async fn woken(bench: &dyn Bench) -> Checked {
     expect(none.is_empty(), || "the run is woken before its time".into())?;
     bench.advance(Duration::from_hours(25)).await;
     let due = theirs.claim_ready(1, &one).await.map_err(failed)?;
-    expect(names(&due) == ["woken"], || "the run is not woken at its time".into())
+    expect(names(&due) == ["woken"], || "the run is not woken at its time".into())?;
+    // One whose time never comes can be parked like all others, and a message wakes it.
+    for lease in due {
+        let mut timed = script.next("waits for ever");
+        timed.wake = Some(NEVER_MS);
+        theirs.append(&lease, timed.into()).await.map_err(failed)?;
+        theirs.release(lease, Release::Parked { read }).await.map_err(failed)?;
+    }
+    let none = ours.claim_ready(1, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || "a run is woken whose time never comes".into())?;
+    ours.send(&script.run, "hello").await.map_err(failed)?;
+    let ready = ours.claim_ready(1, &one).await.map_err(failed)?;
+    expect(names(&ready) == ["woken"], || "a message does not wake a run with a late time".into())
 }
 
 pub(super) async fn lost(bench: &dyn Bench) -> Checked {
