@@ -159,7 +159,18 @@ pub(super) async fn in_turn(bench: &dyn Bench) -> Checked {
     bench.advance(Duration::from_secs(601)).await;
     let due = theirs.claim_ready(9, &one).await.map_err(failed)?;
     let has = names(&due);
-    expect(has == ["turn_later"], || format!("at its time comes {has:?}"))
+    expect(has == ["turn_later"], || format!("at its time comes {has:?}"))?;
+    // A run ages: one that was queued more than a minute earlier comes before an urgent one.
+    let (one, queue) = worker("aged");
+    for (name, created, priority) in
+        [("aged_new", 70_000, 1), ("aged_old", 1_000, 0), ("aged_urgent", 50_000, 1)]
+    {
+        let queue = QueueOptions { priority, ..queue.clone() };
+        drop(queued(&*ours, name, created, queue).await.map_err(failed)?);
+    }
+    let aged = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    let has = names(&aged);
+    expect(has == ["aged_urgent", "aged_old", "aged_new"], || format!("by age come {has:?}"))
 }
 
 pub(super) async fn woken(bench: &dyn Bench) -> Checked {
