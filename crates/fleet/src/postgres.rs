@@ -187,6 +187,10 @@ impl Store for PostgresStore {
         self.clock.ahead_ms()
     }
 
+    fn lease_lasts(&self) -> Option<Duration> {
+        Some(self.keeper.lasts())
+    }
+
     async fn settle(&self) {
         self.keeper.settled().await;
     }

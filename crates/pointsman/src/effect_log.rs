@@ -23,6 +23,7 @@ use pointsman_runtime::{
         ProgressSink,
     },
     store::RunId,
+    watch::ResourceWatch,
 };
 use serde_json::json;
 
@@ -86,6 +87,10 @@ impl EffectExecutor for LoggedExecutor {
 
     fn provider(&self) -> Option<&str> {
         self.executor.provider()
+    }
+
+    fn watch(&self) -> Option<ResourceWatch> {
+        self.executor.watch()
     }
 
     fn perform(&self, permit: Permit, task: EffectTask, shown: ProgressSink) -> EffectFuture {

@@ -46,16 +46,14 @@ pub fn written(ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Measures a run's time from its first entry. It never goes back, and it does not depend on the
-/// system's clock: setting that back would otherwise stop every timeout.
+/// Measures a run's time from its first entry. It never goes back. The system's clock is read once, so
+/// setting it later neither fires timeouts nor stops them; time asleep counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin_ms: u64,
-    /// How far the system's clock is ahead of the one that the run's times are of.
-    ahead_ms: i64,
     last: At,
-    /// The run's time when this clock was made, and a monotonic time.
-    made: (At, Instant),
+    /// The run's time when this clock was made, and that by [`boot_ms`].
+    made: (At, u64),
 }
 
 impl Clock {
@@ -64,7 +62,7 @@ impl Clock {
     /// is wrong.
     pub fn new(origin_ms: u64, last: At, ahead_ms: i64) -> Self {
         let last = last.max(since(origin_ms, ahead_ms));
-        Self { origin_ms, ahead_ms, last, made: (last, instant()) }
+        Self { origin_ms, last, made: (last, boot_ms()) }
     }
 
     /// Returns the time now.
@@ -90,11 +88,8 @@ impl Clock {
 
     fn seen(&self) -> At {
         let (at, made) = self.made;
-        let passed = u64::try_from(instant().saturating_duration_since(made).as_millis())
-            .unwrap_or(u64::MAX);
-        // A machine that slept is seen by the system's clock alone.
-        let wall = since(self.origin_ms, self.ahead_ms);
-        self.last.max(At(at.0.saturating_add(passed))).max(wall)
+        let passed = boot_ms().saturating_sub(made);
+        self.last.max(At(at.0.saturating_add(passed)))
     }
 }
 
@@ -200,6 +195,15 @@ mod tests {
         assert!(Clock::new(begun, At(0), 0).now() >= At(600_000));
         assert!(Clock::new(begun, At(0), 600_000).now() < At(300_000));
         assert!(Clock::new(now_ms() + 600_000, At(0), -600_000 - 7).now() >= At(7));
+    }
+
+    #[test]
+    fn clock_that_is_set_during_a_run_fires_no_timeout() {
+        let clock = Clock::new(now_ms(), At(0), 0);
+        // By the system's clock, all of it is ten minutes longer ago.
+        let mut set = Clock { origin_ms: clock.origin_ms - 600_000, ..clock };
+        assert!(set.now() < At(300_000));
+        assert!(set.until(At(600_000)) > Duration::from_mins(4));
     }
 
     #[test]

@@ -48,6 +48,11 @@ pub use row::{EntryColumns, Health, PromptRow, RunRecord, RunRow, Snapshot};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
 
+/// How long the end of a process may take to be seen, in addition to the time that its leases last.
+pub(crate) const LOST: Duration = Duration::from_secs(2);
+/// The pause between two claims of a run that has an owner.
+const AGAIN: Duration = Duration::from_millis(250);
+
 /// One step to store: the line and everything derived from it.
 #[derive(Clone, Debug)]
 pub struct Append {
@@ -210,6 +215,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         0
     }
 
+    /// Returns how long a lease lasts unless it is renewed, so for how long a run can still have an owner
+    /// whose process was killed. Nothing if a lease ends with its owner's process.
+    fn lease_lasts(&self) -> Option<Duration> {
+        None
+    }
+
     /// Waits until the leases that were dropped are given up: before the process ends.
     async fn settle(&self) {}
 
@@ -318,6 +329,28 @@ impl dyn Store {
         let (scope, status) = (RunScope::Descendants(run.clone()), Some(StatusFilter::Open));
         let listed = self.all(&Filter { scope, status, ..Filter::default() }).await?;
         Ok(listed.runs.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Returns for how long at most the lease of an owner that was lost keeps others from its run.
+    pub(crate) fn lost_after(&self) -> Duration {
+        self.lease_lasts().unwrap_or_default().saturating_add(LOST)
+    }
+
+    /// Claims a run, again and again for a time while it has an owner.
+    pub(crate) async fn claim_within(
+        &self,
+        run: &RunId,
+        limit: Duration,
+    ) -> Result<Option<Lease>, StoreError> {
+        let mut pauses = limit.as_millis() / AGAIN.as_millis();
+        loop {
+            let claimed = self.claim(run).await?;
+            if claimed.is_some() || pauses == 0 {
+                return Ok(claimed);
+            }
+            pauses -= 1;
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     /// Returns all lines of a run after an entry, as they are at one moment.

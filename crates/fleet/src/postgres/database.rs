@@ -312,7 +312,7 @@ async fn settled(client: &Client, sql: &str, params: Params<'_>) -> Result<Vec<R
 }
 
 /// Returns whether a connection ends with an error of this severity.
-fn is_last_word(severity: &str) -> bool {
+pub(super) fn is_last_word(severity: &str) -> bool {
     matches!(severity, "FATAL" | "PANIC")
 }
 

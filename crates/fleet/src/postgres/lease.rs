@@ -19,7 +19,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::{sleep, timeout},
 };
-use tokio_postgres::types::Type;
+use tokio_postgres::{Row, types::Type};
 
 use super::{
     checksum::{signed, unsigned},
@@ -57,7 +57,7 @@ WITH i AS (
 ), now AS MATERIALIZED (
     SELECT pointsman.now_ms() AS ms
 ), mine AS (
-    SELECT r.id FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
+    SELECT r.id, r.epoch FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
     WHERE r.expires_ms > (SELECT ms FROM now)
 ), free AS (
     SELECT r.id FROM pointsman.run r JOIN i ON r.id = i.run AND r.epoch = i.epoch
@@ -66,11 +66,12 @@ WITH i AS (
     UPDATE pointsman.run r SET expires_ms = (SELECT ms FROM now) + $3
     FROM free WHERE r.id = free.id RETURNING r.id, r.expires_ms
 )
-SELECT mine.id, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
+SELECT mine.id, mine.epoch, renewed.expires_ms FROM mine LEFT JOIN renewed USING (id)";
 
 /// A message that its owner has not read makes a run ready, though it is parked or deferred. One that
 /// was committed after this statement began is visible only in the run's row, which is read again once
-/// it is locked: `mail` is then higher than it was `before`.
+/// it is locked: `mail` is then higher than it was `before`. Times are limited so that no sum overflows:
+/// one run would fail the release of all.
 const RELEASE: &str = "
 WITH i AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $6::bigint[])
@@ -91,8 +92,12 @@ UPDATE pointsman.run r SET
         WHEN r.wrote <> r.epoch THEN r.back
         ELSE 'ready' END,
     wake_at = CASE WHEN r.status <> 'leased' THEN r.wake_at
-        WHEN i.how = 'parked' THEN r.created_ms + r.wake
-        WHEN i.how = 'deferred' THEN (SELECT pointsman.now_ms()) + i.wait ELSE r.wake_at END,
+        WHEN i.how = 'parked' AND r.wake IS NULL THEN NULL
+        WHEN i.how = 'parked' THEN least(r.created_ms, 4611686018427387903)
+            + least(r.wake, 4611686018427387903)
+        WHEN i.how = 'deferred'
+            THEN (SELECT pointsman.now_ms()) + least(i.wait, 4611686018427387903)
+        ELSE r.wake_at END,
     claims = CASE WHEN i.how = 'parked' THEN 0
         WHEN i.how = 'deferred' AND r.owner <> '' THEN greatest(r.claims - 1, 0)
         ELSE r.claims END
@@ -160,6 +165,7 @@ enum Done {
 struct Times {
     expires_ms: Arc<AtomicU64>,
     deadline_ms: Arc<AtomicU64>,
+    /// The signs of life of the task that uses it; a child shares those of its parent.
     pulse: Pulse,
 }
 
@@ -229,6 +235,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns the pulse of a child's parent, if its lease is here. The parent's task drives the child, and
+/// nobody else gives signs for it: if that task hangs, the child's lease must not be renewed either.
+fn parents_pulse(held: &BTreeMap<(RunId, u64), Times>, run: &RunId) -> Option<Pulse> {
+    // A child's name is that of its parent, with the number of an entry and of an effect there.
+    let parent: RunId = run.as_str().rsplitn(3, '-').nth(2)?.parse().ok()?;
+    // Of several leases, the last: an owner that hangs may still have its own.
+    let mut leases = held.range((parent.clone(), 0)..=(parent, u64::MAX));
+    leases.next_back().map(|(_, times)| times.pulse.clone())
+}
+
 impl Keeper {
     /// Starts to keep leases, until the store and the last of them are dropped.
     pub(super) fn start(database: Database, owner: String, options: &PostgresOptions) -> Arc<Self> {
@@ -249,6 +265,10 @@ impl Keeper {
             tokio::spawn(renew(database, Arc::downgrade(&keeper), lasts / 3));
         }
         keeper
+    }
+
+    pub(super) const fn lasts(&self) -> Duration {
+        self.lasts
     }
 
     pub(super) fn lasts_ms(&self) -> i64 {
@@ -273,11 +293,13 @@ impl Keeper {
         asked: u64,
     ) -> Lease {
         let epoch = unsigned(epoch);
-        let pulse = Pulse::new(self.hangs);
+        let mut leases = lock(&self.held);
+        let pulse = parents_pulse(&leases, &run).unwrap_or_else(|| Pulse::new(self.hangs));
         let times =
             Times { expires_ms: Arc::default(), deadline_ms: Arc::default(), pulse: pulse.clone() };
         times.move_on(self.lasts, expires, asked);
-        lock(&self.held).insert((run.clone(), epoch), times.clone());
+        leases.insert((run.clone(), epoch), times.clone());
+        drop(leases);
         let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
         let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, mail, times };
         // By the server's clock it was granted a lease's time before it expires.
@@ -358,10 +380,14 @@ impl Keeper {
             )
             .await?;
         let mut over = Vec::new();
-        for (run, _, times) in leases {
-            match mine.iter().find(|row| row.get::<_, &str>(0) == run.as_str()) {
+        for (run, epoch, times) in leases {
+            // An old lease of a run that was claimed again here is over.
+            let is_it = |row: &&Row| {
+                row.get::<_, &str>(0) == run.as_str() && row.get::<_, i64>(1) == signed(*epoch)
+            };
+            match mine.iter().find(is_it) {
                 Some(row) => {
-                    if let Some(expires) = row.get::<_, Option<i64>>(1) {
+                    if let Some(expires) = row.get::<_, Option<i64>>(2) {
                         times.move_on(self.lasts, expires, asked);
                     }
                 }

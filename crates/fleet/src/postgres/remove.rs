@@ -11,7 +11,7 @@ use tokio_postgres::{
 
 use super::{
     checksum::unsigned,
-    database::{Database, Failure, told},
+    database::{Database, Failure, is_last_word, told},
     read::run_id,
 };
 
@@ -137,7 +137,7 @@ async fn take_away(
     dry_run: bool,
 ) -> Result<Gone, StoreError> {
     let failed = |error: SqlError| {
-        let definite = error.as_db_error().is_some();
+        let definite = error.as_db_error().is_some_and(|it| !is_last_word(it.severity()));
         let failure = if definite {
             Failure::Refused(told(&error).into())
         } else {

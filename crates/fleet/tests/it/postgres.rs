@@ -1,6 +1,7 @@
 //! A separate database for each test, and the store in it.
 
 mod changes;
+mod children;
 mod claims;
 mod conformance;
 mod deadlocks;

@@ -75,7 +75,9 @@ async fn to_its_end(
         executor: Arc::new(executor.clone()),
         observers: executor.0.child_observers.0.clone(),
     };
-    let driver = match store.claim(&id).await {
+    // Its last owner may have been lost with the parent's, and its lease may last longer: each entry has
+    // extended that one alone.
+    let driver = match store.claim_within(&id, store.lost_after()).await {
         // One that has begun keeps to the chart that it began with.
         Ok(lease) => {
             let lease = lease.ok_or(ChildError::Held)?;

@@ -1,7 +1,7 @@
 //! Ending, pausing or granting runs without an owner: a cancelled run, and the children of an ended one.
 //! Work in progress is not repeated.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     agents::Agents,
@@ -11,9 +11,10 @@ use pointsman_kernel::{
 
 use super::{SessionError, program};
 use crate::{
+    clock::Stopwatch,
     driver::{Driver, DriverContext},
     effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    store::{Lease, Release, RunId, Store},
+    store::{LOST, Lease, Release, RunId, Store},
 };
 
 /// Ends a run.
@@ -68,23 +69,47 @@ pub(crate) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> DriverContex
 /// answer is no longer needed. A failure is only logged: it must not hide how the run itself
 /// ended.
 pub(crate) async fn end_children(agents: &Arc<Agents>, store: &Arc<dyn Store>, id: &RunId) {
-    let context = &idle(agents, store);
+    let context = idle(agents, store);
     let children = context.store.open_children(id).await.unwrap_or_else(|error| {
         tracing::warn!(run = %id, %error, "the children of a run cannot be listed");
         Vec::new()
     });
-    for child in children {
-        if let Err(error) = end_child(context, &child).await {
-            tracing::warn!(run = %child, %error, "a child of a run cannot be ended");
-        }
+    let owned = end_within(&context, children, LOST).await;
+    if owned.is_empty() || context.store.lease_lasts().is_none() {
+        return;
     }
+    // The lease of an owner that was killed lasts a while longer: nobody else waits for that.
+    tokio::spawn(async move {
+        for child in end_within(&context, owned, context.store.lost_after()).await {
+            tracing::warn!(run = %child, "a child of a run has an owner and is not ended");
+        }
+    });
 }
 
-async fn end_child(context: &DriverContext, child: &RunId) -> Result<(), SessionError> {
-    // Another owner sees to it.
-    match context.store.claim(child).await? {
-        Some(lease) => end(context, lease).await,
-        None => Ok(()),
+/// Ends runs, and returns those that have an owner until the time is over: it sees to them.
+async fn end_within(context: &DriverContext, runs: Vec<RunId>, limit: Duration) -> Vec<RunId> {
+    let waited = Stopwatch::start();
+    let mut owned = Vec::new();
+    for run in runs {
+        let left = limit.saturating_sub(waited.elapsed());
+        match end_claimed(context, &run, left).await {
+            Ok(true) => {}
+            Ok(false) => owned.push(run),
+            Err(error) => tracing::warn!(%run, %error, "a child of a run cannot be ended"),
+        }
+    }
+    owned
+}
+
+/// Returns whether the run had no owner, and was ended.
+async fn end_claimed(
+    context: &DriverContext,
+    run: &RunId,
+    limit: Duration,
+) -> Result<bool, SessionError> {
+    match context.store.claim_within(run, limit).await? {
+        Some(lease) => end(context, lease).await.map(|()| true),
+        None => Ok(false),
     }
 }
 

@@ -166,6 +166,10 @@ impl Store for MemoryStore {
         Ok(over)
     }
 
+    fn lease_lasts(&self) -> Option<Duration> {
+        self.lasts_ms.map(Duration::from_millis)
+    }
+
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
         let link = append.check()?;
         let (run, seq, message) = (append.run.clone(), append.seq, append.message);

@@ -1,6 +1,9 @@
 //! Child runs: their own journal, one driver, and an end no later than the parent's.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
 use pointsman_kernel::{
     chart::Disposition,
@@ -191,7 +194,7 @@ fn child_resumes_with_its_original_chart() {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
             let (journal, older) = (journal.clone(), older.clone());
-            std::thread::spawn(move || begin(&journal, child, &older))
+            std::thread::spawn(move || begin(&journal, child, &older, || {}))
                 .join()
                 .expect("the thread did not panic");
         }
@@ -208,8 +211,35 @@ fn child_resumes_with_its_original_chart() {
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{lines:#?}");
 }
 
-/// Begins a run of another chart, and drops it as it is.
-fn begin(journal: &std::path::Path, id: RunId, source: &str) {
+/// The lease of a worker that was killed may last longer than the one of its parent.
+#[test]
+fn child_is_taken_over_once_its_owner_is_seen_to_be_lost() {
+    let desk = TestSession::new("session-child-lost");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
+        .expect("the file is written");
+    let journal = desk.session.journal().to_owned();
+    let began = move |run: &RunId, notice: &Notice| {
+        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
+            let child: RunId = format!("{run}-1-0").parse().expect("the text is a run id");
+            let (journal, (begins, began)) = (journal.clone(), mpsc::channel());
+            std::thread::spawn(move || {
+                let source = pointsman_agents::all().chart("research").expect("the chart ships");
+                begin(&journal, child, source, || {
+                    begins.send(()).expect("the observer waits");
+                    std::thread::sleep(Duration::from_millis(300));
+                });
+            });
+            began.recv().expect("the child begins");
+        }
+    };
+    let executor = desk.executor();
+    let ran = desk.session.run(&executor, parent(), vec![Arc::new(began)], &mut Unattended);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
+}
+
+/// Begins a run of another chart, does something while it is held, and drops it as it is.
+fn begin(journal: &std::path::Path, id: RunId, source: &str, held: impl FnOnce()) {
     let program = crate::program(source);
     let permissions = Permissions { attended: false, ..Permissions::allow_all() };
     let goal = json!({ "goal": "When is the oven lit?" });
@@ -231,11 +261,10 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
         begun,
     };
     let threads = tokio::runtime::Runtime::new().expect("the runtime starts");
-    drop(
-        threads
-            .block_on(Driver::begin(context, beginning))
-            .unwrap_or_else(|error| panic!("{error}")),
-    );
+    let driver = threads.block_on(Driver::begin(context, beginning));
+    let driver = driver.unwrap_or_else(|error| panic!("{error}"));
+    held();
+    drop(driver);
 }
 
 /// Never answers.
@@ -249,6 +278,32 @@ impl EffectExecutor for Mute {
     fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
         Box::pin(std::future::pending())
     }
+}
+
+#[test]
+fn child_whose_owner_is_lost_a_moment_later_ends_with_its_parent() {
+    let desk = TestSession::new("session-child-owned");
+    let outcome = desk.run(&mut Unattended);
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("the text is a run id");
+    let store = desk.session.store();
+    let forked = desk.session.block_on(store.fork(&outcome.run, Seq(1), child.clone(), 5));
+    forked.expect("it is made");
+    let other = SqliteStore::open(desk.session.journal()).expect("the journal opens");
+    let (claims, claimed) = mpsc::channel();
+    let owner = std::thread::spawn(move || {
+        let threads = tokio::runtime::Builder::new_current_thread().build();
+        let lease = threads.expect("the runtime starts").block_on(other.claim(&child));
+        let lease = lease.expect("the store answers the claim").expect("nobody has it");
+        claims.send(()).expect("the test waits");
+        std::thread::sleep(Duration::from_millis(300));
+        drop(lease);
+    });
+    claimed.recv().expect("it is claimed");
+    let delivery = desk.session.cancel(&outcome.run);
+    assert_eq!(delivery.unwrap_or_else(|error| panic!("{error}")), Delivery::Taken);
+    owner.join().expect("the thread did not panic");
+    let runs = desk.session.block_on(store.runs()).expect("the store is readable");
+    assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }
 
 #[test]

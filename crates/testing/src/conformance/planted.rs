@@ -115,6 +115,10 @@ impl Store for Planted {
         self.inner.clock_ahead_ms()
     }
 
+    fn lease_lasts(&self) -> Option<Duration> {
+        self.inner.lease_lasts()
+    }
+
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
         match self.inner.claim(run).await? {
             Some(lease) => Ok(Some(self.grant(lease))),

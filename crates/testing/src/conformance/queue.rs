@@ -23,6 +23,9 @@ const LONG: Duration = Duration::from_hours(1);
 /// Longer than the clock of any bench is set ahead.
 const A_YEAR_MS: u64 = 365 * 86_400_000;
 
+/// A time that fits into 64 bits, and does not together with a date.
+const NEVER_MS: u64 = 9_223_372_036_854_775_000;
+
 /// Creates a run that is queued at a time.
 async fn queued(
     store: &dyn Store,
@@ -156,7 +159,18 @@ pub(super) async fn in_turn(bench: &dyn Bench) -> Checked {
     bench.advance(Duration::from_secs(601)).await;
     let due = theirs.claim_ready(9, &one).await.map_err(failed)?;
     let has = names(&due);
-    expect(has == ["turn_later"], || format!("at its time comes {has:?}"))
+    expect(has == ["turn_later"], || format!("at its time comes {has:?}"))?;
+    // A run ages: one that was queued more than a minute earlier comes before an urgent one.
+    let (one, queue) = worker("aged");
+    for (name, created, priority) in
+        [("aged_new", 70_000, 1), ("aged_old", 1_000, 0), ("aged_urgent", 50_000, 1)]
+    {
+        let queue = QueueOptions { priority, ..queue.clone() };
+        drop(queued(&*ours, name, created, queue).await.map_err(failed)?);
+    }
+    let aged = theirs.claim_ready(9, &one).await.map_err(failed)?;
+    let has = names(&aged);
+    expect(has == ["aged_urgent", "aged_old", "aged_new"], || format!("by age come {has:?}"))
 }
 
 pub(super) async fn woken(bench: &dyn Bench) -> Checked {
@@ -190,7 +204,19 @@ pub(super) async fn woken(bench: &dyn Bench) -> Checked {
     expect(none.is_empty(), || "the run is woken before its time".into())?;
     bench.advance(Duration::from_hours(25)).await;
     let due = theirs.claim_ready(1, &one).await.map_err(failed)?;
-    expect(names(&due) == ["woken"], || "the run is not woken at its time".into())
+    expect(names(&due) == ["woken"], || "the run is not woken at its time".into())?;
+    // One whose time never comes can be parked like all others, and a message wakes it.
+    for lease in due {
+        let mut timed = script.next("waits for ever");
+        timed.wake = Some(NEVER_MS);
+        theirs.append(&lease, timed.into()).await.map_err(failed)?;
+        theirs.release(lease, Release::Parked { read }).await.map_err(failed)?;
+    }
+    let none = ours.claim_ready(1, &one).await.map_err(failed)?;
+    expect(none.is_empty(), || "a run is woken whose time never comes".into())?;
+    ours.send(&script.run, "hello").await.map_err(failed)?;
+    let ready = ours.claim_ready(1, &one).await.map_err(failed)?;
+    expect(names(&ready) == ["woken"], || "a message does not wake a run with a late time".into())
 }
 
 pub(super) async fn lost(bench: &dyn Bench) -> Checked {
@@ -435,6 +461,8 @@ pub(super) async fn renewed(bench: &dyn Bench) -> Checked {
     let (mut script, kept) = Script::create("renewed", &*ours, 5).await.map_err(failed)?;
     let (other, left) = Script::create("renewed-left", &*ours, 5).await.map_err(failed)?;
     expect(kept.expires().is_some() == bench.lasts().is_some(), || format!("it is {kept:?}"))?;
+    let lasts = ours.lease_lasts();
+    expect(lasts == bench.lasts(), || format!("the store says that a lease lasts {lasts:?}"))?;
     let over = ours.renew(&[&kept, &left]).await.map_err(failed)?;
     expect(over.is_empty(), || format!("leases are over at once: {over:?}"))?;
     if let (Some(lasts), Some(expires)) = (bench.lasts(), kept.expires()) {

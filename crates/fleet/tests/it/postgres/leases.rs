@@ -64,6 +64,22 @@ async fn expired_lease_is_taken_over_and_fences_its_owner() {
     theirs.append(&taken, script.next("theirs").into()).await.expect("it goes on");
 }
 
+/// Its task may hang, and hold on to it.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn old_lease_of_a_run_that_was_claimed_again_is_not_renewed() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(quiet()).await;
+    let (script, old) = Script::create("twice", &store, 5).await.expect("it begins");
+    let ended = old.expires();
+    let expire = "UPDATE pointsman.run SET expires_ms = 0 WHERE id = 'twice'";
+    fresh.client().await.batch_execute(expire).await.expect("it expires");
+    let new = store.claim(&script.run).await.expect("it is asked").expect("it is free");
+    assert_eq!(store.renew(&[&old, &new]).await.expect("it is asked"), [script.run]);
+    assert_eq!(old.expires(), ended);
+    assert!(store.renew(&[&new]).await.expect("it is asked").is_empty());
+}
+
 /// Contexts that hang until released. The runtime gives their thread's other tasks to another
 /// thread: otherwise what happens to wait there, such as a connection, would hang too.
 struct Hanging(Arc<AtomicBool>);

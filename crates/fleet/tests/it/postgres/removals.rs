@@ -53,6 +53,30 @@ async fn pruning_removes_the_keys_of_which_nothing_is_in_the_queue() {
     assert_eq!(leases.len(), 2, "a key that comes back is claimed from");
 }
 
+/// Whether such a server has committed is not known.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn removal_that_ends_with_its_connection_is_unknown() {
+    let fresh = Fresh::new().await;
+    let (store, client) = (fresh.open(PostgresOptions::default()).await, fresh.client().await);
+    let run = queue(&store, "past", "past", true).await;
+    let stall = "CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER stall AFTER DELETE ON pointsman.run
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stall()";
+    client.batch_execute(stall).await.expect("commits take long");
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    let ends = async {
+        while client.query(end, &[]).await.expect("it is asked").is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let both = async { tokio::join!(store.remove(&run), ends) };
+    let (removed, ()) = timeout(LIMIT, both).await.expect("it ends");
+    assert!(matches!(removed, Err(StoreError::Unknown { .. })), "{removed:?}");
+}
+
 /// A run whose key is removed while it is queued would never be claimed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]

@@ -32,6 +32,8 @@ pub(super) enum Parking {
 
 /// Ready whatever the time.
 const AT_ONCE: Option<i64> = Some(0);
+/// The latest time that is told apart. The sum of two is still a whole number.
+const LATEST: i64 = i64::MAX / 2;
 
 impl SqliteStore {
     pub(super) async fn claim_queued(
@@ -308,8 +310,8 @@ pub(super) fn park(
         return set(connection, run, Some(signed(at_ms)));
     }
     let wake: Option<i64> = connection
-        .prepare_cached("SELECT created_ms + wake FROM run WHERE id = ?1")?
-        .query_row(params![run.as_str()], |cells| cells.get(0))
+        .prepare_cached("SELECT min(created_ms, ?2) + min(wake, ?2) FROM run WHERE id = ?1")?
+        .query_row(params![run.as_str(), LATEST], |cells| cells.get(0))
         .optional()?
         .flatten();
     set(connection, run, wake)
