@@ -1,10 +1,10 @@
 //! Starting runs and acting on them.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Server, client::request, waited};
+use super::{Server, client::request, page::asking, waited};
 use crate::home::{Home, NOTE};
 
 /// A chart without a conversation that ends at once, by a model's reply.
@@ -32,6 +32,14 @@ final = "failed"
 [state.cancelled]
 final = "cancelled"
 "#;
+
+/// Makes private texts for a run, as the process that filled a form leaves them if it is killed.
+fn with_texts(home: &Home, run: &str) -> PathBuf {
+    let folder = home.path(&format!("state/pointsman/forms/{run}.private"));
+    fs::create_dir_all(&folder).expect("it is made");
+    fs::write(folder.join("key"), "private").expect("it is written");
+    folder
+}
 
 impl Server {
     /// Starts a run, and returns its id.
@@ -223,6 +231,34 @@ fn one_action_reaches_all_runs_that_a_filter_names() {
     for run in [&runs[0], &runs[2]] {
         assert_eq!(server.end(run)["disposition"], "cancelled");
     }
+}
+
+/// A bulk cancel leaves as little behind as the cancel of one run.
+#[test]
+fn bulk_cancel_removes_the_private_texts() {
+    let home = Home::new("serve-private");
+    let [one, two, kept] = ["over HTTP", "on the command line", "kept"].map(|goal| {
+        let run = asking(&home, goal);
+        let texts = with_texts(&home, &run);
+        (run, texts)
+    });
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let cancel = |dry_run: bool| {
+        let body = json!({ "action": "cancel", "filter": { "text": "http" }, "dry_run": dry_run });
+        let done = server.post("/api/v1/runs/bulk", &body);
+        assert_eq!(done.json()["runs"], json!([one.0]), "{}", done.text());
+    };
+    cancel(true);
+    assert!(one.1.exists(), "counting does nothing");
+    cancel(false);
+    assert!(!one.1.exists(), "the texts of a cancelled run are removed");
+    let command = ["cancel", "--text", "command line"];
+    let (code, _, told) = home.pointsman(&[&command[..], &["--dry-run"]].concat());
+    assert!(code == 0 && two.1.exists(), "{told}");
+    let (code, _, told) = home.pointsman(&command);
+    assert!(code == 0 && !two.1.exists(), "{told}");
+    assert_eq!(server.json(&format!("/api/v1/runs/{}", two.0))["disposition"], "cancelled");
+    assert!(kept.1.exists(), "an open run keeps its texts");
 }
 
 /// What a profile or the environment holds must reach no client.
