@@ -284,7 +284,10 @@ pub(super) async fn fork(
     if !fork.no_run {
         let queue =
             ForkQueue { key: fork.key.map(Into::into), priority: fork.priority, not_before_ms: 0 };
-        server.store().enqueue(&[(child.clone(), queue.options(&row))]).await?;
+        let queued = server.store().enqueue(&[(child.clone(), queue.options(&row))]).await;
+        // The fork must be known even if it cannot be queued: a second attempt would make another one.
+        let forked = format!("run {} was forked as {child}", row.id);
+        queued.map_err(|error| HttpProblem::from(error).after(&forked))?;
     }
     let forked = ForkedRun { run: child.to_string(), forked: row.id.to_string() };
     Ok((StatusCode::CREATED, Json(forked)))

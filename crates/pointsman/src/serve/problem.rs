@@ -70,6 +70,13 @@ impl HttpProblem {
         self
     }
 
+    /// Returns the same problem with what was done before it.
+    #[must_use]
+    pub(super) fn after(mut self, done: &str) -> Self {
+        self.detail = format!("{done}, but {}", self.detail);
+        self
+    }
+
     pub(crate) const fn status(&self) -> u16 {
         self.status
     }

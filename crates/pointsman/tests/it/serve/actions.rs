@@ -261,6 +261,22 @@ fn bulk_cancel_removes_the_private_texts() {
     assert!(kept.1.exists(), "an open run keeps its texts");
 }
 
+#[test]
+fn a_fork_that_cannot_be_queued_is_named() {
+    let home = Home::new("serve-unqueued");
+    let run = asking(&home, "Hello");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    // The store refuses the key when the fork is queued.
+    let refused = server.act(&run, "fork", &json!({ "key": "\0" }));
+    assert_eq!(refused.status, 422, "{}", refused.text());
+    let runs = server.json("/api/v1/runs")["runs"].clone();
+    let fork = runs[0]["run"].as_str().expect("a text");
+    assert_eq!(runs[0]["forked"]["run"], json!(run), "{runs}");
+    let detail = refused.json()["detail"].as_str().expect("a text").to_owned();
+    let forked = format!("run {run} was forked as {fork}, but ");
+    assert!(detail.starts_with(&forked) && detail.contains("NUL"), "{detail}");
+}
+
 /// What a profile or the environment holds must reach no client.
 #[test]
 fn planted_secrets_occur_in_no_answer() {
