@@ -224,6 +224,9 @@ pub(super) async fn resume(State(server): State<Arc<Server>>, Named(id): Named<S
         let delivery = server.control.unpause(&row.id).await?;
         return said(&row, "resumed", delivery);
     }
+    if let Some(error) = Error::of_child(&row.id) {
+        return Err(error.into());
+    }
     let scope = RunScope::Prefix(row.id.as_str().into());
     let only = Filter { scope, ..Filter::default() };
     let action = BulkAction::Resume(ForkQueue::default());

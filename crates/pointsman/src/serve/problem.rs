@@ -163,6 +163,7 @@ fn status(error: &Error) -> StatusCode {
         | Error::SeveralRuns { .. }
         | Error::NoFolder { .. }
         | Error::NoTalker { .. }
+        | Error::QueuedChild { .. }
         | Error::Diverged(_) => StatusCode::CONFLICT,
         Error::Store(error) | Error::Export(ExportError::Store(error)) => of_store(error),
         Error::Session(error) => of_session(error),

@@ -68,7 +68,9 @@ export function actions(element, run, selected, done) {
     const open = detail.disposition === null;
     const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
     resume.title = detail.paused ? "Lift the pause" : "No process drives this run: queue it";
-    const fits = [[open && !detail.paused, pause], [open && (detail.paused || idle), resume], [open, cancel], [true, fork]];
+    // A child follows its parent: only the pause of one that is driven can be lifted.
+    const resumable = run.includes("-") ? detail.paused && detail.owner !== null : detail.paused || idle;
+    const fits = [[open && !detail.paused, pause], [open && resumable, resume], [open, cancel], [true, fork]];
     arrange(element, fits.filter(([is]) => is).map(([, control]) => control));
   };
 }

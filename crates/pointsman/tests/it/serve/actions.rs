@@ -2,6 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
+use pointsman_runtime::store::SqliteStore;
+use pointsman_testing::kept::{corpus, keep};
 use serde_json::{Value, json};
 
 use super::{Server, client::request, page::asking, waited};
@@ -32,6 +34,21 @@ final = "failed"
 [state.cancelled]
 final = "cancelled"
 "#;
+
+/// Writes a run into the journal that another run started and that no process drives, and returns it.
+pub(crate) fn stopped_child(home: &Home) -> String {
+    let mut exported = corpus("research-child-02").pop().expect("it is kept");
+    let cancelled = exported.lines.pop().expect("it has entries");
+    assert!(cancelled.contains("cancelled"), "{cancelled}");
+    let path = home.path("state/pointsman/journal.db");
+    fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    runtime.block_on(async {
+        let store = SqliteStore::open(&path).expect("the journal opens");
+        keep(&store, &pointsman_agents::all(), &exported).await;
+    });
+    exported.run.to_string()
+}
 
 /// Makes private texts for a run, as the process that filled a form leaves them if it is killed.
 fn with_texts(home: &Home, run: &str) -> PathBuf {
@@ -259,6 +276,20 @@ fn bulk_cancel_removes_the_private_texts() {
     assert!(code == 0 && !two.1.exists(), "{told}");
     assert_eq!(server.json(&format!("/api/v1/runs/{}", two.0))["disposition"], "cancelled");
     assert!(kept.1.exists(), "an open run keeps its texts");
+}
+
+#[test]
+fn a_child_is_resumed_with_its_parent() {
+    let home = Home::new("serve-child");
+    let child = stopped_child(&home);
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let refused = server.act(&child, "resume", &json!({}));
+    assert_eq!(refused.status, 409, "{}", refused.text());
+    let refused = refused.json();
+    let (parent, _) = child.split_once('-').expect("its name is made from its parent's");
+    let detail = format!("run {child} is a child of run {parent}");
+    assert!(refused["detail"].as_str().is_some_and(|it| it.contains(&detail)), "{refused}");
+    assert!(refused["hint"].as_str().is_some_and(|it| it.contains(parent)), "{refused}");
 }
 
 #[test]
