@@ -47,7 +47,7 @@ export function questions(element, run, moment, done) {
 /** The buttons of a run. Returns what shows those that fit the run as it stands. */
 export function actions(element, run, selected, done) {
   const todo = (label, what, body, props) => button(label, async () => {
-    await change(() => act(run, what, body), (said) => said.said === "resumed" ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
+    await change(() => act(run, what, body), (said) => said.said === "resumed" && !said.taken ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
     done();
   }, props);
   const pause = todo("Pause", "pause", {}, { data: { act: "pause" } });

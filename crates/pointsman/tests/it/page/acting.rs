@@ -56,6 +56,24 @@ fn a_person_approves_denies_cancels_and_forks() {
     rig.wait("document.querySelector('.facts-line a')?.textContent.includes('forked')");
 }
 
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn only_a_run_without_a_process_is_said_to_be_queued() {
+    let home = Home::new("page-resumed");
+    let run = asking(&home, "Hello");
+    let rig = Rig::idle(home, &[]);
+    rig.open(&format!("/runs/{run}"));
+    rig.sign_in();
+    for (taken, said) in [(true, "Done."), (false, "The run is queued.")] {
+        rig.intercept(&format!(
+            "if (!at.pathname.endsWith('/resume')) return real(url, options); \
+             return answer({{ run: '{run}', said: 'resumed', taken: {taken} }});"
+        ));
+        rig.press("[data-act=resume]");
+        rig.wait(&format!("document.querySelector('.toast')?.textContent === '{said}'"));
+    }
+}
+
 /// A child follows its parent.
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]
