@@ -64,6 +64,21 @@ pub(crate) fn forget(session: &Session, run: &RunId) -> Result<(), SessionError>
     Ok(())
 }
 
+/// The same for runs of which some may not have ended: the owner of a run cancels it later.
+pub(crate) fn forget_ended<'r>(session: &Session, runs: impl IntoIterator<Item = &'r RunId>) {
+    for run in runs.into_iter().filter(|run| form::has_remains(session.journal(), run)) {
+        let row = session.block_on(session.store().run(run)).map_err(SessionError::from);
+        let forgotten = row.and_then(|row| match row.ended {
+            Some(_) => forget(session, run),
+            None => Ok(()),
+        });
+        // The other runs must not keep theirs.
+        if let Err(error) = forgotten {
+            tracing::warn!(%run, %error, "private data could not be removed");
+        }
+    }
+}
+
 /// Removes the files beside the journal of removed runs.
 pub(crate) fn remove<'r>(session: &Session, runs: impl IntoIterator<Item = &'r RunId>) {
     for run in runs {

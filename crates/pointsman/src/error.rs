@@ -14,7 +14,7 @@ use pointsman_runtime::{
     model::ModelError,
     plan::PlanError,
     session::SessionError,
-    store::{ExportError, StoreError},
+    store::{ExportError, RunId, StoreError},
     tool::ToolError,
 };
 use pointsman_webdriver::{
@@ -395,6 +395,12 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Returns why a run cannot be queued, if it is a child.
+    pub(crate) fn of_child(run: &RunId) -> Option<Self> {
+        let (parent, _) = run.as_str().split_once('-')?;
+        Some(Self::QueuedChild { run: run.to_string(), parent: parent.into() })
+    }
+
     /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {

@@ -22,7 +22,7 @@ use crate::{appmap, error::ExploreError, report::Error, run_argument::RunArgumen
 /// Reads the exploration that is meant.
 pub(crate) fn explored(session: &Session, which: &RunArgument) -> Result<Exploration, Error> {
     let row = which.find(session)?;
-    let found = exploration::read(session, &row.id).map_err(Error::Session)?;
+    let found = exploration::read(session, &row.id, None).map_err(Error::Session)?;
     found.ok_or_else(|| {
         let (run, agent) = (row.id.to_string(), row.agent.to_string());
         Error::Explore(ExploreError::NotExploration { run, agent })

@@ -13,7 +13,7 @@ use pointsman_runtime::{
 use serde_json::json;
 
 use crate::{
-    format,
+    agents, format,
     notify::note,
     report::{self, Error},
 };
@@ -146,6 +146,9 @@ impl BulkArgs {
         let control = session.control();
         let report = control.bulk_watched(&filter, None, action, self.dry_run, &mut forked);
         let report = session.block_on(report).map_err(Error::Session)?;
+        if matches!(action, BulkAction::Cancel) && !self.dry_run {
+            agents::forget_ended(session, &report.runs);
+        }
         told(&report, action, self.dry_run, json)
     }
 }

@@ -52,14 +52,20 @@ pub fn explores(agent: &AgentDecl) -> bool {
     agent.job("device.session").is_some()
 }
 
-/// Reads an exploration back; nothing if the run is not one.
-pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, SessionError> {
+/// Reads an exploration back, by default all of it and else only up to an entry; nothing if the run is
+/// not one.
+pub fn read(
+    session: &Session,
+    id: &RunId,
+    until: Option<Seq>,
+) -> Result<Option<Exploration>, SessionError> {
     let run = session.block_on(session.store().run(id))?;
     if !explores(session.agents().decl(&run.agent)) {
         return Ok(None);
     }
-    let (program, lines) =
-        (session.program(id)?, session.block_on(session.store().lines(id, Seq(0)))?);
+    let program = session.program(id)?;
+    let limit = until.map_or(usize::MAX, |until| usize::try_from(until.0).unwrap_or(usize::MAX));
+    let lines = session.block_on(session.store().page(id, Seq(0), limit))?;
     let mut read: Option<(ExploreConfig, MapReader)> = None;
     let mut open: BTreeMap<EffectId, ExploreTask> = BTreeMap::new();
     let (mut line, mut elapsed_ms) = (lines.iter(), 0);
@@ -105,6 +111,7 @@ pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, Sessio
         Exploration { run, config, map, stopped, blobs, elapsed_ms }
     }))
 }
+
 /// Returns the steps of a run through a recording, in order; none for a run on a device.
 pub fn steps(session: &Session, run: &RunId) -> Result<Vec<RecordingStep>, SessionError> {
     let lines = session.block_on(session.store().lines(run, Seq(0)))?;

@@ -146,6 +146,12 @@ pub fn pictures(journal: &Path, run: &RunId) -> PathBuf {
     session::pictures(&beside(journal), run)
 }
 
+/// Returns whether a run has private texts or a browser.
+pub fn has_remains(journal: &Path, run: &RunId) -> bool {
+    let folder = beside(journal);
+    session::record(&folder, run).exists() || vault::Vault::new(&folder, run).exists()
+}
+
 /// Removes the remains of an ended run without an owner.
 pub fn forget(journal: &Path, run: &RunId) {
     clean(&beside(journal), run);

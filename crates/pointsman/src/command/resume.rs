@@ -149,8 +149,8 @@ fn requeue(
     json: bool,
 ) -> Result<ExitCode, Error> {
     let run = &row.id;
-    if let Some((parent, _)) = run.as_str().split_once('-') {
-        return Err(Error::QueuedChild { run: run.to_string(), parent: parent.into() });
+    if let Some(error) = Error::of_child(run) {
+        return Err(error);
     }
     if let Some(how) = &row.ended {
         return Err(Error::HasEnded { run: run.to_string(), how: how.to_string() });

@@ -224,6 +224,9 @@ pub(super) async fn resume(State(server): State<Arc<Server>>, Named(id): Named<S
         let delivery = server.control.unpause(&row.id).await?;
         return said(&row, "resumed", delivery);
     }
+    if let Some(error) = Error::of_child(&row.id) {
+        return Err(error.into());
+    }
     let scope = RunScope::Prefix(row.id.as_str().into());
     let only = Filter { scope, ..Filter::default() };
     let action = BulkAction::Resume(ForkQueue::default());
@@ -284,7 +287,10 @@ pub(super) async fn fork(
     if !fork.no_run {
         let queue =
             ForkQueue { key: fork.key.map(Into::into), priority: fork.priority, not_before_ms: 0 };
-        server.store().enqueue(&[(child.clone(), queue.options(&row))]).await?;
+        let queued = server.store().enqueue(&[(child.clone(), queue.options(&row))]).await;
+        // The fork must be known even if it cannot be queued: a second attempt would make another one.
+        let forked = format!("run {} was forked as {child}", row.id);
+        queued.map_err(|error| HttpProblem::from(error).after(&forked))?;
     }
     let forked = ForkedRun { run: child.to_string(), forked: row.id.to_string() };
     Ok((StatusCode::CREATED, Json(forked)))

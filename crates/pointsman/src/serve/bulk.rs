@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use axum::{Json, extract::State, http::StatusCode};
 use pointsman_runtime::{
     control::{BulkAction, ForkQueue},
+    session::Session,
     store::{Filter, RunId},
 };
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use super::{
     problem::{HttpProblem, run_id},
     runs::RunFilter,
 };
+use crate::agents;
 
 /// An action for many runs.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -105,6 +107,14 @@ pub(super) async fn bulk(
         (filter, among) = server.among_waiting(filter, among, wanted).await?;
     }
     let report = server.control.bulk_among(&filter, among.as_ref(), &action, dry_run).await?;
+    if matches!(action, BulkAction::Cancel) && !dry_run {
+        let runs = report.runs.clone();
+        let forget = move |session: &Session| {
+            agents::forget_ended(session, &runs);
+            Ok(())
+        };
+        server.blocking(forget).await?;
+    }
     let ids = |runs: &[RunId]| runs.iter().map(ToString::to_string).collect::<Vec<_>>();
     let failed = report.failed.into_iter();
     Ok(Json(BulkResult {

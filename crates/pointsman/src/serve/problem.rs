@@ -70,6 +70,13 @@ impl HttpProblem {
         self
     }
 
+    /// Returns the same problem with what was done before it.
+    #[must_use]
+    pub(super) fn after(mut self, done: &str) -> Self {
+        self.detail = format!("{done}, but {}", self.detail);
+        self
+    }
+
     pub(crate) const fn status(&self) -> u16 {
         self.status
     }
@@ -156,6 +163,7 @@ fn status(error: &Error) -> StatusCode {
         | Error::SeveralRuns { .. }
         | Error::NoFolder { .. }
         | Error::NoTalker { .. }
+        | Error::QueuedChild { .. }
         | Error::Diverged(_) => StatusCode::CONFLICT,
         Error::Store(error) | Error::Export(ExportError::Store(error)) => of_store(error),
         Error::Session(error) => of_session(error),

@@ -141,7 +141,7 @@ pub(super) async fn read_tables(
         Err(response) => return Ok(response),
     };
     let mut tables = moment.tables;
-    let explored = server.explored(&row).await?;
+    let explored = server.explored(&row, Some(Seq(entry))).await?;
     let map = explored.is_some();
     tables.extend(explored.iter().flat_map(|found| screens(&found.map)));
     let (from, limit) = (query.from.unwrap_or(0), query.limit.unwrap_or(ROWS).clamp(1, MOST));
@@ -176,14 +176,20 @@ fn screens(map: &AppMap) -> Vec<DataTable> {
 }
 
 impl Server {
-    /// Reads the exploration of a run; nothing if its agent explores no app.
-    async fn explored(&self, row: &RunRow) -> Result<Option<Exploration>, HttpProblem> {
+    /// Reads the exploration of a run, by default all of it and else only up to an entry; nothing if its
+    /// agent explores no app.
+    async fn explored(
+        &self,
+        row: &RunRow,
+        until: Option<Seq>,
+    ) -> Result<Option<Exploration>, HttpProblem> {
         if !exploration::explores(self.agents().decl(&row.agent)) {
             return Ok(None);
         }
         let run = row.id.clone();
-        let read =
-            move |session: &Session| exploration::read(session, &run).map_err(Error::Session);
+        let read = move |session: &Session| {
+            exploration::read(session, &run, until).map_err(Error::Session)
+        };
         self.blocking(read).await
     }
 }
@@ -214,7 +220,7 @@ pub(super) async fn draw_map(
     Asked(query): Asked<MapQuery>,
 ) -> Result<Response, HttpProblem> {
     let row = server.store().run(&run_id(&id)?).await?;
-    let Some(found) = server.explored(&row).await? else {
+    let Some(found) = server.explored(&row, None).await? else {
         let detail = format!("run {} has no map: its agent does not explore apps", row.id);
         return Err(HttpProblem::new(StatusCode::NOT_FOUND, detail, "see the run's chart instead"));
     };

@@ -80,6 +80,11 @@ impl Vault {
         write(&self.folder, name, bytes)
     }
 
+    /// Returns whether anything was stored.
+    pub(super) fn exists(&self) -> bool {
+        self.folder.exists()
+    }
+
     /// Removes all of it.
     pub(super) fn remove(&self) {
         match fs::remove_dir_all(&self.folder) {

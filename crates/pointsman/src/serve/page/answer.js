@@ -47,7 +47,7 @@ export function questions(element, run, moment, done) {
 /** The buttons of a run. Returns what shows those that fit the run as it stands. */
 export function actions(element, run, selected, done) {
   const todo = (label, what, body, props) => button(label, async () => {
-    await change(() => act(run, what, body), (said) => said.said === "resumed" ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
+    await change(() => act(run, what, body), (said) => said.said === "resumed" && !said.taken ? "The run is queued." : said.taken === false ? "Recorded. The run takes it as soon as it continues." : "Done.");
     done();
   }, props);
   const pause = todo("Pause", "pause", {}, { data: { act: "pause" } });
@@ -68,7 +68,9 @@ export function actions(element, run, selected, done) {
     const open = detail.disposition === null;
     const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
     resume.title = detail.paused ? "Lift the pause" : "No process drives this run: queue it";
-    const fits = [[open && !detail.paused, pause], [open && (detail.paused || idle), resume], [open, cancel], [true, fork]];
+    // A child follows its parent: only the pause of one that is driven can be lifted.
+    const resumable = run.includes("-") ? detail.paused && detail.owner !== null : detail.paused || idle;
+    const fits = [[open && !detail.paused, pause], [open && resumable, resume], [open, cancel], [true, fork]];
     arrange(element, fits.filter(([is]) => is).map(([, control]) => control));
   };
 }

@@ -8,6 +8,8 @@ import { Windowed } from "./window.js";
 /** Runs of a block in the document, of a request, and of a bulk action's request. */
 const [BLOCK, PAGE, MANY] = [10, 100, 5000];
 const EVERY = 2000;
+/** How long the later parts of a search are taken as they were. */
+const AGAIN = 30_000;
 const STATUS = ["open", "ended", "succeeded", "failed", "budget", "stuck", "cancelled", "denied"];
 const WAITS = ["person", "message", "worker", "time"];
 const TIMES = { "5 min": 300_000, "1 h": 3_600_000, "1 d": 86_400_000 };
@@ -15,6 +17,17 @@ const TIMES = { "5 min": 300_000, "1 h": 3_600_000, "1 d": 86_400_000 };
 /** Who drives a run, and how it waits for that. */
 function place(run) {
   return `${run.owner} ${run.queue}`;
+}
+
+/** Returns where a cursor is in the list, as a run has it. */
+function cursor_at(cursor) {
+  const dot = cursor.indexOf(".");
+  return { created_ms: Number(cursor.slice(0, dot)), run: cursor.slice(dot + 1) };
+}
+
+/** Whether a place in the list is below another one: the newest runs are first. */
+function below(one, other) {
+  return one.created_ms < other.created_ms || (one.created_ms === other.created_ms && one.run < other.run);
 }
 
 export class ListPage {
@@ -73,7 +86,7 @@ export class ListPage {
     try {
       const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
       if (turn !== this.turn) return;
-      Object.assign(this, { rows: [], marks: new Map(), next: page.next, outdated: false });
+      Object.assign(this, { rows: [], marks: new Map(), next: page.next, outdated: false, damaged: page.damaged, again: null, searched: Date.now() });
       this.put(0, page);
       this.list.resize(Math.ceil(this.rows.length / BLOCK));
       this.list.reset();
@@ -113,17 +126,18 @@ export class ListPage {
   /** Puts a page that begins at a row in the place of what was known there. The list is ordered by age. */
   put(from, page) {
     const known = new Set(page.runs.map((run) => run.run));
-    const oldest = page.runs.at(-1);
-    // A part of a search without a match says nothing of the rows below it.
-    if (!oldest && page.next !== null) return;
     const old = this.rows.slice(from);
+    const end = page.next === null ? null : cursor_at(page.next);
+    // A part of a search may have few matches, or none: it still tells of all runs down to its cursor.
+    const part = this.filter.waiting && page.runs.length < PAGE;
     // Where a whole page is new, the runs between it and the known ones are missing.
-    const joins = from > 0 || old.some((run) => known.has(run.run));
-    const after = joins && page.next !== null ? old.filter((run) => !known.has(run.run) && run.created_ms <= oldest.created_ms) : [];
+    const joins = from > 0 || part || old.some((run) => known.has(run.run));
+    const after = joins && end ? old.filter((run) => !known.has(run.run) && below(run, end)) : [];
+    // A search that has come further continues there.
+    const further = this.filter.waiting && joins && end && (this.next === null || below(cursor_at(this.next), end));
     this.rows = [...this.rows.slice(0, from), ...page.runs, ...after];
-    if (after.length === 0) this.next = page.next;
-    if (page.next) this.marks.set(oldest.run, page.next);
-    if (from === 0) this.damaged = page.damaged;
+    if (after.length === 0 && !further) this.next = page.next;
+    if (page.next && page.runs.length > 0) this.marks.set(page.runs.at(-1).run, page.next);
   }
 
   /** Reads the newest runs and those on the screen again, one request after the other. */
@@ -143,20 +157,41 @@ export class ListPage {
   async reread(turn) {
     const page = await get(path(["runs"], { ...this.query(), limit: PAGE }));
     if (turn !== this.turn) return;
+    this.damaged = page.damaged;
     this.put(0, page);
     const seen = Math.min(...this.list.drawn.keys()) * BLOCK;
     const last = (Math.max(...this.list.drawn.keys()) + 1) * BLOCK;
     const mark = last > PAGE ? this.rows.findLastIndex((run, at) => at < Math.max(seen, PAGE) && this.marks.has(run.run)) : -1;
     if (mark >= 0) {
       const cursor = this.marks.get(this.rows[mark].run);
-      const below = await get(path(["runs"], { ...this.query(), limit: Math.min(1000, last - mark), cursor }));
+      const rest = await get(path(["runs"], { ...this.query(), limit: Math.min(1000, last - mark), cursor }));
       if (turn !== this.turn) return;
       const at = this.rows.findIndex((run) => this.marks.get(run.run) === cursor);
-      if (at >= 0) this.put(at + 1, below);
+      if (at >= 0) this.put(at + 1, rest);
     }
+    await this.search_again(turn, page.next);
+    if (turn !== this.turn) return;
     this.draw();
     if (this.list.drawn.has(this.list.count - 1)) this.more();
     this.search();
+  }
+
+  /** Reads the later parts of a search again, one in each poll: a run there may have begun to wait, or wait no longer. */
+  async search_again(turn, first) {
+    if (!this.filter.waiting || first === null || this.loading) return;
+    if (!this.again && Date.now() - this.searched < AGAIN) return;
+    const cursor = this.again ?? first;
+    const start = cursor_at(cursor);
+    // Below the end of what is known, the search itself continues.
+    const page = this.next === null || below(cursor_at(this.next), start)
+      ? await get(path(["runs"], { ...this.query(), limit: PAGE, cursor })) : null;
+    if (turn !== this.turn) return;
+    if (page) {
+      const from = this.rows.findIndex((run) => below(run, start));
+      this.put(from < 0 ? this.rows.length : from, page);
+    }
+    this.again = page?.next ?? null;
+    if (!this.again) this.searched = Date.now();
   }
 
   /** The server answers again. */

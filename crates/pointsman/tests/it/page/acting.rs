@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::rig::Rig;
-use crate::{home::Home, serve::page::asking};
+use crate::{
+    home::Home,
+    serve::{actions::stopped_child, page::asking},
+};
 
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]
@@ -51,6 +54,39 @@ fn a_person_approves_denies_cancels_and_forks() {
     rig.press("[data-act=fork]");
     rig.wait(&format!("!location.pathname.includes('{}')", asked[2]));
     rig.wait("document.querySelector('.facts-line a')?.textContent.includes('forked')");
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn only_a_run_without_a_process_is_said_to_be_queued() {
+    let home = Home::new("page-resumed");
+    let run = asking(&home, "Hello");
+    let rig = Rig::idle(home, &[]);
+    rig.open(&format!("/runs/{run}"));
+    rig.sign_in();
+    for (taken, said) in [(true, "Done."), (false, "The run is queued.")] {
+        rig.intercept(&format!(
+            "if (!at.pathname.endsWith('/resume')) return real(url, options); \
+             return answer({{ run: '{run}', said: 'resumed', taken: {taken} }});"
+        ));
+        rig.press("[data-act=resume]");
+        rig.wait(&format!("document.querySelector('.toast')?.textContent === '{said}'"));
+    }
+}
+
+/// A child follows its parent.
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn a_child_offers_no_resume() {
+    let home = Home::new("page-child");
+    let child = stopped_child(&home);
+    let root = asking(&home, "Hello");
+    let rig = Rig::idle(home, &[]);
+    rig.open(&format!("/runs/{child}"));
+    rig.wait("document.querySelector('[data-act=cancel]')");
+    assert_eq!(rig.script("return document.querySelector('[data-act=resume]')"), json!(null));
+    rig.open(&format!("/runs/{root}"));
+    rig.wait("document.querySelector('[data-act=resume]')");
 }
 
 #[test]

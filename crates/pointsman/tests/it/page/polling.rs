@@ -27,13 +27,12 @@ fn a_search_goes_on_after_a_part_without_a_match() {
     let rig = Rig::idle(home, &[]);
     rig.open("/");
     rig.wait("document.querySelectorAll('.row').length === 2");
-    // Three parts without a match come first.
-    rig.intercept(
-        "if (!at.pathname.endsWith('/runs') || !at.searchParams.has('waiting')) return real(url, options); \
-         const part = Number((at.searchParams.get('cursor') ?? '0').split('.')[0]); \
-         if (part < 3) return answer({ runs: [], next: `${part + 1}.x`, damaged: [] }); \
-         at.searchParams.delete('cursor'); return real(at, options);",
-    );
+    // Three parts without a match come first, all of them newer than the run.
+    let parts = "if (!at.pathname.endsWith('/runs') || !at.searchParams.has('waiting')) return real(url, options); \
+         const made = Number((at.searchParams.get('cursor') ?? '9000000000003').split('.')[0]); \
+         if (made > 9e12) return answer({ runs: [], next: `${made - 1}.x`, damaged: [] }); \
+         at.searchParams.delete('cursor'); return real(at, options);";
+    rig.intercept(parts);
     rig.enter("[name=waiting]", "person");
     rig.wait(&format!("{NAMES} === 'Ask me'"));
     // The next look at the newest runs finds none, and changes nothing.
@@ -43,6 +42,15 @@ fn a_search_goes_on_after_a_part_without_a_match() {
     rig.settle();
     assert_eq!(rig.script(&format!("return {NAMES}")), json!("Ask me"));
     assert_eq!(rig.text(".list-head .dim"), "1 run");
+    // A part that has come past the run without it says that it waits no longer.
+    rig.intercept(
+        "if (!at.pathname.endsWith('/runs') || !at.searchParams.has('waiting')) return real(url, options); \
+         return answer({ runs: [], next: at.searchParams.has('cursor') ? null : '1.x', damaged: [] });",
+    );
+    rig.wait("document.querySelectorAll('.row').length === 0");
+    // The search was complete. It begins again, and finds the run in a later part.
+    rig.intercept(parts);
+    rig.wait(&format!("{NAMES} === 'Ask me'"));
 }
 
 #[test]

@@ -128,6 +128,42 @@ fn the_result_ends_the_story_as_markdown() {
     }
 }
 
+/// A model's answer with every kind of element.
+const ANSWER: &str = "## Signals\n\nA **red** one means `stop`.\n\n- red\n- green\n\n\
+                      | signal | means |\n|---|---|\n| red | stop |\n| green | go |\n";
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test --only page"]
+fn lists_headings_and_tables_of_an_answer_are_elements() {
+    let home = Home::new("page-markdown");
+    home.write("script.jsonl", &format!("{}\n", json!({ "text": ANSWER })));
+    let chat = ["run", "chat", "What are signals?", "--dir", "docs"];
+    let (code, out, told) =
+        home.pointsman(&[&chat[..], &["--model", "script:script.jsonl"]].concat());
+    assert_eq!(code, 0, "{out}{told}");
+    let rig = Rig::new(home, &[]);
+    let run = rig.run_of("chat");
+    open(&rig, &run);
+    for place in ["#pane-result .text.markdown", ".story .text.markdown"] {
+        rig.wait(&format!("document.querySelector('{place} table')"));
+        let texts = |selector: &str| {
+            rig.script_with(
+                "const all = [...document.querySelectorAll(arguments[0][0])]; \
+                 const answer = all.find((it) => it.querySelector('table')); \
+                 return [...answer.querySelectorAll(arguments[0][1])].map((it) => it.textContent)",
+                json!([place, selector]),
+            )
+        };
+        assert_eq!(texts(".heading.h2"), json!(["Signals"]), "{place}");
+        assert_eq!(texts("strong"), json!(["red"]), "{place}");
+        assert_eq!(texts("code"), json!(["stop"]), "{place}");
+        assert_eq!(texts("ul li"), json!(["red", "green"]), "{place}");
+        assert_eq!(texts("table thead th"), json!(["signal", "means"]), "{place}");
+        assert_eq!(texts("table tbody td"), json!(["red", "stop", "green", "go"]), "{place}");
+    }
+    rig.picture("markdown");
+}
+
 #[test]
 #[ignore = "needs a browser: cargo xtask test --only page"]
 fn files_of_128_mb_are_loaded_as_they_are_looked_at() {

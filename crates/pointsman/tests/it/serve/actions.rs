@@ -1,10 +1,12 @@
 //! Starting runs and acting on them.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
+use pointsman_runtime::store::SqliteStore;
+use pointsman_testing::kept::{corpus, keep};
 use serde_json::{Value, json};
 
-use super::{Server, client::request, waited};
+use super::{Server, client::request, page::asking, waited};
 use crate::home::{Home, NOTE};
 
 /// A chart without a conversation that ends at once, by a model's reply.
@@ -32,6 +34,29 @@ final = "failed"
 [state.cancelled]
 final = "cancelled"
 "#;
+
+/// Writes a run into the journal that another run started and that no process drives, and returns it.
+pub(crate) fn stopped_child(home: &Home) -> String {
+    let mut exported = corpus("research-child-02").pop().expect("it is kept");
+    let cancelled = exported.lines.pop().expect("it has entries");
+    assert!(cancelled.contains("cancelled"), "{cancelled}");
+    let path = home.path("state/pointsman/journal.db");
+    fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    runtime.block_on(async {
+        let store = SqliteStore::open(&path).expect("the journal opens");
+        keep(&store, &pointsman_agents::all(), &exported).await;
+    });
+    exported.run.to_string()
+}
+
+/// Makes private texts for a run, as the process that filled a form leaves them if it is killed.
+fn with_texts(home: &Home, run: &str) -> PathBuf {
+    let folder = home.path(&format!("state/pointsman/forms/{run}.private"));
+    fs::create_dir_all(&folder).expect("it is made");
+    fs::write(folder.join("key"), "private").expect("it is written");
+    folder
+}
 
 impl Server {
     /// Starts a run, and returns its id.
@@ -223,6 +248,64 @@ fn one_action_reaches_all_runs_that_a_filter_names() {
     for run in [&runs[0], &runs[2]] {
         assert_eq!(server.end(run)["disposition"], "cancelled");
     }
+}
+
+/// A bulk cancel leaves as little behind as the cancel of one run.
+#[test]
+fn bulk_cancel_removes_the_private_texts() {
+    let home = Home::new("serve-private");
+    let [one, two, kept] = ["over HTTP", "on the command line", "kept"].map(|goal| {
+        let run = asking(&home, goal);
+        let texts = with_texts(&home, &run);
+        (run, texts)
+    });
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let cancel = |dry_run: bool| {
+        let body = json!({ "action": "cancel", "filter": { "text": "http" }, "dry_run": dry_run });
+        let done = server.post("/api/v1/runs/bulk", &body);
+        assert_eq!(done.json()["runs"], json!([one.0]), "{}", done.text());
+    };
+    cancel(true);
+    assert!(one.1.exists(), "counting does nothing");
+    cancel(false);
+    assert!(!one.1.exists(), "the texts of a cancelled run are removed");
+    let command = ["cancel", "--text", "command line"];
+    let (code, _, told) = home.pointsman(&[&command[..], &["--dry-run"]].concat());
+    assert!(code == 0 && two.1.exists(), "{told}");
+    let (code, _, told) = home.pointsman(&command);
+    assert!(code == 0 && !two.1.exists(), "{told}");
+    assert_eq!(server.json(&format!("/api/v1/runs/{}", two.0))["disposition"], "cancelled");
+    assert!(kept.1.exists(), "an open run keeps its texts");
+}
+
+#[test]
+fn a_child_is_resumed_with_its_parent() {
+    let home = Home::new("serve-child");
+    let child = stopped_child(&home);
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let refused = server.act(&child, "resume", &json!({}));
+    assert_eq!(refused.status, 409, "{}", refused.text());
+    let refused = refused.json();
+    let (parent, _) = child.split_once('-').expect("its name is made from its parent's");
+    let detail = format!("run {child} is a child of run {parent}");
+    assert!(refused["detail"].as_str().is_some_and(|it| it.contains(&detail)), "{refused}");
+    assert!(refused["hint"].as_str().is_some_and(|it| it.contains(parent)), "{refused}");
+}
+
+#[test]
+fn a_fork_that_cannot_be_queued_is_named() {
+    let home = Home::new("serve-unqueued");
+    let run = asking(&home, "Hello");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    // The store refuses the key when the fork is queued.
+    let refused = server.act(&run, "fork", &json!({ "key": "\0" }));
+    assert_eq!(refused.status, 422, "{}", refused.text());
+    let runs = server.json("/api/v1/runs")["runs"].clone();
+    let fork = runs[0]["run"].as_str().expect("a text");
+    assert_eq!(runs[0]["forked"]["run"], json!(run), "{runs}");
+    let detail = refused.json()["detail"].as_str().expect("a text").to_owned();
+    let forked = format!("run {run} was forked as {fork}, but ");
+    assert!(detail.starts_with(&forked) && detail.contains("NUL"), "{detail}");
 }
 
 /// What a profile or the environment holds must reach no client.

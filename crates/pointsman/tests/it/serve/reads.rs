@@ -21,6 +21,26 @@ fn asking(home: &Home) -> String {
 }
 
 #[test]
+fn tables_list_the_screens_that_were_known_at_an_entry() {
+    let home = Home::new("serve-screens");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/explore-01.jsonl");
+    let (code, run, told) = home.pointsman(&["import", &file.display().to_string()]);
+    assert_eq!(code, 0, "{told}");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let path = format!("/api/v1/runs/{}", run.trim());
+    let head = server.json(&path)["steps"].as_u64().expect("a number");
+    let screens = |entry: u64| {
+        let read = server.json(&format!("{path}/entries/{entry}/tables"));
+        assert_eq!(read["map"], json!(true), "{read}");
+        let tables = read["tables"].as_array().expect("a list");
+        let screens = tables.iter().find(|it| it["title"] == "Screens");
+        screens.map_or(0, |it| it["count"].as_u64().expect("a number"))
+    };
+    let known: Vec<u64> = [1, head / 2, head].map(screens).into();
+    assert!(known[0] == 0 && known[0] < known[1] && known[1] < known[2], "{known:?}");
+}
+
+#[test]
 fn a_run_reads_as_on_the_command_line() {
     let home = Home::new("serve-reads");
     let run = asking(&home);

@@ -8,6 +8,7 @@ use pointsman_runtime::{
     stats::{Stats, SummaryCache},
     store::StoreError,
 };
+use serde_json::Value;
 
 use super::{World, begin_with, begun, context, research, to_the_end};
 use crate::store::{Plain as _, TempFolder};
@@ -69,6 +70,35 @@ async fn unchanged_runs_are_counted_from_the_kept_figures() {
     let mut cache = SummaryCache::open(&file);
     let counted = Stats::with_cache(&agents, &*store, None, &mut cache).await;
     assert_eq!(counted.expect("they are read").runs, 4);
+}
+
+#[tokio::test]
+async fn kept_figures_of_another_revision_are_not_used() {
+    let folder = TempFolder::new("figures-revision");
+    let store = Arc::new(folder.store());
+    to_the_end(&mut super::begin(&store, &World::new(0), new_run_id()).await).await;
+    let (agents, file) = (pointsman_agents::all(), folder.0.join("kept.summaries"));
+    let mut reads = Vec::new();
+    let mut kept = Vec::new();
+    // The kept figures are of this build; another one; and they were read again.
+    for time in 0..4 {
+        let mut cache = SummaryCache::open(&file);
+        let before = store.reader().reads();
+        let counted = Stats::with_cache(&agents, &*store, None, &mut cache).await;
+        assert_eq!(counted.expect("they are read").runs, 1);
+        reads.push(store.reader().reads() - before);
+        cache.save().expect("the file is written");
+        let text = std::fs::read_to_string(&file).expect("there is a file");
+        let mut line: Value = serde_json::from_str(text.trim()).expect("it is JSON");
+        kept.push(line["revision"].clone());
+        if time == 1 {
+            line["revision"] = "of another build".into();
+            std::fs::write(&file, format!("{line}\n")).expect("the file is written");
+        }
+    }
+    assert_eq!([reads[0] - reads[1], reads[2] - reads[1]], [1, 1], "{reads:?}");
+    assert_eq!(reads[3], reads[1]);
+    assert!(kept.iter().all(|revision| *revision == kept[0]), "{kept:?}");
 }
 
 #[tokio::test]

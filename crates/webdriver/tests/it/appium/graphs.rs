@@ -57,7 +57,7 @@ fn a_crash_is_made_to_happen_again_over_the_wire() {
     let stand_in = StandIn::playing(PACKAGE, GraphPlayer::of(&file, 3));
     let ran = explore(&workspace, &stand_in, "max_coverage", 400);
     let explored =
-        exploration::read(&workspace.session, &ran.outcome.run).expect("file is readable");
+        exploration::read(&workspace.session, &ran.outcome.run, None).expect("file is readable");
     let explored = explored.expect("exploration is readable");
     let options =
         reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
@@ -98,7 +98,7 @@ fn device_findings_are_reproduced() {
     let workspace = TestWorkspace::new("appium-reproduce-hang");
     let ran = explore(&workspace, &stand_in, "max_coverage", 100);
     let explored =
-        exploration::read(&workspace.session, &ran.outcome.run).expect("file is readable");
+        exploration::read(&workspace.session, &ran.outcome.run, None).expect("file is readable");
     let explored = explored.expect("exploration is readable");
     let options =
         reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
