@@ -55,6 +55,8 @@ pub(crate) use end::end_children;
 pub use replay::{ReplayReport, replay};
 pub use restore::restore;
 use threads::Threads;
+#[cfg(feature = "agents")]
+pub use transcript::plan_of;
 
 /// The options of a new run on this machine.
 #[derive(Debug)]

@@ -13,17 +13,17 @@ use agent_client_protocol::{
         SessionUpdate,
     },
 };
+use pointsman_agents::code::Phase;
 use pointsman_kernel::{erased::AnyRun, id::Seq, job::AgentDecl, journal::Entry};
 use pointsman_runtime::{
     clock::written,
     driver::listens,
     entry::event,
-    session::{Session, SessionError},
+    session::{Session, SessionError, plan_of},
     store::{Filter, RunId, RunRow},
     timeline::{Projector, TimelineKind, words},
     visible::line,
 };
-use serde_json::Value;
 
 use super::{
     due::OpenTurns,
@@ -85,26 +85,20 @@ pub(super) fn recount(
 
 /// Returns the phases of a run that works by a plan.
 pub(super) fn plan(run: &dyn AnyRun) -> Vec<PlanEntry> {
-    let snapshot = run.snapshot().ok();
-    let whole = snapshot.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
-    let plan = whole.as_ref().and_then(|whole| whole.pointer("/data/plan"));
-    let list = |name: &str| plan.and_then(|plan| plan.get(name)?.as_array());
-    let ended = list("records").map_or(&[][..], Vec::as_slice);
-    let phases = list("phases").map_or(&[][..], Vec::as_slice);
-    let entry = |(at, phase): (usize, &Value)| {
-        let described = phase.get("description").and_then(Value::as_str).unwrap_or_default();
-        let failed =
-            ended.get(at).is_some_and(|it| it.get("succeeded") == Some(&Value::Bool(false)));
-        let status = match at.cmp(&ended.len()) {
+    let plan = plan_of(run).unwrap_or_default();
+    let entry = |(at, phase): (usize, &Phase)| {
+        let status = match at.cmp(&plan.records.len()) {
             std::cmp::Ordering::Less => PlanEntryStatus::Completed,
             std::cmp::Ordering::Equal => PlanEntryStatus::InProgress,
             std::cmp::Ordering::Greater => PlanEntryStatus::Pending,
         };
         // The protocol knows no phase that ended badly.
-        let text = if failed { format!("{described} (failed)") } else { described.into() };
+        let failed = plan.records.get(at).is_some_and(|record| !record.succeeded);
+        let described = &phase.description;
+        let text = if failed { format!("{described} (failed)") } else { described.clone() };
         PlanEntry::new(text, PlanEntryPriority::Medium, status)
     };
-    phases.iter().enumerate().map(entry).collect()
+    plan.phases.iter().enumerate().map(entry).collect()
 }
 
 /// Returns the goal of a run that an editor begins in a folder.

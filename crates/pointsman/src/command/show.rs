@@ -11,11 +11,13 @@ use clap::Args;
 use pointsman_kernel::{
     agent::Answer,
     chart::Disposition,
+    event::Event,
     governor::Level,
     id::Seq,
     view::{StepExplanation, view},
 };
 use pointsman_runtime::{
+    entry::event,
     exit::Exit,
     local_executor::Workspace,
     session::Session,
@@ -165,7 +167,10 @@ pub(crate) fn as_json(session: &Session, row: &RunRow) -> Result<Value, Error> {
     let answers = session.answers(&row.id).unwrap_or_default();
     let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
     let entries: Vec<Value> = lines.iter().map(entry).collect();
-    let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
+    let seed = lines.first().and_then(|line| match event(line)? {
+        Event::Begun(begun) => Some(begun.seed),
+        _ => None,
+    });
     let questions = open_questions.iter().map(|question| {
         let mut asked = crate::json_lines::asked(question);
         if let (Some(yes), Some(fields)) = (answers.get(&question.effect), asked.as_object_mut()) {

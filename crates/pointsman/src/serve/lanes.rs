@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use pointsman_kernel::{id::Seq, journal::Entry};
 use pointsman_runtime::entry::event_name;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
@@ -124,21 +124,85 @@ pub(super) async fn lanes(
     Ok(Json(found))
 }
 
+/// The event of an answer. Only the kind of the answer is read: its content may be long, and nothing
+/// of it is shown here.
+#[derive(Deserialize)]
+struct AnsweredEvent {
+    answered: Answered,
+}
+
+#[derive(Deserialize)]
+struct Answered {
+    answer: AnswerKind,
+}
+
+/// The kinds of the kernel's `Answer`.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AnswerKind {
+    Model(IgnoredAny),
+    Tool(IgnoredAny),
+    Child(IgnoredAny),
+    Own(IgnoredAny),
+    Fault(IgnoredAny),
+}
+
 impl LaneSpan {
     fn count(&mut self, name: Option<&str>, event: &str) {
         match name {
             Some("answered") => {
-                let kind = event.split_once("\"answer\":{\"").map_or("", |(_, rest)| rest);
-                if kind.starts_with("model") {
-                    self.models += 1;
-                } else if kind.starts_with("fault") {
-                    self.faults += 1;
-                } else {
-                    self.tools += 1;
+                // A damaged line is reported where it is read.
+                let Ok(event) = serde_json::from_str::<AnsweredEvent>(event) else { return };
+                match event.answered.answer {
+                    AnswerKind::Model(_) => self.models += 1,
+                    AnswerKind::Tool(_) | AnswerKind::Child(_) | AnswerKind::Own(_) => {
+                        self.tools += 1;
+                    }
+                    AnswerKind::Fault(_) => self.faults += 1,
                 }
             }
             Some("approval_answered" | "given") => self.people += 1,
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::{
+        agent::{Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
+        body::Body,
+        chart::Disposition,
+        event::{Event, Usage},
+        id::EffectId,
+    };
+
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_by_their_kind() {
+        // A result may quote a journal line.
+        let quoted = r#"{"answer":{"model":"#;
+        let fault = Fault {
+            class: FaultClass::Timeout,
+            repeatable: true,
+            hint_ms: None,
+            message: quoted.into(),
+        };
+        let answers = [
+            Answer::Model(Reply::default()),
+            Answer::Tool(ToolResult { output: quoted.into(), ..ToolResult::default() }),
+            Answer::Child(ChildEnd { ended: Disposition::Succeeded, result: quoted.into() }),
+            Answer::Own(Body::default()),
+            Answer::Fault(fault),
+        ];
+        let mut span = LaneSpan::default();
+        for answer in answers {
+            let (effect, usage) = (EffectId { seq: Seq(1), index: 0 }, Usage::default());
+            let event = Event::Answered { effect, answer, usage, sent: None };
+            let event = serde_json::to_string(&event).expect("an event is JSON");
+            span.count(Some("answered"), &event);
+        }
+        assert_eq!((span.models, span.tools, span.faults), (1, 3, 1));
     }
 }

@@ -142,18 +142,77 @@ fn tools_are_named_in_their_own_files_only() {
     are_exempt("names of tools", &found, TOOLS);
 }
 
+/// Returns the public items of a text: functions with their whole signatures, of others the first line.
+fn public_items(text: &str) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut lines = text.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if !line.starts_with("pub ") {
+            continue;
+        }
+        let mut item = line.to_owned();
+        let is_function = line.split(' ').any(|word| word == "fn");
+        while is_function && !item.ends_with(['{', '}', ';']) {
+            let Some(more) = lines.next() else { break };
+            item.push_str(more);
+        }
+        items.push(item);
+    }
+    items
+}
+
+/// Returns the public items of a text that show plain JSON.
+fn shown_json(text: &str) -> Vec<String> {
+    public_items(text).into_iter().filter(|item| item.contains("Value")).collect()
+}
+
 #[test]
 fn the_driver_the_engine_and_the_stores_show_no_plain_json() {
-    let is_public = |line: &&str| {
-        let line = line.trim_start();
-        line.starts_with("pub ") && line.contains("Value")
-    };
     let rooms = ["driver", "engine", "executor", "journal", "session", "store", "task"];
     for (file, text) in acting() {
         let room = file.strip_prefix("crates/runtime/src/").unwrap_or_default();
         if rooms.iter().any(|it| room.starts_with(it)) {
-            let shown: Vec<&str> = text.lines().filter(is_public).collect();
+            let shown = shown_json(&text);
             assert!(shown.is_empty(), "{file} has public items with plain JSON: {shown:#?}");
         }
+    }
+}
+
+#[test]
+fn plain_json_is_found_in_every_line_of_a_signature() {
+    let planted = "
+        pub body: Value,
+        pub async fn long(
+            &self,
+            digest: [u8; 32],
+            config: &Value,
+        ) -> Result<(), StoreError> {
+            let inner: Value = read();
+        }
+        pub fn result(&self) -> impl Iterator<Item = u8>
+        where
+            Self: Into<Value>;
+        pub const fn none(&self) {}
+        fn private(value: Value) {}
+        pub(crate) fn inside(
+            value: Value,
+        ) {}
+    ";
+    let shown = shown_json(planted);
+    assert_eq!(shown.len(), 3, "{shown:#?}");
+    assert_eq!(shown[0], "pub body: Value,");
+    assert!(shown[1].contains("fn long(") && !shown[1].contains("inner"), "{shown:#?}");
+    assert!(shown[2].contains("fn result("), "{shown:#?}");
+}
+
+#[test]
+fn only_the_journal_makes_permits() {
+    for (file, text) in acting() {
+        // It has the function, for tests of executors.
+        if file == "crates/runtime/src/journal.rs" {
+            assert!(text.contains("pub const fn unwritten("), "the function has another name");
+            continue;
+        }
+        assert!(!text.contains("Permit::unwritten"), "{file} makes a permit without an entry");
     }
 }

@@ -6,7 +6,9 @@ use pointsman_agents::{
     transcript::{Transcript, TranscriptMessage},
 };
 #[cfg(feature = "agents")]
-use serde::Deserialize;
+use pointsman_kernel::erased::AnyRun;
+#[cfg(feature = "agents")]
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
     Delivery, RecalledRun, Session, SessionError,
@@ -21,40 +23,52 @@ use crate::{
     timeline::words,
 };
 
-/// What conversations of all agents have in common.
+/// A part of what a run's agent holds.
 #[cfg(feature = "agents")]
-#[derive(Default, Deserialize)]
-struct Kept {
-    data: Data,
+#[derive(Deserialize)]
+struct Kept<T> {
+    data: T,
 }
 
 #[cfg(feature = "agents")]
 #[derive(Default, Deserialize)]
-struct Data {
+struct KeptTranscript {
     #[serde(default)]
     transcript: Transcript,
+}
+
+#[cfg(feature = "agents")]
+#[derive(Default, Deserialize)]
+struct KeptPlan {
     #[serde(default)]
     plan: Option<Plan>,
 }
 
-impl RecalledRun {
-    #[cfg(feature = "agents")]
-    fn kept(&self) -> Kept {
-        let snapshot = self.loaded.run.snapshot().ok();
-        // An agent that holds no conversation has said nothing.
-        snapshot.and_then(|run| serde_json::from_str(run.get()).ok()).unwrap_or_default()
-    }
+/// Reads a part of what a run's agent holds; an agent without it has the default.
+#[cfg(feature = "agents")]
+fn kept<T: Default + DeserializeOwned>(run: &dyn AnyRun) -> T {
+    let snapshot = run.snapshot().ok();
+    let whole = snapshot.and_then(|run| serde_json::from_str::<Kept<T>>(run.get()).ok());
+    whole.map_or_else(T::default, |whole| whole.data)
+}
 
+/// Returns the plan of a run and how far it came, for agents that have one.
+#[cfg(feature = "agents")]
+pub fn plan_of(run: &dyn AnyRun) -> Option<Plan> {
+    kept::<KeptPlan>(run).plan.filter(|plan| !plan.phases.is_empty())
+}
+
+impl RecalledRun {
     /// Returns the conversation, the oldest message first; empty for agents that hold none.
     #[cfg(feature = "agents")]
     pub fn messages(&self) -> Vec<TranscriptMessage> {
-        self.kept().data.transcript.messages().to_vec()
+        kept::<KeptTranscript>(&*self.loaded.run).transcript.messages().to_vec()
     }
 
     /// Returns the plan and how far it came, for agents that have one.
     #[cfg(feature = "agents")]
     pub fn plan(&self) -> Option<Plan> {
-        self.kept().data.plan.filter(|plan| !plan.phases.is_empty())
+        plan_of(&*self.loaded.run)
     }
 
     /// Returns whether the run is in a state that waits for a word from outside.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{SavedTokens, Tally, stops};
 use crate::{
     entry::event,
+    local_executor::Workspace,
     private,
     store::RunRow,
     timeline::{Spent, TimelineItem, TimelineKind},
@@ -72,10 +73,8 @@ impl CountedRun {
 /// Returns the model that a run began with, if its first entry names one.
 fn model(line: &str) -> Option<Box<str>> {
     let Some(Event::Begun(begun)) = event(line) else { return None };
-    let place: serde_json::Value = serde_json::from_str(begun.place?.get()).ok()?;
-    let model = place.get("model")?;
-    let name = model.as_str().or_else(|| model.get("name")?.as_str())?;
-    Some(name.into())
+    let place: Workspace = serde_json::from_str(begun.place?.get()).ok()?;
+    Some(place.model)
 }
 
 /// A line of the file.

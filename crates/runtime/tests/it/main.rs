@@ -3,6 +3,7 @@
 
 mod approver;
 mod asking;
+mod callers;
 mod children;
 mod config;
 mod converse;

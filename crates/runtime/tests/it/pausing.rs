@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// A watch that always sees a shortage, pauses, and soon resumes anyway.
-fn nervous() -> ResourceLimits {
+pub(crate) fn nervous() -> ResourceLimits {
     ResourceLimits {
         processor: None,
         memory: Some(0),
@@ -119,7 +119,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    const ALL: [Self; 3] = [Self::Session, Self::Handle, Self::Scheduler];
+    pub(crate) const ALL: [Self; 3] = [Self::Session, Self::Handle, Self::Scheduler];
 
     /// Returns the entry with which a run starts its first work: a queued one first waits for a worker.
     const fn starts(self) -> usize {
@@ -145,8 +145,7 @@ impl Caller {
         }
         let (session, store) = (&desk.session, Arc::clone(desk.session.store()));
         let driven = session.block_on(async {
-            let (agents, journal) = (Arc::new(pointsman_agents::all()), session.journal().into());
-            let engine = Engine::open(agents, Arc::clone(&store), settings, journal).await?;
+            let engine = engine(desk, settings).await?;
             if self == Self::Handle {
                 let handle = engine.start(parent()).await?;
                 begun.send(handle.run().clone()).expect("somebody hears");
@@ -165,13 +164,23 @@ impl Caller {
     }
 }
 
-/// Runs a parent whose child waits for its model for an hour, and meanwhile says something
-/// to both. Returns the parent's journal and the child's.
-pub(crate) fn while_the_child_waits(
+/// Opens an engine over the journal of a desk.
+pub(crate) async fn engine(
+    desk: &TestSession,
+    settings: EngineConfig,
+) -> Result<Engine, EngineError> {
+    let (agents, journal) = (Arc::new(pointsman_agents::all()), desk.session.journal().into());
+    Engine::open(agents, Arc::clone(desk.session.store()), settings, journal).await
+}
+
+/// Runs a parent whose child waits for its model for an hour, and meanwhile says something.
+/// Returns its desk and the run.
+pub(crate) fn while_it_waits(
     caller: Caller,
     name: &str,
-    say: impl Fn(&Path, &RunId, &RunId) + Send,
-) -> [String; 2] {
+    watch: Option<ResourceLimits>,
+    say: impl FnOnce(&Path, &RunId) + Send,
+) -> (TestSession, RunId) {
     let desk = TestSession::new(name);
     std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n")
         .expect("the file is written");
@@ -179,23 +188,36 @@ pub(crate) fn while_the_child_waits(
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
     std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("the file is written");
-    let settings = desk.settings(ModelSettings::new(Spec::script(&script)), None);
+    let settings = desk.settings(ModelSettings::new(Spec::script(&script)), watch);
     let (begun, hears) = mpsc::channel();
     let journal = desk.session.journal().to_owned();
     let run = thread::scope(|threads| {
         threads.spawn(move || {
             let run = hears.recv().expect("it begins");
-            say(&journal, &run, &caller.child(&run));
+            say(&journal, &run);
         });
         caller.drive(&desk, settings, begun)
     });
-    let lines = |run: &RunId| {
-        desk.session
-            .block_on(desk.session.store().lines(run, Seq(0)))
-            .expect("the store is readable")
-            .join("\n")
-    };
-    [lines(&run), lines(&caller.child(&run))]
+    (desk, run)
+}
+
+/// Returns the journal of a run.
+pub(crate) fn journal_of(desk: &TestSession, run: &RunId) -> String {
+    let lines = desk.session.block_on(desk.session.store().lines(run, Seq(0)));
+    lines.expect("the store is readable").join("\n")
+}
+
+/// Runs such a parent and says something to it and to its child. Returns the parent's journal and
+/// the child's.
+pub(crate) fn while_the_child_waits(
+    caller: Caller,
+    name: &str,
+    say: impl Fn(&Path, &RunId, &RunId) + Send,
+) -> [String; 2] {
+    let (desk, run) = while_it_waits(caller, name, None, move |journal, run| {
+        say(journal, run, &caller.child(run));
+    });
+    [journal_of(&desk, &run), journal_of(&desk, &caller.child(&run))]
 }
 
 pub(crate) fn cancel() -> Value {

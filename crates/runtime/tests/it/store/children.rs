@@ -1,6 +1,8 @@
 //! Faults that need a separate process: a file that may not grow, a user who
 //! may not write, a sudden death. This test program is started again for each.
 
+mod races;
+
 use std::{
     env, fs,
     io::{self, BufRead, BufReader, Write as _},
