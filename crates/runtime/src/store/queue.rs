@@ -176,6 +176,14 @@ impl QueueOptions {
         let queued = i64::try_from(queued_ms).unwrap_or(i64::MAX);
         queued.saturating_sub(i64::from(self.priority).saturating_mul(LEVEL_MS))
     }
+
+    /// Refuses texts that not every store can keep.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let needs = self.needs.as_deref().unwrap_or_default();
+        let texts = [("concurrency key", &*self.key), ("label", needs)];
+        let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
+        nul.map_or(Ok(()), |(what, _)| Err(StoreError::Nul { what }))
+    }
 }
 
 /// Refuses to queue a child, because its parent drives it, and texts that not every store can keep.
@@ -190,7 +198,7 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
         return Err(StoreError::Nul { what });
     }
     let Some(queue) = queue else { return Ok(()) };
-    check_texts(queue)?;
+    queue.check()?;
     if first.run.is_child() { Err(child(&first.run, first.seq)) } else { Ok(()) }
 }
 
@@ -198,19 +206,12 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
 /// stores.
 pub fn check_all(runs: &[(RunId, QueueOptions)]) -> Result<(), StoreError> {
     for (run, queue) in runs {
-        check_texts(queue)?;
+        queue.check()?;
         if run.is_child() {
             return Err(child(run, Seq(0)));
         }
     }
     Ok(())
-}
-
-fn check_texts(queue: &QueueOptions) -> Result<(), StoreError> {
-    let needs = queue.needs.as_deref().unwrap_or_default();
-    let texts = [("concurrency key", &*queue.key), ("label", needs)];
-    let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
-    nul.map_or(Ok(()), |(what, _)| Err(StoreError::Nul { what }))
 }
 
 fn child(run: &RunId, seq: Seq) -> StoreError {
