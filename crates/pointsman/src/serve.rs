@@ -76,6 +76,7 @@ use crate::{
 pub(crate) use beside::PageServer;
 use guard::Guard;
 pub(crate) use guard::GuardOptions;
+use health::LastHealth;
 use hub::Hub;
 use listen::{ConnectionLimits, Listener, StopSignals};
 use metrics::HttpMetrics;
@@ -163,6 +164,7 @@ pub(crate) struct Server {
     guard: Arc<Guard>,
     http_metrics: Arc<HttpMetrics>,
     run_metrics: Arc<RunMetrics>,
+    last_health: LastHealth,
     /// Becomes true when the server stops.
     closing: watch::Receiver<bool>,
 }
@@ -387,6 +389,7 @@ impl ReadyServer {
             guard,
             http_metrics,
             run_metrics,
+            last_health: LastHealth::default(),
             closing,
         });
         Ok(Self { listener, server, close, hints, driving })

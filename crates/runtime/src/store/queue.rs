@@ -128,6 +128,28 @@ impl QueueStatus {
     }
 }
 
+/// How many queued runs there are, by status, and how long they are ready.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct QueueCounts {
+    /// Runs that wait for a free worker. A delayed run is not ready before its time.
+    pub ready: u64,
+    /// Runs that a process has.
+    pub leased: u64,
+    /// Runs that are quarantined; none where the store sets no run aside.
+    pub quarantined: u64,
+    /// How long the first of the ready runs has waited: since it was queued, since its time came, or
+    /// since its last message was sent, whichever is later. A level of priority counts as a minute.
+    pub lag: Duration,
+}
+
+impl QueueCounts {
+    /// Counts a run that has been ready since a time.
+    pub(super) fn add_ready(&mut self, since_ms: u64, now_ms: u64) {
+        self.ready = self.ready.saturating_add(1);
+        self.lag = self.lag.max(Duration::from_millis(now_ms.saturating_sub(since_ms)));
+    }
+}
+
 /// The place of a run in the queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct QueuePlace {
