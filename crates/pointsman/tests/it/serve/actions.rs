@@ -223,6 +223,13 @@ fn one_action_reaches_all_runs_that_a_filter_names() {
     for run in [&runs[0], &runs[2]] {
         assert_eq!(server.end(run)["disposition"], "cancelled");
     }
+    // A repeated fork tells which runs it leaves out.
+    let fork = json!({ "action": "fork", "filter": { "status": "cancelled" } });
+    let first = bulk(&fork).json();
+    assert_eq!((&first["count"], &first["skipped"]), (&json!(2), &json!([])), "{first}");
+    let again = bulk(&fork).json();
+    let skipped = again["skipped"].as_array().map(Vec::len);
+    assert_eq!((&again["forks"], skipped), (&json!([]), Some(2)), "{again}");
 }
 
 /// What a profile or the environment holds must reach no client.
