@@ -35,6 +35,7 @@ mod story;
 mod tables;
 mod waiting;
 mod what_if;
+mod worker_metrics;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -83,6 +84,7 @@ use metrics::HttpMetrics;
 use open_runs::OpenRuns;
 use problem::HttpProblem;
 use repeat::{Repeats, repeat};
+pub(crate) use worker_metrics::MetricsServer;
 
 /// How a server serves.
 #[derive(Clone, Debug)]
