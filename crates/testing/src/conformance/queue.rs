@@ -276,7 +276,8 @@ async fn counted(bench: &dyn Bench, store: &dyn Store) -> Checked {
         let mut listed = Vec::new();
         for status in [QueueStatus::Ready, QueueStatus::Leased, QueueStatus::Quarantined] {
             let filter = Filter { queue: Some(status), ..Filter::default() };
-            listed.push(store.all(&filter).await.map_err(failed)?.runs.len() as u64);
+            let list = store.list(&filter, &Page::first(usize::MAX)).await.map_err(failed)?;
+            listed.push(list.runs.len() as u64);
         }
         let fits = listed == [counts.ready, counts.leased, counts.quarantined];
         if fits && counts.ready > 0 && counts.leased > 0 && counts.lag > LONG {
