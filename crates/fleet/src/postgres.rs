@@ -32,8 +32,8 @@ use pointsman_runtime::{
     host_name, plant,
     store::{
         Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun,
-        Page, PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId,
-        RunList, RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
+        Page, PromptRow, PruneOptions, PruneReport, QueueCounts, QueueOptions, Release,
+        RemovedRuns, RunId, RunList, RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
     },
 };
 use tokio::sync::{mpsc, oneshot};
@@ -244,6 +244,10 @@ impl Store for PostgresStore {
 
     async fn health(&self) -> Result<Health, StoreError> {
         self.database.health().await
+    }
+
+    async fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        self.database.queue_counts().await
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {

@@ -35,6 +35,7 @@ mod story;
 mod tables;
 mod waiting;
 mod what_if;
+mod worker_metrics;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -76,12 +77,14 @@ use crate::{
 pub(crate) use beside::PageServer;
 use guard::Guard;
 pub(crate) use guard::GuardOptions;
+use health::LastHealth;
 use hub::Hub;
 use listen::{ConnectionLimits, Listener, StopSignals};
 use metrics::HttpMetrics;
 use open_runs::OpenRuns;
 use problem::HttpProblem;
 use repeat::{Repeats, repeat};
+pub(crate) use worker_metrics::MetricsServer;
 
 /// How a server serves.
 #[derive(Clone, Debug)]
@@ -163,6 +166,7 @@ pub(crate) struct Server {
     guard: Arc<Guard>,
     http_metrics: Arc<HttpMetrics>,
     run_metrics: Arc<RunMetrics>,
+    last_health: LastHealth,
     /// Becomes true when the server stops.
     closing: watch::Receiver<bool>,
 }
@@ -387,6 +391,7 @@ impl ReadyServer {
             guard,
             http_metrics,
             run_metrics,
+            last_health: LastHealth::default(),
             closing,
         });
         Ok(Self { listener, server, close, hints, driving })

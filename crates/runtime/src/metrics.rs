@@ -17,7 +17,7 @@ use pointsman_kernel::{
 
 use crate::{
     observe::{LiveNotice, Notice, Observer},
-    store::{RunId, Store, StoreError},
+    store::{QueueStatus, RunId, Store, StoreError},
     timeline::{TimelineItem, TimelineKind, is_stuck},
 };
 
@@ -329,12 +329,24 @@ impl Observer for AgentObserver {
 
 /// Writes the figures of a store.
 pub async fn write_store(store: &dyn Store, text: &mut MetricsText) -> Result<(), StoreError> {
-    let health = store.health().await?;
+    let (health, queue) = (store.health().await?, store.queue_counts().await?);
     text.metric("pointsman_store_runs", "gauge", "Runs in the store.");
     text.sample("pointsman_store_runs", &[], health.runs);
     text.metric("pointsman_store_messages", "gauge", "Messages that wait for a run.");
     text.sample("pointsman_store_messages", &[], health.messages);
     text.metric("pointsman_store_writable", "gauge", "1 if the store accepts entries.");
     text.sample("pointsman_store_writable", &[], u8::from(health.unwritable.is_none()));
+    let name = "pointsman_queue_runs";
+    text.metric(name, "gauge", "Queued runs that are ready, leased or quarantined.");
+    for (status, count) in [
+        (QueueStatus::Ready, queue.ready),
+        (QueueStatus::Leased, queue.leased),
+        (QueueStatus::Quarantined, queue.quarantined),
+    ] {
+        text.sample(name, &[("status", status.name())], count);
+    }
+    let name = "pointsman_queue_lag_seconds";
+    text.metric(name, "gauge", "How long the first of the ready runs has waited for a worker.");
+    text.sample(name, &[], queue.lag.as_secs_f64());
     Ok(())
 }

@@ -42,7 +42,8 @@ pub use memory::MemoryStore;
 pub use message::MailboxMessage;
 pub use prune::{PruneOptions, PruneReport, RemovedRuns};
 pub use queue::{
-    ClaimLimits, QueueOptions, QueuePlace, QueueStatus, Release, Worker, check_all as check_queued,
+    ClaimLimits, QueueCounts, QueueOptions, QueuePlace, QueueStatus, Release, Worker,
+    check_all as check_queued,
 };
 pub use row::{EntryColumns, Health, PromptRow, RunRecord, RunRow, Snapshot};
 #[cfg(feature = "sqlite")]
@@ -263,6 +264,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the state of the store without reading its runs: for a readiness probe.
     async fn health(&self) -> Result<Health, StoreError>;
+
+    /// Counts the runs of the queue by their status: for metrics.
+    async fn queue_counts(&self) -> Result<QueueCounts, StoreError>;
 
     /// Returns the text of the chart that a run was started with.
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError>;

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -49,8 +49,17 @@ impl TempFolder {
     ///
     /// Panics if there is none.
     pub fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.journal()).expect("the database opens")
+        raw(&self.journal())
     }
+}
+
+/// Opens a journal directly, to damage it.
+///
+/// # Panics
+///
+/// Panics if there is none.
+pub fn raw(journal: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(journal).expect("the database opens")
 }
 
 impl Drop for TempFolder {

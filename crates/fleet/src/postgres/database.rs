@@ -91,7 +91,7 @@ impl Failure {
     pub(super) fn write(self, run: Option<&RunId>, seq: Option<Seq>) -> StoreError {
         let run = run.cloned();
         match self {
-            Self::Unreached(why) => StoreError::Other { run, seq, source: why.into() },
+            Self::Unreached(why) => StoreError::Unreached { run, seq, why },
             Self::Refused(source) => StoreError::Other { run, seq, source },
             Self::Unknown(why) => StoreError::Unknown { run, seq, why },
         }
@@ -99,11 +99,11 @@ impl Failure {
 
     /// Returns it as an error of a read.
     pub(super) fn read(self, run: Option<&RunId>) -> StoreError {
-        let source = match self {
-            Self::Refused(source) => source,
-            Self::Unreached(why) | Self::Unknown(why) => why.into(),
-        };
-        StoreError::Other { run: run.cloned(), seq: None, source }
+        let (run, seq) = (run.cloned(), None);
+        match self {
+            Self::Refused(source) => StoreError::Other { run, seq, source },
+            Self::Unreached(why) | Self::Unknown(why) => StoreError::Unreached { run, seq, why },
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Lists of runs, and a check of all of them.
 
+use std::time::Duration;
+
 use pointsman_runtime::store::{
-    Cursor, Filter, Health, Page, QueueStatus, RunList, RunRow, RunScope, StatusFilter,
-    StoreDamage, StoreError,
+    Cursor, Filter, Health, Page, QueueCounts, QueueStatus, RunList, RunRow, RunScope,
+    StatusFilter, StoreDamage, StoreError,
 };
 use tokio_postgres::types::Type;
 
@@ -11,6 +13,30 @@ use super::{
     database::{Database, Failure},
     read::{ROW, run_id, run_row},
 };
+
+/// The runs of the queue, counted. A run is ready as [`QueueCounts`] says, or since its owner was lost.
+/// Ready and leased runs are found by their indexes; quarantined ones have none.
+const COUNTS: &str = "
+WITH now AS MATERIALIZED (
+    SELECT pointsman.now_ms() AS ms
+), ready AS (
+    SELECT rank, wake_at, expires_ms, mail FROM pointsman.run WHERE status = 'ready'
+    UNION ALL
+    SELECT rank, wake_at, expires_ms, mail FROM pointsman.run
+    WHERE status = 'timed' AND wake_at <= (SELECT ms FROM now)
+    UNION ALL
+    SELECT rank, wake_at, expires_ms, mail FROM pointsman.run
+    WHERE status = 'leased' AND expires_ms <= (SELECT ms FROM now)
+), since AS (
+    SELECT greatest(ready.rank, ready.expires_ms, message.at_ms,
+        CASE WHEN ready.wake_at <= (SELECT ms FROM now) THEN ready.wake_at END) AS since_ms
+    FROM ready LEFT JOIN pointsman.message ON message.id = ready.mail
+)
+SELECT count(*), greatest((SELECT ms FROM now) - min(since_ms), 0),
+    (SELECT count(*) FROM pointsman.run
+        WHERE status = 'leased' AND expires_ms > (SELECT ms FROM now)),
+    (SELECT count(*) FROM pointsman.run WHERE status = 'quarantined')
+FROM since";
 
 /// How many rows are asked for at a time.
 const ROWS: usize = 1_000;
@@ -142,6 +168,18 @@ impl Database {
             runs: unsigned(row.get(0)),
             messages: unsigned(row.get(1)),
             unwritable: only_read.then(|| "the server is read-only".into()),
+        })
+    }
+
+    /// Counts the runs of the queue by the status that lists show.
+    pub(super) async fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        let found = self.once().read(COUNTS, &[]).await.map_err(|failure| failure.read(None))?;
+        let Some(row) = found.first() else { return Ok(QueueCounts::default()) };
+        Ok(QueueCounts {
+            ready: unsigned(row.get(0)),
+            lag: Duration::from_millis(unsigned(row.get(1))),
+            leased: unsigned(row.get(2)),
+            quarantined: unsigned(row.get(3)),
         })
     }
 }

@@ -1,10 +1,11 @@
 //! `pointsman worker`: drive queued runs.
 
-use std::{collections::BTreeSet, process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
 use pointsman_runtime::{
     config::milliseconds,
+    metrics::RunMetrics,
     observe::{Log, Observer},
     scheduler::{FinishedRun, Scheduler, SchedulerOptions},
     session::Session,
@@ -17,7 +18,14 @@ use tokio::{
 };
 
 use super::run::json_line;
-use crate::{contexts::RunContexts, format, notify::note, paths::Globals, report::Error};
+use crate::{
+    contexts::RunContexts,
+    format,
+    notify::note,
+    paths::{self, Globals},
+    report::Error,
+    serve::{MetricsServer, ServeOptions},
+};
 
 /// The time between two looks whether the queue is empty.
 const LOOKS: Duration = Duration::from_millis(200);
@@ -41,6 +49,7 @@ Examples:
   pointsman worker --store postgres://db/pointsman --jobs 16
   pointsman worker --jobs 2 --label gpu
   pointsman worker --limit key=5 --limit agent:code=2
+  pointsman worker --metrics 127.0.0.1:9100
   pointsman worker --once")]
 pub(crate) struct WorkerCommand {
     /// How many runs to drive at a time.
@@ -60,6 +69,10 @@ pub(crate) struct WorkerCommand {
     /// How long to wait for calls in progress when the worker is stopped.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     drain: u64,
+    /// Serve metrics at http://ADDR:PORT/metrics; port 0 means any free port. Tokens, TLS and limits
+    /// are those of `serve`: without a token, only on loopback.
+    #[arg(long, value_name = "ADDR:PORT")]
+    metrics: Option<SocketAddr>,
     /// Print a JSON line for every run that ends or fails.
     #[arg(long)]
     json: bool,
@@ -120,8 +133,22 @@ impl WorkerCommand {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
-        let contexts = RunContexts::new(&session, observers);
+        let mut contexts = RunContexts::new(&session, observers);
+        let mut server = None;
+        if let Some(listen) = self.metrics {
+            let config = paths::user()?;
+            let options = ServeOptions { listen, ..ServeOptions::of(&config.serve)? };
+            let metrics = Arc::new(RunMetrics::new(session.agents()));
+            contexts = contexts.with_metrics(&metrics);
+            let started =
+                MetricsServer::start(&session, &options, globals.tokens(&config)?, metrics)?;
+            note(&format!("metrics at {}", started.url()));
+            server = Some(started);
+        }
         session.block_on(self.work(&session, contexts))?;
+        if let Some(server) = server {
+            session.block_on(server.stop());
+        }
         Ok(ExitCode::SUCCESS)
     }
 

@@ -44,9 +44,9 @@ impl ServeError {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
-                "stop the other server, or give another port with `--listen`".into()
+                "stop the other server, or give another port".into()
             }
-            Self::Listen { .. } => "give an address of this machine with `--listen`".into(),
+            Self::Listen { .. } => "give an address of this machine".into(),
             Self::Exposed { .. } => {
                 "create a token with `pointsman token create --role operate`, or listen on 127.0.0.1"
                     .into()

@@ -281,12 +281,13 @@ pub(super) async fn fork(
     MaybeGiven(fork): MaybeGiven<ForkBody>,
 ) -> Result<(StatusCode, Json<ForkedRun>), HttpProblem> {
     let row = server.store().run(&run_id(&id)?).await?;
+    let queue =
+        ForkQueue { key: fork.key.map(Into::into), priority: fork.priority, not_before_ms: 0 };
+    queue.check()?;
     let (run, at) = (row.id.clone(), fork.at.map(Seq));
     let child =
         server.blocking(move |session| session.fork(&run, at).map_err(Error::Session)).await?;
     if !fork.no_run {
-        let queue =
-            ForkQueue { key: fork.key.map(Into::into), priority: fork.priority, not_before_ms: 0 };
         let queued = server.store().enqueue(&[(child.clone(), queue.options(&row))]).await;
         // The fork must be known even if it cannot be queued: a second attempt would make another one.
         let forked = format!("run {} was forked as {child}", row.id);

@@ -73,6 +73,8 @@ pub(super) struct BulkResult {
     runs: Vec<String>,
     /// The forks that were created, in the order of `runs`.
     forks: Vec<String>,
+    /// The runs that are not forked again, because they have a fork at the same entry.
+    skipped: Vec<String>,
     /// The runs that could not be acted on.
     failed: Vec<FailedAction>,
 }
@@ -122,6 +124,7 @@ pub(super) async fn bulk(
         count: report.runs.len(),
         runs: ids(&report.runs),
         forks: ids(&report.forks),
+        skipped: ids(&report.skipped),
         failed: failed.map(|(run, why)| FailedAction { run: run.to_string(), why }).collect(),
     }))
 }

@@ -10,7 +10,10 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use pointsman_runtime::metrics::{MetricsText, write_store};
+use pointsman_runtime::{
+    metrics::{MetricsText, RunMetrics, write_store},
+    store::Store,
+};
 use utoipa_axum::routes;
 
 use super::{Routes, Server};
@@ -27,10 +30,15 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "The metrics", body = String, content_type = "text/plain"))
 )]
 pub(super) async fn metrics(State(server): State<Arc<Server>>) -> Response {
+    written(&server.http_metrics, &server.run_metrics, &**server.store()).await
+}
+
+/// Returns the figures of a process and of its store.
+pub(super) async fn written(http: &HttpMetrics, runs: &RunMetrics, store: &dyn Store) -> Response {
     let mut text = MetricsText::default();
-    server.http_metrics.write(&mut text);
-    server.run_metrics.write(&mut text);
-    let stored = write_store(&**server.store(), &mut text).await;
+    http.write(&mut text);
+    runs.write(&mut text);
+    let stored = write_store(store, &mut text).await;
     if let Err(error) = &stored {
         // The figures of the server are there all the same.
         tracing::warn!(%error, "the store's metrics cannot be read");

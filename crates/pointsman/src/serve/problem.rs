@@ -204,8 +204,10 @@ const fn of_store(error: &StoreError) -> StatusCode {
         | StoreError::NoSuchEntry { .. }
         | StoreError::NoSuchBlob { .. } => StatusCode::NOT_FOUND,
         StoreError::Fenced { .. } | StoreError::Conflict { .. } => StatusCode::CONFLICT,
-        StoreError::Busy { .. } | StoreError::Unknown { .. } => StatusCode::SERVICE_UNAVAILABLE,
-        StoreError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
+        StoreError::Busy { .. }
+        | StoreError::Full { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::Unreached { .. } => StatusCode::SERVICE_UNAVAILABLE,
         StoreError::Nul { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }

@@ -12,12 +12,17 @@ use crate::{home::Home, serve::Server, worker};
 
 /// Makes a database for one test, and returns its address.
 fn database(name: &str) -> String {
-    let server = std::env::var("POINTSMAN_POSTGRES_URL").expect("the tier names a server");
     let name = format!("{name}_{}", std::process::id());
-    let sql = format!("CREATE DATABASE {name}");
-    let made = Command::new("psql").args([&format!("{server}/postgres"), "-qc", &sql]).status();
-    assert!(made.expect("psql starts").success());
+    let server = administer(&format!("CREATE DATABASE {name}"));
     format!("{server}/{name}")
+}
+
+/// Runs a statement in a database that no test uses, and returns the server's address.
+fn administer(sql: &str) -> String {
+    let server = std::env::var("POINTSMAN_POSTGRES_URL").expect("the tier names a server");
+    let done = Command::new("psql").args([&format!("{server}/postgres"), "-qc", sql]).status();
+    assert!(done.expect("psql starts").success());
+    server
 }
 
 #[test]
@@ -230,6 +235,36 @@ fn a_server_queues_runs_and_a_worker_drives_them() {
     assert_eq!(read["disposition"], "succeeded", "{read}");
     let stream = server.get(&format!("/api/v1/runs/{run}/events")).text();
     assert!(stream.contains(r#""kind":"ended""#), "{stream}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+fn server_without_its_database_is_unavailable() {
+    let (home, url) = fleet("unreached");
+    let server = Server::start(&home, &["--store", &url]);
+    let body = json!({ "agent": "research", "goal": "Who sets the points?", "dir": "docs" });
+    let reply = server.post("/api/v1/runs", &body);
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    let run = reply.json()["run"].as_str().expect("it names the run").to_owned();
+    let (_, name) = url.rsplit_once('/').expect("the address ends with the database");
+    administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
+    administer(&format!(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{name}'"
+    ));
+    let path = format!("/api/v1/runs/{run}");
+    let replies = [
+        server.get(&path),
+        server.get("/api/v1/runs"),
+        server.get("/readyz"),
+        server.post(&format!("{path}/cancel"), &Value::Null),
+        server.post("/api/v1/runs", &body),
+    ];
+    administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    for reply in replies {
+        assert_eq!(reply.status, 503, "{}", reply.text());
+    }
+    assert_eq!(server.json(&path)["queue"], "ready");
     assert_eq!(server.stop(), Some(0));
 }
 

@@ -2,6 +2,8 @@
 //! and over PostgreSQL (`postgres.rs`).
 
 use std::{
+    io::{BufRead as _, BufReader},
+    net::SocketAddr,
     process::Child,
     sync::{Mutex, mpsc},
 };
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     home::Home,
     kept::{TWICE, waited},
+    serve::client::request,
     served::Served,
 };
 
@@ -104,6 +107,36 @@ pub(crate) fn settled(home: &Home, journal: &str) {
 #[test]
 fn sigterm_drains_a_worker() {
     drained(&Home::new("worker_drains"), &[]);
+}
+
+#[test]
+fn worker_serves_its_metrics() {
+    let home = Home::new("worker_metrics");
+    said(&home, &[], &["submit", "research", "Who sets the points?", "--dir", "docs"]);
+    let mut worker = home.start(&[], &["worker", "--metrics", "127.0.0.1:0"]);
+    let told = worker.stderr.take().expect("standard error is piped");
+    let mut lines = BufReader::new(told).lines().map_while(Result::ok);
+    let address = lines.find_map(|line| {
+        line.split_once("http://")?.1.strip_suffix("/metrics")?.parse::<SocketAddr>().ok()
+    });
+    let address = address.expect("the worker says where its metrics are");
+    let read = |path: &str| request(address, "GET", path, &[], "").expect("the worker answers");
+    let steps = || {
+        let metrics = read("/metrics").text();
+        let mut lines = metrics.lines();
+        let name = "pointsman_transitions_total{agent=\"research\"} ";
+        let steps = lines.find_map(|line| line.strip_prefix(name)?.parse::<u64>().ok());
+        steps.unwrap_or_default()
+    };
+    assert!(waited(|| steps() > 1), "no step is counted");
+    assert!(read("/metrics").text().contains("pointsman_store_runs 1"));
+    assert_eq!(read("/api/v1/runs").status, 404);
+    let foreign = [("Host", "evil.example")];
+    let refused = request(address, "GET", "/metrics", &foreign, "").expect("the worker answers");
+    assert_eq!(refused.status, 421);
+    let process = i32::try_from(worker.id()).ok().and_then(Pid::from_raw);
+    kill_process(process.expect("it is a process"), Signal::TERM).expect("it is there");
+    assert_eq!(ended(&mut worker), Some(0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::RunControl;
 use crate::{
     driver::written,
     session::{ApprovalDecision, Delivery, SessionError},
-    store::{Filter, Page, QueueOptions, QueueStatus, RunId, RunRow},
+    store::{Filter, Page, QueueOptions, QueueStatus, RunId, RunRow, StoreError},
 };
 
 /// How many runs are listed at a time.
@@ -65,6 +65,12 @@ impl ForkQueue {
             needs: place.and_then(|place| place.needs.clone()),
         }
     }
+
+    /// Refuses a key that not every store can keep. Check it before the first run is changed.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let key = self.key.clone().unwrap_or_default();
+        QueueOptions { key, ..QueueOptions::default() }.check()
+    }
 }
 
 /// What became of an action.
@@ -113,6 +119,9 @@ impl RunControl {
         dry_run: bool,
         forked: &mut (dyn FnMut(&RunId, &RunId) + Send),
     ) -> Result<BulkReport, SessionError> {
+        if let BulkAction::Resume(queue) | BulkAction::Fork { queue: Some(queue) } = action {
+            queue.check()?;
+        }
         let is_meant = |run: &RunId| among.is_none_or(|runs| runs.contains(run));
         let mut report = BulkReport::default();
         if let BulkAction::Fork { queue } = action {

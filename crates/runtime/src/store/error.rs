@@ -116,6 +116,16 @@ pub enum StoreError {
         /// The entry.
         seq: Option<Seq>,
     },
+    /// The database that keeps the journal does not answer. Nothing was written.
+    #[error("the journal's database does not answer{}: {why}", place(run.as_ref(), *seq))]
+    Unreached {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+        /// What happened.
+        why: String,
+    },
     /// A write failed, or its answer was lost: it may or may not have been written. Read to find
     /// out.
     #[error("it is unknown whether the write to the journal succeeded{}: {why}", place(run.as_ref(), *seq))]
@@ -355,6 +365,9 @@ impl StoreError {
             }
             Self::Busy { .. } => {
                 "try again, stop the other process, or raise `busy` of `[journal]`".into()
+            }
+            Self::Unreached { .. } => {
+                "check that the database runs and accepts connections, then try again".into()
             }
             Self::Lost { .. } => "restore a backup and resume the run; work started after the backup may run again"
                 .into(),

@@ -17,8 +17,8 @@ use pointsman_kernel::id::{Digest, Seq};
 
 use super::{
     Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun, Page,
-    PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId, RunList,
-    RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
+    PromptRow, PruneOptions, PruneReport, QueueCounts, QueueOptions, Release, RemovedRuns, RunId,
+    RunList, RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
     protocol::{AppendCheck, JournalTip},
     queue::{self, QueuedRun, RunningCounts},
     row::part,
@@ -360,6 +360,10 @@ impl Store for MemoryStore {
         let runs = self.lock();
         let (messages, runs) = (runs.messages.len() as u64, runs.runs.len() as u64);
         Ok(Health { runs, messages, unwritable: None })
+    }
+
+    async fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        Ok(self.lock().queue_counts())
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {

@@ -128,6 +128,28 @@ impl QueueStatus {
     }
 }
 
+/// How many queued runs there are, by status, and how long they are ready.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct QueueCounts {
+    /// Runs that wait for a free worker. A delayed run is not ready before its time.
+    pub ready: u64,
+    /// Runs that a process has.
+    pub leased: u64,
+    /// Runs that are quarantined; none where the store sets no run aside.
+    pub quarantined: u64,
+    /// How long the first of the ready runs has waited: since it was queued, since its time came, or
+    /// since its last message was sent, whichever is later. A level of priority counts as a minute.
+    pub lag: Duration,
+}
+
+impl QueueCounts {
+    /// Counts a run that has been ready since a time.
+    pub(super) fn add_ready(&mut self, since_ms: u64, now_ms: u64) {
+        self.ready = self.ready.saturating_add(1);
+        self.lag = self.lag.max(Duration::from_millis(now_ms.saturating_sub(since_ms)));
+    }
+}
+
 /// The place of a run in the queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct QueuePlace {
@@ -176,6 +198,14 @@ impl QueueOptions {
         let queued = i64::try_from(queued_ms).unwrap_or(i64::MAX);
         queued.saturating_sub(i64::from(self.priority).saturating_mul(LEVEL_MS))
     }
+
+    /// Refuses texts that not every store can keep.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let needs = self.needs.as_deref().unwrap_or_default();
+        let texts = [("concurrency key", &*self.key), ("label", needs)];
+        let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
+        nul.map_or(Ok(()), |(what, _)| Err(StoreError::Nul { what }))
+    }
 }
 
 /// Refuses to queue a child, because its parent drives it, and texts that not every store can keep.
@@ -190,7 +220,7 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
         return Err(StoreError::Nul { what });
     }
     let Some(queue) = queue else { return Ok(()) };
-    check_texts(queue)?;
+    queue.check()?;
     if first.run.is_child() { Err(child(&first.run, first.seq)) } else { Ok(()) }
 }
 
@@ -198,19 +228,12 @@ pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> 
 /// stores.
 pub fn check_all(runs: &[(RunId, QueueOptions)]) -> Result<(), StoreError> {
     for (run, queue) in runs {
-        check_texts(queue)?;
+        queue.check()?;
         if run.is_child() {
             return Err(child(run, Seq(0)));
         }
     }
     Ok(())
-}
-
-fn check_texts(queue: &QueueOptions) -> Result<(), StoreError> {
-    let needs = queue.needs.as_deref().unwrap_or_default();
-    let texts = [("concurrency key", &*queue.key), ("label", needs)];
-    let nul = texts.into_iter().find(|(_, text)| text.contains('\0'));
-    nul.map_or(Ok(()), |(what, _)| Err(StoreError::Nul { what }))
 }
 
 fn child(run: &RunId, seq: Seq) -> StoreError {

@@ -42,9 +42,9 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
     Append, Change, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewPrompt,
-    NewRun, Page, PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId,
-    RunList, RunRecord, RunRow, Snapshot, Store, StoreDamage, StoreError, Worker, link::Link,
-    row::made,
+    NewRun, Page, PromptRow, PruneOptions, PruneReport, QueueCounts, QueueOptions, Release,
+    RemovedRuns, RunId, RunList, RunRecord, RunRow, Snapshot, Store, StoreDamage, StoreError,
+    Worker, link::Link, row::made,
 };
 use crate::{clock::now_ms, gate::Gates, private};
 use artifact::Packed;
@@ -304,6 +304,10 @@ impl Store for SqliteStore {
         let health = self.read(SqliteReader::health).await?;
         let broken = || self.writer.as_ref().and_then(|desk| desk.broken());
         Ok(Health { unwritable: self.unwritable.clone().or_else(broken), ..health })
+    }
+
+    async fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        self.read(SqliteReader::queue_counts).await
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {

@@ -88,4 +88,6 @@ async fn store_reports_its_runs_and_whether_it_takes_entries() {
     let text = text.finish();
     assert!(text.contains("\npointsman_store_runs 0\n"), "{text}");
     assert!(text.contains("\npointsman_store_writable 1\n"), "{text}");
+    assert!(text.contains("\npointsman_queue_runs{status=\"quarantined\"} 0\n"), "{text}");
+    assert!(text.contains("\npointsman_queue_lag_seconds 0\n"), "{text}");
 }

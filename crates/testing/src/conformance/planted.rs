@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
     Append, Changes, Feed, Filter, Health, Lease, MailboxMessage, MessageId, NewRun, Page,
-    PromptRow, PruneOptions, PruneReport, QueueOptions, Release, RemovedRuns, RunId, RunList,
-    RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
+    PromptRow, PruneOptions, PruneReport, QueueCounts, QueueOptions, Release, RemovedRuns, RunId,
+    RunList, RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
 };
 
 /// What a store does wrong.
@@ -270,6 +270,10 @@ impl Store for Planted {
 
     async fn health(&self) -> Result<Health, StoreError> {
         self.inner.health().await
+    }
+
+    async fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        self.inner.queue_counts().await
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pointsman_fleet::PostgresOptions;
-use pointsman_runtime::store::{ClaimLimits, Store as _, Worker};
+use pointsman_runtime::store::{ClaimLimits, QueueCounts, Store as _, Worker};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Client;
 
@@ -123,4 +123,30 @@ async fn claim_that_meets_another_is_repeated() {
         drop(claimed);
         store.settle().await;
     }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
+async fn counts_know_since_when_runs_are_ready() {
+    let fresh = Fresh::new().await;
+    let store = fresh.open(PostgresOptions::default()).await;
+    assert_eq!(store.queue_counts().await.expect("it is counted"), QueueCounts::default());
+    // Times are in seconds from now. `old` has waited longest: the others came later, or have waited
+    // since their time came or their owner was lost.
+    let rows = "INSERT INTO pointsman.run (id, agent, chart, source, goal, created_ms, made_ms,
+            fixed_checksum, seq, link, state, prompts, checksum, epoch, owner, expires_ms, wrote,
+            key, rank, needs, status, back, wake_at, claims, mail)
+        SELECT id, 'chat', 'chat', '', '', 0, 0, '', 1, '', 'waiting', 0, '', 0, '',
+            pointsman.now_ms() + expires * 1000, 0, 'key', pointsman.now_ms() + rank * 1000, '',
+            status, 'ready', pointsman.now_ms() + wake * 1000, 0, 0
+        FROM (VALUES ('new', 'ready', -120, NULL, -900), ('old', 'ready', -300, -900, -900),
+            ('early', 'ready', -100, 600, -900), ('woken', 'ready', -900, -60, -900),
+            ('due', 'timed', -900, -30, -900), ('later', 'timed', -900, 600, -900),
+            ('lost', 'leased', -900, NULL, -10), ('driven', 'leased', -900, NULL, 600),
+            ('aside', 'quarantined', -900, NULL, -900), ('waits', 'waiting', -900, NULL, -900))
+            AS t (id, status, rank, wake, expires)";
+    fresh.client().await.batch_execute(rows).await.expect("the runs are made");
+    let QueueCounts { ready, leased, quarantined, lag } =
+        store.queue_counts().await.expect("it is counted");
+    assert_eq!((ready, leased, quarantined, lag.as_secs() / 60), (6, 1, 1, 5));
 }

@@ -248,6 +248,7 @@ async fn run_that_keeps_losing_owners_is_quarantined() {
     let client = fresh.client().await;
     let status = client.query_one("SELECT status FROM pointsman.run", &[]).await.expect("a row");
     assert_eq!(status.get::<_, &str>(0), "quarantined");
+    assert_eq!(store.queue_counts().await.expect("it is counted").quarantined, 1);
     // A person resumes it by id; it continues, and its lost owners no longer count.
     let lease = store.claim(&id("poison")).await.expect("it is asked").expect("it is free");
     let mut script = Script::new("poison");

@@ -350,7 +350,7 @@ fn settings_that_cannot_work_are_refused() {
 }
 
 /// Returns the value of a sample without labels.
-fn sample(text: &str, name: &str) -> f64 {
+pub(super) fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {name} in\n{text}"))
 }

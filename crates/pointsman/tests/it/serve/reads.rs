@@ -8,7 +8,7 @@ use std::{
 use pointsman_runtime::store::{SqliteStore, Store as _};
 use serde_json::{Value, json};
 
-use super::{Server, client::request};
+use super::{Server, client::request, guard::sample, waited};
 use crate::home::Home;
 
 /// Runs the chart that writes a note, and returns the run, which waits for an answer.
@@ -71,6 +71,25 @@ fn a_run_reads_as_on_the_command_line() {
     assert_eq!(server.json("/healthz")["status"], "ok");
     assert_eq!(server.json("/readyz")["runs"], 1);
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn metrics_tell_how_long_the_queue_waits_without_a_worker() {
+    let home = Home::new("serve-queue-metrics");
+    for more in [&["--delay", "1h"][..], &[]] {
+        let (code, _, told) =
+            home.pointsman(&[&["submit", "note.toml", "Hello"][..], more].concat());
+        assert_eq!(code, 0, "{told}");
+    }
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let figure = |name: &str| sample(&server.get("/metrics").text(), name);
+    waited("the lag", || figure("pointsman_queue_lag_seconds") > 0.0);
+    assert!(figure("pointsman_queue_lag_seconds") < 1800.0, "the delayed run is not ready");
+    let metrics = server.get("/metrics").text();
+    for (status, count) in [("ready", 1), ("leased", 0), ("quarantined", 0)] {
+        let line = format!("pointsman_queue_runs{{status=\"{status}\"}} {count}");
+        assert!(metrics.lines().any(|it| it == line), "{line} is not in\n{metrics}");
+    }
 }
 
 #[test]

@@ -79,6 +79,31 @@ fn message_that_a_run_would_drop_is_refused() {
 }
 
 #[test]
+fn key_that_cannot_be_stored_is_refused_and_nothing_is_done() {
+    let home = Home::new("serve-nul-key");
+    let server = Server::start(&home, &["--jobs", "0"]);
+    let run = server.run(&json!({ "chart": NOTE, "goal": "Hello" }));
+    let messages = || {
+        let metrics = server.get("/metrics").text();
+        let line = metrics.lines().find(|line| line.starts_with("pointsman_store_messages "));
+        line.expect("the store has messages").to_owned()
+    };
+    let count = || server.json("/api/v1/runs")["runs"].as_array().expect("a list").len();
+    let before = (count(), messages());
+    let key = "a\0b";
+    let refused = [
+        server.act(&run, "fork", &json!({ "key": key })),
+        server.post("/api/v1/runs/bulk", &json!({ "action": "resume", "all": true, "key": key })),
+        server.post("/api/v1/runs/bulk", &json!({ "action": "fork", "all": true, "key": key })),
+    ];
+    for refused in refused {
+        assert_eq!(refused.status, 422, "{}", refused.text());
+        assert!(refused.text().contains("concurrency key"), "{}", refused.text());
+    }
+    assert_eq!((count(), messages()), before);
+}
+
+#[test]
 fn empty_value_of_a_filter_is_no_filter() {
     let home = Home::new("serve-empty-filter");
     let server = Server::start(&home, &[]);

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 };
 
 use super::super::{
-    Append, EntryColumns, Filter, Lease, MailboxMessage, MessageId, NewRun, PromptRow,
+    Append, EntryColumns, Filter, Lease, MailboxMessage, MessageId, NewRun, PromptRow, QueueCounts,
     QueueOptions, QueuePlace, QueueStatus, RunId, RunRow, Snapshot, StoreError,
 };
 use crate::clock::now_ms;
@@ -125,6 +125,26 @@ impl Shelf {
         });
         let owner = claimed.then(|| "this process".into());
         RunRow { owner, queue: place, ..record.row.clone() }
+    }
+
+    /// Counts the queued runs by their status.
+    pub(super) fn queue_counts(&self) -> QueueCounts {
+        let now = self.now_ms();
+        // They are in the order in which they were sent, so the last one counts.
+        let sent: BTreeMap<&RunId, u64> =
+            self.messages.values().map(|message| (&message.run, message.at_ms)).collect();
+        let mut counts = QueueCounts::default();
+        for record in self.runs.values() {
+            let Some(queued) = &record.queued else { continue };
+            if self.is_claimed(record) {
+                counts.leased = counts.leased.saturating_add(1);
+            } else if let Some(due) = queued.at_ms.filter(|at| *at <= now) {
+                let rank = u64::try_from(queued.rank).unwrap_or_default();
+                let sent = sent.get(&record.row.id).copied().unwrap_or_default();
+                counts.add_ready(rank.max(due).max(sent), now);
+            }
+        }
+        counts
     }
 
     /// Returns the rows of the runs that have been idle long enough for a filter.

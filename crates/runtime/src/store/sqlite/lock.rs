@@ -5,6 +5,7 @@
 //! it: see `term`. It keeps two processes from doing the same work.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     fs::{self, File, TryLockError},
     io::{self, Read as _, Write as _},
@@ -63,6 +64,13 @@ pub(super) fn owner(journal: &Path, run: &RunId) -> Option<Box<str>> {
         Err(TryLockError::Error(_)) => {}
     }
     None
+}
+
+/// Returns the runs that have an owner.
+pub(super) fn owned(journal: &Path) -> BTreeSet<RunId> {
+    let files = fs::read_dir(folder(journal)).into_iter().flatten().flatten();
+    let runs = files.filter_map(|file| file.file_name().to_str()?.parse::<RunId>().ok());
+    runs.filter(|run| owner(journal, run).is_some()).collect()
 }
 
 impl SqliteStore {

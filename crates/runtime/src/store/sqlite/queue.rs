@@ -10,12 +10,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::{
-        QueueOptions, QueuePlace, QueueStatus, RunRow,
+        QueueCounts, QueueOptions, QueuePlace, QueueStatus, RunRow,
         queue::{QueuedRun, RunningCounts, in_turn},
     },
     Lease, MessageId, RunId, SqliteClaim, SqliteReader, SqliteStore, StoreDamage, StoreError,
     Worker, WriteRequest,
-    checksum::{Checksum, ChecksumBuilder, signed},
+    checksum::{Checksum, ChecksumBuilder, signed, unsigned},
     lock,
     term::Term,
 };
@@ -178,6 +178,45 @@ impl SqliteReader {
         Ok(())
     }
 }
+
+impl SqliteReader {
+    /// Counts the queued runs by their status.
+    pub(super) fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        let mut counts = QueueCounts::default();
+        // Runs cannot be claimed in a read-only file, and the previous format has no queue.
+        if self.is_frozen() {
+            return Ok(counts);
+        }
+        let (owned, now) = (lock::owned(self.path()), now_ms());
+        self.read(|connection| {
+            let fail = |source| StoreError::reading(None, source);
+            let mut queued =
+                connection.prepare_cached("SELECT 1 FROM queue WHERE run = ?1").map_err(fail)?;
+            for run in &owned {
+                if queued.exists(params![run.as_str()]).map_err(fail)? {
+                    counts.leased = counts.leased.saturating_add(1);
+                }
+            }
+            let mut due = connection.prepare_cached(DUE).map_err(fail)?;
+            let mut found = due.query(params![signed(now)]).map_err(fail)?;
+            while let Some(cells) = found.next().map_err(fail)? {
+                let run = cells.get(0).map(RunId::from_row).map_err(fail)?;
+                let since: i64 = cells.get(1).map_err(fail)?;
+                if !owned.contains(&run) {
+                    counts.add_ready(unsigned(since), now);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+}
+
+/// The runs whose time has come, and since when they are ready.
+const DUE: &str = "SELECT queue.run, max(rank, queue.at_ms, ifnull(sent, 0)) FROM queue
+    LEFT JOIN (SELECT run, max(at_ms) AS sent FROM letter GROUP BY run) AS mail
+        ON mail.run = queue.run
+    WHERE queue.at_ms <= ?1";
 
 /// The rows whose time has come, by the index: runs that wait cost nothing.
 const INDEXED: &str = "INDEXED BY ready LEFT JOIN run ON id = queue.run WHERE at_ms <= ?1";

@@ -1,8 +1,14 @@
-//! The queue's index: it is derived, and is never relied upon where it is wrong.
+//! The queue's index, which is derived and is never relied upon where it is wrong; and the counts of
+//! queued runs.
 
-use pointsman_runtime::store::{NewRun, QueueOptions, Release, SqliteStore, Store as _, Worker};
+use std::sync::Arc;
 
-use super::{Script, TempFolder, new_run};
+use pointsman_runtime::{
+    clock::now_ms,
+    store::{MemoryStore, NewRun, QueueCounts, QueueOptions, Release, SqliteStore, Store, Worker},
+};
+
+use super::{Script, TempFolder, id, new_run};
 
 /// Queues runs of which one waits for a message.
 async fn queued(store: &SqliteStore) {
@@ -63,4 +69,38 @@ async fn an_index_that_lacks_a_run_is_made_anew() {
     assert_eq!(ready(&folder.store()).await, ["a", "b"]);
     let told = folder.raw().query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
     assert_eq!(told.expect("it can be asked"), "ok");
+}
+
+#[tokio::test]
+async fn counts_know_since_when_runs_are_ready() {
+    let folder = TempFolder::new("counts");
+    let stores: [Arc<dyn Store>; 2] = [Arc::new(folder.store()), Arc::new(MemoryStore::new())];
+    for store in stores {
+        let counts = async || store.queue_counts().await.expect("the queue is counted");
+        assert_eq!(counts().await, QueueCounts::default());
+        let now = now_ms();
+        let later = QueueOptions { not_before_ms: now + 600_000, ..QueueOptions::default() };
+        for (name, minutes, queue) in [
+            ("new", 2, QueueOptions::default()),
+            ("old", 5, QueueOptions::default()),
+            ("later", 9, later),
+        ] {
+            let mut first = Script::new(name).next("it begins");
+            first.wake = None;
+            let new_run = NewRun { queue: Some(queue), ..new_run(now - minutes * 60_000) };
+            drop(store.create(first.into(), new_run).await.expect("the run is created"));
+        }
+        let all = async || {
+            let QueueCounts { ready, leased, quarantined, lag } = counts().await;
+            (ready, leased, quarantined, lag.as_secs() / 60)
+        };
+        assert_eq!(all().await, (2, 0, 0, 5), "{store:?}");
+        let lease = store.claim(&id("old")).await.expect("it is asked").expect("it is free");
+        assert_eq!(all().await, (1, 1, 0, 2), "{store:?}");
+        store.release(lease, Release::Parked { read: None }).await.expect("the run is parked");
+        assert_eq!(all().await, (1, 0, 0, 2), "{store:?}");
+        // It waits for a worker since its message came.
+        store.send(&id("old"), "hello").await.expect("the message is sent");
+        assert_eq!(all().await, (2, 0, 0, 2), "{store:?}");
+    }
 }
