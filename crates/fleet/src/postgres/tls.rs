@@ -287,7 +287,7 @@ mod tests {
             ("sslmode=allow", "unknown `sslmode=allow`"),
             ("sslmode=verify-ca", "needs `sslrootcert=FILE`"),
             ("sslmode=verify-ca&sslrootcert=system", "needs `sslrootcert=FILE`"),
-            ("sslrootcert=a.pem", "needs `sslmode=verify-full`"),
+            ("sslrootcert=a.pem", "such as `verify-full`"),
             ("sslmode=verify-full&sslrootcert=/no/such/file.pem", "/no/such/file.pem"),
         ] {
             let why = read(&format!("postgres://host/db?{query}")).expect_err("it is refused");

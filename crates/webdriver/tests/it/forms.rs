@@ -125,7 +125,7 @@ fn world_readable_files_are_detected() {
     let missing = profile::read(&file).expect_err("target is gone");
     fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("file is writable");
     let long = profile::read(&file).expect_err("profile is too long");
-    assert!(long.hint().is_some_and(|it| it.contains("by hand")), "{long}");
+    assert!(long.hint().is_some_and(|it| it.contains("yourself")), "{long}");
     fs::remove_file(&file).expect("test owns the path");
     assert!(missing.hint().is_some_and(|it| it.contains("profile example")), "{missing}");
 }

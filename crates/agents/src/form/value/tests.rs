@@ -254,7 +254,9 @@ fn lists_are_chosen_from_by_meaning() {
     check(&radios, "second", FieldKind::None, "Second");
     let mut gone = labels(FieldKind::None, &["Red", "Blue"]);
     gone.options[0].disabled = true;
-    refuse(&gone, "Red", FieldKind::None, "none of the 1 choices");
+    refuse(&gone, "Red", FieldKind::None, "the only choice does not match");
+    gone.options[1].disabled = true;
+    refuse(&gone, "Red", FieldKind::None, "there is no choice");
     let mut many = list(FieldKind::None, &[("r", "Red"), ("g", "Green"), ("b", "Blue")]);
     many.limits.multiple = true;
     check(&many, "red\nBlue", FieldKind::None, "r\nb");

@@ -127,7 +127,7 @@ fn tool_is_described_by_name_parameters_and_line() {
 fn invalid_configuration_is_explained() {
     let many: Vec<String> = (0..65).map(|n| alloc::format!("t{n}")).collect();
     for (config, why) in [
-        (json!({"goal": "x", "tools": "all"}), "`tools` must be true, false, or a list"),
+        (json!({"goal": "x", "tools": "all"}), "`tools` must be true, false or a list"),
         (json!({"goal": "x", "tools": [1]}), "a tool is a name or"),
         (json!({"goal": "x", "tools": ["a b"]}), "`a b` is not a valid tool name"),
         (json!({"goal": "x", "tools": [{"about": "x"}]}), "`` is not a valid tool name"),
