@@ -242,7 +242,7 @@ proptest! {
             prop_assert!(!told.contains(lie), "{told}");
         }
         let over = driver.ended().is_some();
-        if pressed && over && !told.contains("sent by") {
+        if pressed && over && !told.contains("sent with") {
             prop_assert!(told.contains("check the site before you send it again"), "{told}");
         }
     }
