@@ -13,7 +13,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Driver, DriverContext, PreparedRun},
     scheduler::{Scheduler, SchedulerOptions},
-    store::{Filter, QueueOptions, SqliteStore, Store},
+    store::{QueueOptions, SqliteStore},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
@@ -89,19 +89,15 @@ async fn fill(
         done??;
     }
     let since = Instant::now();
-    // A run that was driven has a second entry.
-    while scheduler.driven() > 0 || driven(&*context.store).await? < parked {
-        let driven = scheduler.driven();
-        ensure!(since.elapsed() < SETTLES, "{driven} of {parked} runs do not park");
+    loop {
+        let counts = context.store.queue_counts().await?;
+        let busy = counts.ready.saturating_add(counts.leased);
+        if busy == 0 && scheduler.driven() == 0 {
+            return Ok(());
+        }
+        ensure!(since.elapsed() < SETTLES, "{busy} of {parked} runs do not park");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    Ok(())
-}
-
-/// Returns the number of runs that were driven once.
-async fn driven(store: &dyn Store) -> Result<usize> {
-    let listed = store.all(&Filter::default()).await?;
-    Ok(listed.runs.iter().filter(|row| row.seq.0 > 1).count())
 }
 
 /// Returns the bytes of memory that a process has.

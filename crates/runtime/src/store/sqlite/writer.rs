@@ -179,6 +179,8 @@ pub(super) struct Writer {
     broken: Option<String>,
     /// How long another process is waited for by the writer's own thread.
     busy: Duration,
+    /// How long another process is waited for now, if that was set.
+    waits: Option<Duration>,
     /// The readers of changes.
     feed: Feed,
 }
@@ -256,7 +258,8 @@ impl WriteQueue {
             let mut batch = vec![first];
             batch.extend(inbox.try_iter().take(writer.together.saturating_sub(1)));
             let count = batch.len();
-            writer.wait_for(writer.busy);
+            let busy = writer.busy;
+            writer.wait_for(busy);
             writer.serve(batch);
             self.waiting.fetch_sub(count, Ordering::AcqRel);
         }
@@ -281,14 +284,17 @@ impl Writer {
             commits: 0,
             broken: None,
             busy,
+            waits: None,
             feed,
         }
     }
 
     /// Sets how long another process is waited for.
-    fn wait_for(&self, time: Duration) {
+    fn wait_for(&mut self, time: Duration) {
         // It is a number that SQLite keeps; were it not taken, the one before it holds.
-        drop(self.connection.busy_timeout(time));
+        if self.waits != Some(time) {
+            self.waits = self.connection.busy_timeout(time).ok().map(|()| time);
+        }
     }
 
     /// Writes a batch and tells everybody.
