@@ -159,9 +159,9 @@ be taken forever, so it must `spend` a budget, as in
 which waits for an event.";
 
     ResetOrder = "PM0502", "a budget is reset by a later one",
-"A budget may be reset only by spending one that is declared before it. Every transition that
-spends a budget then lowers that budget and refills only later ones, so every run halts. Move
-the outer loop's budget up.";
+"A budget may be reset only by spending one that is declared before it. Then every transition
+that spends a budget lowers it and refills only later ones, so every run halts. Declare the
+outer loop's budget first.";
 
     ResetCycle = "PM0503", "budgets reset each other",
 "Budgets that refill each other limit nothing.";

@@ -29,8 +29,8 @@ type AnyError = Box<dyn Error + Send + Sync>;
 const UNTRUSTED: &str = "Give the certificate of the server or of its authority, as a PEM file, with \
                          `sslrootcert=FILE`, or use `sslmode=require` without `sslrootcert`, \
                          which encrypts without checking the certificate";
-const MISNAMED: &str = "Use a name from the certificate in the address, or `sslmode=verify-ca`, \
-                        which does not check the name";
+const MISNAMED: &str = "In the address, use a name that the certificate lists, or \
+                        `sslmode=verify-ca`, which does not check the name";
 
 /// What is checked about a server's certificate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

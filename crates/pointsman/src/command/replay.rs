@@ -28,8 +28,8 @@ use crate::{
 /// Replay a run's journal, or an export of one, and check every byte.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The command applies every entry again and compares the results with the journal: the state, whether
-the run has ended, and the next wake-up after each entry; and every prompt. For an export it checks
+The command applies every entry again and compares the results with the journal: every prompt, and
+after each entry the state, whether the run has ended, and the next wake-up. For an export it checks
 only the entries, because exports contain no prompts.
 
 Examples:

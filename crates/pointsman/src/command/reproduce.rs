@@ -47,7 +47,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
     /// Limit the actions for all problems together: `actions=N` [default: no total; each problem
-    /// gets 60 per action of its known steps, at least 500 and at most 3000].
+    /// gets 60 actions for each of its known steps, at least 500 and at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each problem into this folder.

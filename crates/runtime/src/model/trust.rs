@@ -79,13 +79,13 @@ fn bad(why: &CertificateError, host: &str) -> String {
         CertificateError::NotValidForNameContext { presented, .. } => {
             let names = names(presented);
             format!(
-                "is not for `{host}`, but for {names}; use a name from the certificate in the \
-                 base URL, or give the server a certificate for `{host}`"
+                "is not for `{host}`, but for {names}; in the base URL, use a name that the \
+                 certificate lists, or give the server a certificate for `{host}`"
             )
         }
         CertificateError::NotValidForName => format!(
-            "is not for `{host}`; use a name from the certificate in the base URL, or give the \
-             server a certificate for `{host}`"
+            "is not for `{host}`; in the base URL, use a name that the certificate lists, or \
+             give the server a certificate for `{host}`"
         ),
         CertificateError::UnknownIssuer => {
             format!("is self-signed or signed by an unknown CA; {SIGNER}")
