@@ -207,7 +207,7 @@ impl TranscriptMessage {
 
 /// Returns the result of a call that was not got round to.
 pub(crate) fn not_done() -> ToolResult {
-    let output = format!("{NOT_DONE}the turn ended before");
+    let output = format!("{NOT_DONE}the turn ended first");
     ToolResult { ok: false, output, mutated: false }
 }
 

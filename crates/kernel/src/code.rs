@@ -140,8 +140,9 @@ tool that is not on the list, so every call would be denied.";
 
     Unrouted = "PM0401", "an outcome without a route",
 "The chart must route every outcome of a state's job, including those that the kernel adds:
-`failed` for a job that can fail, `stuck` and `denied` for a job that calls tools. Without a
-route, `timeout` follows `on.failed`.";
+`failed` for a job that can fail, `denied` for a job that calls tools, `stuck` for a job in which
+the governor checks model turns or calls for repetition. Without a route, `timeout` follows
+`on.failed`.";
 
     Impossible = "PM0402", "an outcome that the job does not have",
 "The route can never be taken: the job has no such outcome. Check the spelling.";
@@ -159,9 +160,9 @@ be taken forever, so it must `spend` a budget, as in
 which waits for an event.";
 
     ResetOrder = "PM0502", "a budget is reset by a later one",
-"A budget may be reset only by spending one that is declared before it. Then every transition
-that spends a budget lowers it and refills only later ones, so every run halts. Declare the
-outer loop's budget first.";
+"A budget may be reset only by spending one that is declared before it, or by an awaited event
+(`reset = \"await\"`). Then every transition that spends a budget lowers it and refills only later
+ones, so every run halts. Declare the outer loop's budget first.";
 
     ResetCycle = "PM0503", "budgets reset each other",
 "Budgets that refill each other limit nothing.";

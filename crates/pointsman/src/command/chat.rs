@@ -64,7 +64,8 @@ Examples:
   cat error.log | pointsman chat -p \"Explain this log\"
 
 Exit codes: 0 you left or the conversation ended, 1 the last message has no answer,
-2 usage or configuration, 3 waiting for a person, 5 stuck, 6 cancelled, 10 store fault.")]
+2 usage or configuration, 3 waiting for a person, 4 budget, 5 stuck, 6 cancelled, 10 store
+fault.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Chat {
     /// The first message.

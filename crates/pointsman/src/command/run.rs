@@ -26,7 +26,8 @@ use crate::{
 /// Run an agent to its end. Progress goes to standard error, the result to standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file that uses the built-in jobs.
+AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart file: your own, or a changed copy
+of a shipped one.
 If neither `--model`, POINTSMAN_MODEL nor the settings name a model, `quote` answers: it is
 built in, asks no model, and quotes matching passages.
 
@@ -47,7 +48,7 @@ prompt.
 
 `--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
 `xdg-open` or `open`. The result is printed when the run ends. At a terminal the page then stays
-open until Ctrl-C; without a terminal it closes with the run. Making changes from the page needs a
+open until Ctrl-C; without a terminal, or with `--json`, it closes with the run. Making changes from the page needs a
 token, as for `pointsman serve`.
 
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at

@@ -40,9 +40,10 @@ all workers run on one machine. Waiting runs do not count towards `--jobs`.
 SIGTERM and Ctrl-C drain the worker: it claims and starts nothing more, waits for calls in progress,
 and hands its runs over to other workers.
 
-When a provider answers 429 with a retry time, no worker calls it before then. A run that loses its
-worker five times without progress is quarantined: `pointsman runs` lists it, `pointsman show RUN`
-says why, and `pointsman resume RUN --queue` gives it another chance.
+When a provider answers 429 with a retry time, no worker calls it until then, or for ten minutes if
+that is shorter. A run that loses its worker five times without progress is quarantined: `pointsman
+runs` lists it, `pointsman show RUN` says why, and `pointsman resume RUN --queue` gives it another
+chance.
 
 Examples:
   pointsman worker

@@ -62,7 +62,8 @@ enum Search {
     Bfs,
     /// Continue from the newest screen, and go back when it is finished.
     Dfs,
-    /// Take the shortest known path to an untried action.
+    /// Prefer the untried action most likely to show something new, relative to the cost of
+    /// reaching it.
     MaxCoverage,
     /// Stay within an activity until it is finished.
     Focused,

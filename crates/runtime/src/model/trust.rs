@@ -149,7 +149,7 @@ mod tests {
         let expected = ServerName::try_from("box.example").expect("a name");
         let other = certificate(CertificateError::NotValidForNameContext { expected, presented });
         assert!(other.contains("not for `box.example`, but for `box0.example`, "), "{other}");
-        assert!(other.contains("`box4.example`, 2 more; use a name"), "{other}");
+        assert!(other.contains("`box4.example`, 2 more; in the base URL, use a name"), "{other}");
         assert!(certificate(CertificateError::UnknownIssuer).contains("SSL_CERT_FILE"));
         assert!(certificate(CertificateError::BadEncoding).contains("needs another one"));
     }
