@@ -12,13 +12,21 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use pointsman_runtime::store::{SqliteStore, import::Exported};
+use pointsman_kernel::{
+    event::{Event, Pauser},
+    id::Seq,
+};
+use pointsman_runtime::{
+    driver::Driver,
+    store::{SqliteStore, Store, import::Exported},
+};
 use pointsman_testing::{
     kept::{keep, long},
     site::{HttpReply, Site},
@@ -28,6 +36,7 @@ use xtask::server::{Ready, Server, free_port};
 
 use crate::{
     components,
+    durable::counter,
     place::{self, Scratch},
     program::{self, Home},
     webdriver::Browser,
@@ -77,10 +86,10 @@ pub(crate) fn bench(options: &Options) -> Result<bool> {
     let mut all = Vec::new();
     for entries in &options.entries {
         eprintln!("writing a run of {entries} entries");
-        let exported = long(&pointsman_agents::all(), *entries);
+        let mut exported = long(&pointsman_agents::all(), *entries);
         let scratch = Scratch::new()?;
         let home = Home::of(&program, &scratch.file(""), &place::cache()?)?;
-        write(&home, &exported)?;
+        write(&home, &mut exported)?;
         let site = whole(&exported)?;
         let inspect = InspectView::new(&python, &scratch, &exported)?;
         let mut sizes = Sizes::new(exported.lines.len());
@@ -100,12 +109,26 @@ pub(crate) fn bench(options: &Options) -> Result<bool> {
     Ok(figures::print_limits(&all, &statistics))
 }
 
-/// Writes a run into the journal of a home.
-fn write(home: &Home, exported: &Exported) -> Result<()> {
-    let store = SqliteStore::open(&home.file("journal.db"))?;
+/// Writes a run into the journal of a home. A driver writes its last two entries, so that it has a
+/// snapshot as every driven run has: it is paused and resumed once more.
+fn write(home: &Home, exported: &mut Exported) -> Result<()> {
+    let store = Arc::new(SqliteStore::open(&home.file("journal.db"))?);
     let runtime = tokio::runtime::Runtime::new().context("starting a runtime")?;
-    runtime.block_on(keep(&store, &pointsman_agents::all(), exported));
-    Ok(())
+    runtime.block_on(async {
+        let agents = pointsman_agents::all();
+        keep(&*store, &agents, exported).await;
+        let refused = |refused| anyhow!("the chart is refused: {refused:?}");
+        let program = Arc::new(agents.verify(&exported.source).map_err(refused)?);
+        let lease = store.claim(&exported.run).await?.context("the run has no owner")?;
+        let mut driver = Driver::resume(counter::context(&store), program, lease).await?;
+        let paused = Event::Paused { why: "the last pause".into(), by: Some(Pauser::Person) };
+        driver.give(paused).await?;
+        driver.give(Event::Resumed).await?;
+        let written = Seq(exported.lines.len().try_into()?);
+        exported.lines.extend(store.page(&exported.run, written, usize::MAX).await?);
+        exported.link = store.run(&exported.run).await?.link;
+        Ok(())
+    })
 }
 
 /// Serves the page that loads the journal whole.
