@@ -27,9 +27,9 @@ const MAX_LINE: usize = 400;
 /// Find the shortest steps to every crash, hang and dead end of an exploration.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The command tries the shortest known steps first, then leaves out actions while the problem still
-occurs. It never leaves out the app's start or the set-up steps. Then it repeats the shortest steps
-and reports how often they reproduced the problem. Each try plays the recording with new random
+The command tries the shortest known steps first, then leaves out actions as long as the problem
+still occurs. It never leaves out the app's start or the set-up steps. Then it repeats the shortest
+steps and reports how often they reproduced the problem. Each try plays the recording with new random
 choices, or restarts the app on the device.
 
 Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 a problem was not

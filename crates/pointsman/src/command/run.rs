@@ -39,8 +39,8 @@ before you confirm, unless you give `--submit yes`.
 of 100 steps allows about twelve actions; `--budget actions=N` raises the other limits to what N
 actions need.
 
-`code` works in phases, from `--plan` or proposed by the model and approved by you. A plan is a TOML
-file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
+`code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
+is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
 
 Read-only tools run without asking; everything else prompts at the terminal. Without a terminal
 the run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a

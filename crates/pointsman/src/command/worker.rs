@@ -71,7 +71,7 @@ pub(crate) struct WorkerCommand {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     drain: u64,
     /// Serve metrics at http://ADDR:PORT/metrics; port 0 means any free port. Tokens, TLS and limits
-    /// are those of `serve`: without a token, only on loopback.
+    /// are those of `serve`: without a token, the worker listens only on loopback.
     #[arg(long, value_name = "ADDR:PORT")]
     metrics: Option<SocketAddr>,
     /// Print a JSON line for every run that ends or fails.

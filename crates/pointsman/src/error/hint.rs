@@ -95,7 +95,7 @@ impl Error {
                 format!("type a longer prefix: {}", few.join(", "))
             }
             Self::TooLate { run, .. } => {
-                format!("`pointsman resume {run}` continues as if denied")
+                format!("`pointsman resume {run}` continues the run as if the answer were no")
             }
             Self::Ignored { run, .. } | Self::AsksNothing { run } => {
                 format!("`pointsman show {run}` shows its state")

@@ -193,7 +193,7 @@ fn late_answer_is_rejected() {
     thread::sleep(Duration::from_millis(5));
     let (code, _, told) = home.pointsman(&["approve", "last"]);
     assert!(code == 2 && told.contains("too late: question"), "{told}");
-    assert!(told.contains("continues as if denied"), "{told}");
+    assert!(told.contains("continues the run as if the answer were no"), "{told}");
     assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
     assert!(!home.path("note.txt").exists());
 }
