@@ -115,8 +115,8 @@ pub(crate) struct Cancel {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The process that owns the run pauses it; without one, the pause is recorded at once.
-`pointsman resume` continues the run. Child runs are paused with it. Work in progress keeps its time
-limit.
+`pointsman resume` continues the run. Child runs are paused with their parent. Work in progress
+keeps its time limit.
 
 Examples:
   pointsman pause last
