@@ -494,7 +494,9 @@ impl Driver {
         self.message = Some(message.id);
         let took = match message.event() {
             Ok(event) => {
-                let event = arrived(event, self.clock.at(message.at_ms));
+                // The sender's clock may have been set meanwhile; no message is sent after it comes.
+                let sent = self.clock.at(message.at_ms).min(self.clock.now());
+                let event = arrived(event, sent);
                 self.commit(event, None, &[]).await?.map(|(took, _)| took)
             }
             Err(error) => Err(StepError::Unreadable(error.to_string())),

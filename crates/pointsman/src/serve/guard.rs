@@ -221,7 +221,7 @@ impl Guard {
                 RefusalReason::Host,
                 StatusCode::MISDIRECTED_REQUEST,
                 "this server does not serve the host that the request names",
-                "use the address that the server printed, or start it with `--allow-host NAME`",
+                "use the address that the server printed, or add the name to `allow_hosts` of `[serve]`",
             )
         })
     }

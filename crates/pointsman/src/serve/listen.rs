@@ -134,7 +134,9 @@ impl Listener {
                     }
                 },
                 // A dropped sender has closed, too.
-                _ = closing.changed() => {}
+                changed = closing.changed() => if changed.is_err() {
+                    break;
+                },
             }
         }
         drop(self);

@@ -268,7 +268,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str, held: impl FnOnce()
 }
 
 /// Never answers.
-struct Mute;
+pub(crate) struct Mute;
 
 impl EffectExecutor for Mute {
     fn model(&self) -> &'static str {

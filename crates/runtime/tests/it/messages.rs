@@ -13,7 +13,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::now_ms,
-    driver::RunStatus,
+    driver::{Driver, DriverContext, RunStatus},
     observe::{Notice, Question},
     session::{
         ApprovalDecision, ApprovalRequest, Approver, ApproverReply, Delivery, Session, Unattended,
@@ -24,6 +24,7 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 
 use crate::{
+    children::Mute,
     pausing::{Caller, cancel, until, while_the_child_waits},
     session::{TestSession, has_note, send},
 };
@@ -151,6 +152,33 @@ fn answer_sent_in_time_counts_even_if_taken_late() {
         true
     });
     assert!(tried, "nothing was asked in time");
+}
+
+/// The sender's clock is the system's, which may be set while the driver's own goes on.
+#[test]
+fn answer_counts_though_the_clock_was_set_ahead() {
+    let desk = TestSession::new("session-ahead");
+    let run = desk.run(&mut Unattended);
+    let question = run.questions.first().expect("a question is open");
+    let yes = ApprovalDecision { granted: true, reason: String::new(), remember: None };
+    desk.session.decide(&run.run, question, &yes).unwrap_or_else(|error| panic!("{error}"));
+    desk.session.block_on(async {
+        let store = desk.session.store();
+        let mut message = store.messages(&run.run).await.expect("they are read").remove(0);
+        message.at_ms += 1_000 * 86_400_000;
+        let lease = store.claim(&run.run).await.expect("it is asked").expect("nobody has it");
+        let context = DriverContext {
+            agents: Arc::new(pointsman_agents::all()),
+            store: Arc::clone(store),
+            executor: Arc::new(Mute),
+            observers: Vec::new(),
+        };
+        let program = Arc::new(crate::program(crate::session::CHART));
+        let mut driver = Driver::resume(context, program, lease).await.expect("it is resumed");
+        driver.take(&message).await.expect("it is taken");
+        let lines = store.lines(&run.run, Seq(0)).await.expect("they are read");
+        assert!(lines.iter().any(|line| line.contains("approval_answered")), "{lines:?}");
+    });
 }
 
 #[test]
