@@ -5,6 +5,7 @@
 //! - [`kept`]: exported runs, written into a store.
 //! - [`script`]: entries as a driver would write them.
 //! - [`site`]: a site on loopback with scripted answers.
+//! - [`stand_in`]: an executor that never answers, and a chart with a child.
 //!
 //! Nothing here ships: other crates use it only in their tests.
 
@@ -13,3 +14,4 @@ pub mod folder;
 pub mod kept;
 pub mod script;
 pub mod site;
+pub mod stand_in;

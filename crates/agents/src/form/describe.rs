@@ -5,6 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use pointsman_kernel::agent::Summary;
 
 use super::{FormReport, FormTask, Source};
+use crate::answer::counted;
 
 /// Describes what the browser is to do.
 pub(super) fn task(task: &FormTask) -> String {
@@ -33,7 +34,9 @@ fn source(from: &Source) -> String {
 pub(super) fn report(report: &FormReport) -> Option<Summary> {
     let (ok, text) = match report {
         FormReport::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
-        FormReport::Fields(fields) => (true, counted(fields.len())),
+        FormReport::Fields(fields) => {
+            (true, counted(fields.len().try_into().unwrap_or(u64::MAX), "field"))
+        }
         FormReport::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         FormReport::Inserted { .. } => (true, String::new()),
         FormReport::Verified { kept: true, complaint: None, .. } => {
@@ -52,8 +55,4 @@ pub(super) fn report(report: &FormReport) -> Option<Summary> {
         FormReport::SwitchedOff { .. } => return None,
     };
     Some(Summary::line(ok, text))
-}
-
-fn counted(fields: usize) -> String {
-    if fields == 1 { "1 field".into() } else { format!("{fields} fields") }
 }

@@ -236,7 +236,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the pulse of a child's parent, if its lease is here. The parent's task drives the child, and
-/// nobody else gives signs for it: if that task hangs, the child's lease must not be renewed either.
+/// no other task gives signs of life for it: if that task hangs, the child's lease must not be renewed either.
 fn parents_pulse(held: &BTreeMap<(RunId, u64), Times>, run: &RunId) -> Option<Pulse> {
     // A child's name is that of its parent, with the number of an entry and of an effect there.
     let parent: RunId = run.as_str().rsplitn(3, '-').nth(2)?.parse().ok()?;

@@ -190,3 +190,21 @@ fn escaped(text: &str) -> String {
     };
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help wraps at 100 columns; a longer line would leave a few words on a line of their own.
+    #[test]
+    fn written_lines_of_help_fit_their_width() {
+        let mut commands = vec![Arguments::command()];
+        while let Some(command) = commands.pop() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines() {
+                assert!(line.chars().count() <= 100, "`{}`: {line}", command.get_name());
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
+}

@@ -29,8 +29,8 @@ const MAX_LINE: usize = 400;
 #[command(after_help = "\
 The command tries the shortest known steps first, then leaves out actions as long as the problem
 still occurs. It never leaves out the app's start or the set-up steps. Then it repeats the shortest
-steps and reports how often they reproduced the problem. Each try plays the recording with new random
-choices, or restarts the app on the device.
+steps and reports how often they reproduced the problem. Each try plays the recording with new
+random choices, or restarts the app on the device.
 
 Exit codes: 0 everything was reproduced, or there was nothing to reproduce, 1 a problem was not
 reproduced, 2 the run is not an exploration or its device is unavailable, 4 the budget was used up.

@@ -40,7 +40,8 @@ of 100 steps allows about twelve actions; `--budget actions=N` raises the other 
 actions need.
 
 `code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
-is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with `(10 min)`.
+is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …`, optionally with
+`(10 min)`.
 
 Read-only tools run without asking; everything else prompts at the terminal. Without a terminal
 the run waits for `pointsman approve` or `pointsman deny`. Calls that cannot succeed fail without a
@@ -48,8 +49,8 @@ prompt.
 
 `--open` serves the page of the run on a free port of this machine, and opens it with `BROWSER`,
 `xdg-open` or `open`. The result is printed when the run ends. At a terminal the page then stays
-open until Ctrl-C; without a terminal, or with `--json`, it closes with the run. Making changes from the page needs a
-token, as for `pointsman serve`.
+open until Ctrl-C; without a terminal, or with `--json`, it closes with the run. Making changes from
+the page needs a token, as for `pointsman serve`.
 
 Ctrl-C cancels the run cleanly. A second Ctrl-C detaches: the run can be resumed. A third exits at
 once.

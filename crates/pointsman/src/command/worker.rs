@@ -146,11 +146,11 @@ impl WorkerCommand {
             note(&format!("metrics at {}", started.url()));
             server = Some(started);
         }
-        session.block_on(self.work(&session, contexts))?;
+        let worked = session.block_on(self.work(&session, contexts));
         if let Some(server) = server {
             session.block_on(server.stop());
         }
-        Ok(ExitCode::SUCCESS)
+        worked.map(|()| ExitCode::SUCCESS)
     }
 
     async fn work(&self, session: &Session, contexts: RunContexts) -> Result<(), Error> {

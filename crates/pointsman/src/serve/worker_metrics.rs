@@ -35,7 +35,7 @@ pub(crate) struct MetricsServer {
     serving: JoinHandle<()>,
 }
 
-/// What is read.
+/// What the metrics are read from.
 struct Figures {
     http: Arc<HttpMetrics>,
     runs: Arc<RunMetrics>,

@@ -10,7 +10,10 @@ use std::{
 };
 
 use insta::assert_snapshot;
-use pointsman_testing::site::{HttpReply, Site};
+use pointsman_testing::{
+    site::{HttpReply, Site},
+    stand_in::PARENT,
+};
 use serde_json::Value;
 
 use crate::{home::Home, serve::Server};
@@ -25,31 +28,6 @@ usage = { input = 200, output = 5 }
 "#;
 const CHAT: [&str; 7] =
     ["run", "chat", "A red question", "--dir", "docs", "--model", "script:script.toml"];
-/// A chart whose only work is a run of another chart.
-const PARENT: &str = r#"
-chart     = "parent"
-version   = 1
-start     = "asking"
-authority = "propose"
-
-[any]
-cancel = "cancelled"
-
-[state.asking]
-run     = "agent"
-with    = { chart = "research", goal = "{goal}", into = "result" }
-timeout = "10m"
-on.succeeded    = "done"
-on.child_failed = "failed"
-on.failed       = "failed"
-
-[state.done]
-final = "succeeded"
-[state.failed]
-final = "failed"
-[state.cancelled]
-final = "cancelled"
-"#;
 const CONTENT: (&str, &str) = ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
 
 /// A receiver that ends with this value.

@@ -78,7 +78,7 @@ pub(crate) async fn end_children(agents: &Arc<Agents>, store: &Arc<dyn Store>, i
     if owned.is_empty() || context.store.lease_lasts().is_none() {
         return;
     }
-    // The lease of an owner that was killed lasts a while longer: nobody else waits for that.
+    // The lease of an owner that was killed lasts a while longer: no other process waits for that.
     tokio::spawn(async move {
         for child in end_within(&context, owned, context.store.lost_after()).await {
             tracing::warn!(run = %child, "a child of a run has an owner and is not ended");

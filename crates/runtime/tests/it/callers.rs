@@ -1,4 +1,4 @@
-//! What is the same whoever drives a run: its children end with it, and the watch pauses it.
+//! Every kind of caller drives a run alike: its children end with it, and the watch pauses it.
 
 use std::{sync::Arc, time::Duration};
 

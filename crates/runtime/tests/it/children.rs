@@ -13,42 +13,18 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{Driver, DriverContext, PreparedRun, RunStatus},
-    effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     observe::Notice,
     session::{Delivery, StartOptions, Unattended},
     store::{RunId, SqliteStore, Store as _},
     timeline::TimelineKind,
 };
-use pointsman_testing::script::begun;
+use pointsman_testing::{
+    script::begun,
+    stand_in::{Mute, PARENT},
+};
 use serde_json::json;
 
 use crate::session::{TestSession, send};
-
-/// Has another agent answer its goal.
-const PARENT: &str = r#"
-chart     = "parent"
-version   = 1
-start     = "asking"
-authority = "propose"
-
-[any]
-cancel = "cancelled"
-
-[state.asking]
-run     = "agent"
-with    = { chart = "research", goal = "{goal}", into = "result" }
-timeout = "10m"
-on.succeeded    = "done"
-on.child_failed = "failed"
-on.failed       = "failed"
-
-[state.done]
-final = "succeeded"
-[state.failed]
-final = "failed"
-[state.cancelled]
-final = "cancelled"
-"#;
 
 pub(crate) fn parent() -> StartOptions {
     let program = crate::program(PARENT);
@@ -211,7 +187,7 @@ fn child_resumes_with_its_original_chart() {
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded), "{lines:#?}");
 }
 
-/// The lease of a worker that was killed may last longer than the one of its parent.
+/// The lease of a worker that was killed may last longer than its parent's.
 #[test]
 fn child_is_taken_over_once_its_owner_is_seen_to_be_lost() {
     let desk = TestSession::new("session-child-lost");
@@ -265,19 +241,6 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str, held: impl FnOnce()
     let driver = driver.unwrap_or_else(|error| panic!("{error}"));
     held();
     drop(driver);
-}
-
-/// Never answers.
-pub(crate) struct Mute;
-
-impl EffectExecutor for Mute {
-    fn model(&self) -> &'static str {
-        "nobody"
-    }
-
-    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
-        Box::pin(std::future::pending())
-    }
 }
 
 #[test]

@@ -24,7 +24,6 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 
 use crate::{
-    children::Mute,
     pausing::{Caller, cancel, until, while_the_child_waits},
     session::{TestSession, has_note, send},
 };
@@ -154,7 +153,7 @@ fn answer_sent_in_time_counts_even_if_taken_late() {
     assert!(tried, "nothing was asked in time");
 }
 
-/// The sender's clock is the system's, which may be set while the driver's own goes on.
+/// The sender uses the system's clock, which can be set; the driver's own cannot.
 #[test]
 fn answer_counts_though_the_clock_was_set_ahead() {
     let desk = TestSession::new("session-ahead");
@@ -166,7 +165,7 @@ fn answer_counts_though_the_clock_was_set_ahead() {
         let store = desk.session.store();
         let mut message = store.messages(&run.run).await.expect("they are read").remove(0);
         message.at_ms += 1_000 * 86_400_000;
-        let lease = store.claim(&run.run).await.expect("it is asked").expect("nobody has it");
+        let lease = store.claim(&run.run).await.expect("it is asked").expect("no process has it");
         let context = DriverContext {
             agents: Arc::new(pointsman_agents::all()),
             store: Arc::clone(store),

@@ -28,7 +28,7 @@ use pointsman_runtime::{
     scheduler::{DriverContexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
     store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
-use pointsman_testing::script::begun;
+use pointsman_testing::{script::begun, stand_in::Mute};
 use serde_json::json;
 
 use crate::store::{Plain as _, TempFolder};
@@ -350,19 +350,6 @@ async fn children_that_were_left_behind_end_with_their_parent() {
     assert_eq!(how.ok(), Some(Disposition::Succeeded));
     let row = store.reader().run(&child).expect("the child is readable");
     assert_eq!(row.ended.as_deref(), Some("cancelled"));
-}
-
-/// Never answers.
-struct Mute;
-
-impl EffectExecutor for Mute {
-    fn model(&self) -> &'static str {
-        "none"
-    }
-
-    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
-        Box::pin(std::future::pending())
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

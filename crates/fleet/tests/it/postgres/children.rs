@@ -8,7 +8,6 @@ use pointsman_runtime::{
     clock::new_run_id,
     control::RunControl,
     driver::{Driver, DriverContext, PreparedRun, RunStatus},
-    effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     engine::Engine,
     session::Delivery,
     store::{RunId, Store},
@@ -17,6 +16,7 @@ use pointsman_runtime::{
 use pointsman_testing::{
     folder::TempFolder,
     script::{Script, begun, id},
+    stand_in::{Mute, PARENT},
 };
 use serde_json::json;
 use tokio::time::{sleep, timeout};
@@ -25,45 +25,6 @@ use super::Fresh;
 
 const LIMIT: Duration = Duration::from_mins(1);
 const GOAL: &str = "When is the oven lit?";
-
-/// Has another agent answer its goal.
-const PARENT: &str = r#"
-chart     = "parent"
-version   = 1
-start     = "asking"
-authority = "propose"
-
-[any]
-cancel = "cancelled"
-
-[state.asking]
-run     = "agent"
-with    = { chart = "research", goal = "{goal}", into = "result" }
-timeout = "10m"
-on.succeeded    = "done"
-on.child_failed = "failed"
-on.failed       = "failed"
-
-[state.done]
-final = "succeeded"
-[state.failed]
-final = "failed"
-[state.cancelled]
-final = "cancelled"
-"#;
-
-/// Never answers.
-struct Mute;
-
-impl EffectExecutor for Mute {
-    fn model(&self) -> &'static str {
-        "nobody"
-    }
-
-    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
-        Box::pin(std::future::pending())
-    }
-}
 
 /// Begins a run, up to its first effect.
 async fn begin(store: &Arc<dyn Store>, run: &RunId, source: &str) -> Driver {
@@ -121,7 +82,7 @@ async fn parent_that_is_taken_over_waits_for_the_lease_of_its_child() {
     drop(killed);
 }
 
-/// Nobody waits for that: the lease lasts longer than the one who cancels does.
+/// The cancelling process does not wait for this: the lease outlasts it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn child_whose_lease_lasts_longer_ends_with_its_parent() {
@@ -144,7 +105,7 @@ async fn child_whose_lease_lasts_longer_ends_with_its_parent() {
     drop(killed);
 }
 
-/// The task of the parent drives its children: none of them goes on without it.
+/// The parent's task drives its children: while it hangs, no child continues.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn children_of_a_task_that_hangs_can_be_taken_over() {

@@ -32,7 +32,7 @@ pub(super) enum Parking {
 
 /// Ready whatever the time.
 const AT_ONCE: Option<i64> = Some(0);
-/// The latest time that is told apart. The sum of two is still a whole number.
+/// Later times count as this one, so that a sum of two times does not overflow.
 const LATEST: i64 = i64::MAX / 2;
 
 impl SqliteStore {
