@@ -21,6 +21,7 @@ use pointsman_runtime::{
     },
     store::{RunId, SqliteStore},
 };
+use pointsman_testing::stand_in::Mute;
 use serde_json::{Value, json};
 
 use crate::{
