@@ -41,9 +41,14 @@ fn site(server: SocketAddr, rebound: Arc<AtomicBool>) -> u16 {
     let port = listener.local_addr().expect("it has an address").port();
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            let rebound = rebound.load(Ordering::SeqCst);
-            // A client that is gone is no matter.
-            thread::spawn(move || if rebound { forward(client, server) } else { serve(client) });
+            let rebound = Arc::clone(&rebound);
+            // Where a connection leads is decided with its first byte: a browser opens some early.
+            thread::spawn(move || match client.peek(&mut [0]) {
+                // A client that is gone is no matter.
+                Err(_) => {}
+                Ok(_) if rebound.load(Ordering::SeqCst) => forward(client, server),
+                Ok(_) => serve(client),
+            });
         }
     });
     port
