@@ -185,7 +185,7 @@ pub struct RunConfig {
     pub version: u32,
     /// The digest of the run's chart.
     pub digest: Digest,
-    /// Where the waiting times between attempts get their jitter from.
+    /// The seed for the jitter of retries.
     pub seed: u64,
     /// The permissions.
     pub permissions: Permissions,

@@ -63,7 +63,7 @@ impl Messages {
         }
     }
 
-    /// Reads a plain body. Returns whether it is one of this protocol.
+    /// Reads a plain body. Returns whether it is a valid reply.
     pub(super) fn body(&mut self, node: JsonNode<'_>, gather: &mut Gather) -> bool {
         for (index, block) in (0..).zip(node.items_of("content")) {
             self.started(index, block, gather);

@@ -49,7 +49,7 @@ pub enum ErrorClass {
     Malformed,
     /// The answer is larger than allowed.
     TooLarge,
-    /// The answer ended before its end was marked.
+    /// The stream ended early.
     Truncated,
     /// Anything else, such as a redirection.
     Other,

@@ -11,7 +11,7 @@ use super::{
     reply::TokenUsage,
 };
 
-/// Reads an event or a plain body. Returns whether it is one of this protocol.
+/// Reads an event or a plain body. Returns whether it is valid.
 pub(super) fn answer(node: JsonNode<'_>, gather: &mut Gather) -> bool {
     let candidates = node.items_of("candidates");
     for candidate in candidates.iter().copied().filter(first) {

@@ -25,7 +25,7 @@ pub(super) fn event(node: JsonNode<'_>, gather: &mut Gather) {
     usage(node, gather);
 }
 
-/// Reads a plain body. Returns whether it is one of this protocol.
+/// Reads a plain body. Returns whether it is a valid reply.
 pub(super) fn body(node: JsonNode<'_>, gather: &mut Gather) -> bool {
     let choices = node.items_of("choices");
     for choice in choices.iter().copied().filter(first) {

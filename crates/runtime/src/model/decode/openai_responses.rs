@@ -79,7 +79,7 @@ impl Responses {
         }
     }
 
-    /// Reads a plain body. Returns whether it is one of this protocol.
+    /// Reads a plain body. Returns whether it is a valid reply.
     pub(super) fn body(&mut self, node: JsonNode<'_>, gather: &mut Gather) -> bool {
         let Some(status) = node.word_of("status") else { return false };
         match status.as_str() {
