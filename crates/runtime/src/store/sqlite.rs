@@ -53,7 +53,7 @@ use lock::RunLock;
 pub use options::InjectedFault;
 pub use options::SqliteOptions;
 use poll::Polled;
-use queue::Parking;
+use queue::{Backlog, Parking};
 pub use reader::SqliteReader;
 use ready::Ready;
 use term::{ActiveTerm, Term};
@@ -74,6 +74,7 @@ pub struct SqliteStore {
     polled: Polled,
     /// Of this process: a provider that refuses another one soon refuses this one, too.
     gates: Gates,
+    backlog: Backlog,
     options: SqliteOptions,
     /// Why it can only be read, if it can.
     unwritable: Option<String>,
@@ -126,6 +127,7 @@ impl SqliteStore {
             feed,
             polled: Polled::default(),
             gates: Gates::ahead(Arc::clone(&options.ahead_ms)),
+            backlog: Backlog::default(),
             options: options.clone(),
             unwritable: None,
         })

@@ -3,7 +3,9 @@
 
 use std::{ffi::OsString, fs, io, path::Path, sync::Arc};
 
-use super::{Feed, Gates, Polled, SqliteOptions, SqliteReader, SqliteStore, StoreError, schema};
+use super::{
+    Backlog, Feed, Gates, Polled, SqliteOptions, SqliteReader, SqliteStore, StoreError, schema,
+};
 
 impl SqliteStore {
     /// Opens a journal to be read only, after it could not be opened to be written to.
@@ -27,6 +29,7 @@ impl SqliteStore {
             feed: Feed::default(),
             polled: Polled::default(),
             gates: Gates::ahead(Arc::clone(&options.ahead_ms)),
+            backlog: Backlog::default(),
             options: options.clone(),
             jobs: None,
             thread: None,

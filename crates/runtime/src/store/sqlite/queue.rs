@@ -4,7 +4,11 @@
 //! owner, the row says what holds if that owner is lost: the run is ready from its owner's first
 //! entry on. Claiming writes nothing; only the lock shows whether a run has an owner.
 
-use std::time::Duration;
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -19,7 +23,7 @@ use super::{
     lock,
     term::Term,
 };
-use crate::clock::now_ms;
+use crate::clock::{Stopwatch, now_ms};
 
 /// How a run is parked.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,40 @@ const AT_ONCE: Option<i64> = Some(0);
 /// Later times count as this one, so that a sum of two times does not overflow.
 const LATEST: i64 = i64::MAX / 2;
 
+/// From how many ready runs on a process keeps those that a claim has left: it reads all of them to
+/// put them in order, which takes longer than claiming a few.
+const MANY: usize = 1_000;
+/// For how long it keeps them: so many times as long as it took to read them, and this long at most.
+/// Meanwhile a run that becomes ready waits behind them.
+const RARELY: u32 = 10;
+const OLDEST: Duration = Duration::from_secs(1);
+
+/// Runs that were ready when a claim read them, in the order in which they are claimed.
+#[derive(Debug)]
+struct ReadyBacklog {
+    runs: VecDeque<RunId>,
+    /// The labels of the worker that they are for.
+    labels: Vec<Box<str>>,
+    age: Stopwatch,
+    lasts: Duration,
+}
+
+/// The ready runs that the last claim has left, if they are many.
+#[derive(Debug, Default)]
+pub(super) struct Backlog(Mutex<Option<ReadyBacklog>>);
+
+impl Backlog {
+    fn keep(&self, backlog: ReadyBacklog) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(backlog);
+    }
+
+    /// Takes the runs for a worker, unless they were read too long ago.
+    fn take(&self, worker: &Worker) -> Option<ReadyBacklog> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        (kept.labels == worker.labels && kept.age.elapsed() < kept.lasts).then_some(kept)
+    }
+}
+
 impl SqliteStore {
     pub(super) async fn claim_queued(
         &self,
@@ -48,6 +86,15 @@ impl SqliteStore {
         if limited && counting.is_none() {
             return Ok(Vec::new());
         }
+        let mut leases = Vec::new();
+        if !limited && let Some(mut backlog) = self.backlog.take(worker) {
+            leases = self.claim_first(&mut backlog.runs, most, now).await?;
+            if leases.len() == most {
+                self.backlog.keep(backlog);
+                return Ok(leases);
+            }
+        }
+        let reading = Stopwatch::start();
         let mut ready = self.read(move |reader| reader.ready(now)).await?;
         let mut running = RunningCounts::default();
         if limited {
@@ -57,23 +104,43 @@ impl SqliteStore {
             }
             ready.retain(|run| owned.iter().all(|it| it.run != run.run));
         }
-        let ready = in_turn(ready, running, worker);
-        let mut leases = Vec::new();
-        for run in ready {
-            if leases.len() == most {
-                break;
-            }
-            match super::Store::claim(self, &run).await {
-                Ok(lease) => leases.extend(lease),
-                // It was removed a moment ago; resuming it by name reports that.
-                Err(StoreError::NoSuchRun { .. } | StoreError::Damaged { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        let mut ready: VecDeque<RunId> = in_turn(ready, running, worker).into();
+        let lasts = reading.elapsed().saturating_mul(RARELY).min(OLDEST);
+        let missing = most.saturating_sub(leases.len());
+        leases.extend(self.claim_first(&mut ready, missing, now).await?);
+        if !limited && ready.len() >= MANY {
+            let (runs, labels) = (ready, worker.labels.clone());
+            self.backlog.keep(ReadyBacklog { runs, labels, age: Stopwatch::start(), lasts });
         }
-        // Another process may have driven and parked them since they were found.
-        let runs: Vec<RunId> = leases.iter().map(|lease| lease.run().clone()).collect();
-        let still = self.read(move |reader| reader.still_ready(&runs, now)).await?;
-        leases.retain(|lease| still.contains(lease.run()));
+        Ok(leases)
+    }
+
+    /// Claims the first of these runs that are still ready, and takes all before them out.
+    async fn claim_first(
+        &self,
+        ready: &mut VecDeque<RunId>,
+        most: usize,
+        now: u64,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let mut leases: Vec<Lease> = Vec::new();
+        while leases.len() < most && !ready.is_empty() {
+            let mut claimed = Vec::new();
+            while leases.len() + claimed.len() < most
+                && let Some(run) = ready.pop_front()
+            {
+                match super::Store::claim(self, &run).await {
+                    Ok(lease) => claimed.extend(lease),
+                    // It was removed a moment ago; resuming it by name reports that.
+                    Err(StoreError::NoSuchRun { .. } | StoreError::Damaged { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            // It may have been driven and parked since it was found.
+            let runs: Vec<RunId> = claimed.iter().map(|lease| lease.run().clone()).collect();
+            let still = self.read(move |reader| reader.still_ready(&runs, now)).await?;
+            claimed.retain(|lease| still.contains(lease.run()));
+            leases.append(&mut claimed);
+        }
         Ok(leases)
     }
 

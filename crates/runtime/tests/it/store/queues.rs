@@ -30,6 +30,42 @@ async fn ready(store: &SqliteStore) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn many_ready_runs_are_claimed_once_by_two_stores() {
+    const RUNS: u64 = 1_200;
+    let folder = TempFolder::new("backlog");
+    let (ours, theirs) = (folder.store(), folder.store());
+    let enter = async |name: String, made| {
+        let mut first = Script::new(&name).next("it begins");
+        first.wake = None;
+        let new_run = NewRun { queue: Some(QueueOptions::default()), ..new_run(made) };
+        drop(ours.create(first.into(), new_run).await.expect("the run is created"));
+    };
+    for made in 0..RUNS {
+        enter(format!("run-{made:04}"), made).await;
+    }
+    let mut claimed = Vec::new();
+    loop {
+        let before = claimed.len();
+        for store in [&ours, &theirs] {
+            let leases = store.claim_ready(170, &Worker::default()).await;
+            let leases = leases.expect("the store answers");
+            for lease in leases {
+                claimed.push(lease.run().to_string());
+                let parked = Release::Parked { read: None };
+                store.release(lease, parked).await.expect("the run is parked");
+            }
+        }
+        if claimed.len() == before {
+            break;
+        }
+    }
+    let wants: Vec<String> = (0..RUNS).map(|made| format!("run-{made:04}")).collect();
+    assert_eq!(claimed, wants, "each is claimed once, and in order");
+    enter("late".into(), RUNS).await;
+    assert_eq!(ready(&theirs).await, ["late"]);
+}
+
+#[tokio::test]
 async fn journal_without_the_index_is_upgraded_and_keeps_its_queue() {
     let folder = TempFolder::new("unindexed");
     queued(&folder.store()).await;
