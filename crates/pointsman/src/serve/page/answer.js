@@ -54,23 +54,29 @@ export function actions(element, run, selected, done) {
   const resume = todo("Resume", "resume", {}, { data: { act: "resume" } });
   const cancel = button("Cancel", async () => {
     const sure = await dialog("Cancel this run?", (close) => [
-      h("p", {}, "It stops its work and ends as cancelled. An ended run never changes again; a fork can continue from any entry."),
+      h("p", {}, "It stops its work and ends as cancelled. An ended run never changes again; a fork can continue from any earlier entry."),
       h("div", { class: "actions" }, button("Keep it", () => close(false)), button("Cancel the run", () => close(true), { class: "danger" }))]);
     if (!sure) return;
     await change(() => act(run, "cancel"), "The run is cancelled.");
     done();
   }, { data: { act: "cancel" } });
-  const fork = button("Fork from here", async () => {
-    const made = await change(() => act(run, "fork", { at: selected() }), null);
+  let last;
+  const fork = button("", async () => {
+    const made = await change(() => act(run, "fork", { at: Math.min(selected(), last) }), null);
     if (made) location.assign(`/runs/${made.run ?? made.fork}`);
-  }, { title: "Start a new run that shares the entries up to the selected one", data: { act: "fork" } });
+  }, { data: { act: "fork" } });
   return (detail) => {
     const open = detail.disposition === null;
+    // No fork shares the end of a run: it would have nothing left to do.
+    last = open ? detail.steps : detail.steps - 1;
+    const [label, shares] = selected() > last ? ["Fork before the end", "all entries but the last"] : ["Fork from here", "the entries up to the selected one"];
+    renew(fork, label, () => label);
+    fork.title = `Start a new run that shares ${shares}`;
     const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
     resume.title = detail.paused ? "Lift the pause" : "No process drives this run: queue it";
     // A child follows its parent: only the pause of one that is driven can be lifted.
     const resumable = run.includes("-") ? detail.paused && detail.owner !== null : detail.paused || idle;
-    const fits = [[open && !detail.paused, pause], [open && resumable, resume], [open, cancel], [true, fork]];
+    const fits = [[open && !detail.paused, pause], [open && resumable, resume], [open, cancel], [last > 0, fork]];
     arrange(element, fits.filter(([is]) => is).map(([, control]) => control));
   };
 }

@@ -134,6 +134,7 @@ export class RunPage {
     this.reading.select(this.selected);
     if (!still) this.reading.reveal(this.selected, end && this.following);
     this.show_steps();
+    this.buttons(this.detail);
     this.timeline.select(this.selected);
     this.stop?.abort();
     const stop = new AbortController();

@@ -54,6 +54,16 @@ fn a_person_approves_denies_cancels_and_forks() {
     rig.press("[data-act=fork]");
     rig.wait(&format!("!location.pathname.includes('{}')", asked[2]));
     rig.wait("document.querySelector('.facts-line a')?.textContent.includes('forked')");
+    // The last entry of an ended run, which its address opens, is not shared.
+    let detail = rig.server.json(&format!("/api/v1/runs/{}", asked[2]));
+    let before = detail["steps"].as_u64().expect("a number") - 1;
+    rig.open(&format!("/runs/{}", asked[2]));
+    rig.wait("document.querySelector('[data-act=fork]')?.textContent === 'Fork before the end'");
+    rig.press("[data-act=fork]");
+    rig.wait(&format!(
+        "document.querySelector('.facts-line a')?.pathname === '/runs/{}/entries/{before}'",
+        asked[2]
+    ));
 }
 
 #[test]
