@@ -150,7 +150,13 @@ export class RunPage {
   }
 
   problem(error, seq) {
+    this.mark_stale();
     renew(this.now, [error.message, seq], () => [h("span", { class: "bad" }, error.message), " ", button("Try again", () => this.select(seq, { still: true }), { class: "more" })]);
+  }
+
+  /** Marks the panes while they show another entry than the selected one. */
+  mark_stale() {
+    this.layout.classList.toggle("stale", this.moment?.seq !== this.selected);
   }
 
   /** Says how far the server has read a long journal. */
@@ -197,9 +203,13 @@ export class RunPage {
 
   show_moment() {
     const { moment } = this;
-    renew(this.now, moment.seq, () => [h("span", { class: "dim" }, `Entry ${grouped(moment.seq)}: `), h("span", { class: "state-name" }, moment.view.state),
-      moment.stage ? h("span", { class: "dim" }, ` · ${moment.stage}`) : null,
-      moment.view.ended ? h("span", { class: `pill ${moment.view.ended}` }, moment.view.ended) : null]);
+    this.mark_stale();
+    // Where the selected entry could not be loaded, the line keeps saying so.
+    if (moment.seq === this.selected) {
+      renew(this.now, moment.seq, () => [h("span", { class: "dim" }, `Entry ${grouped(moment.seq)}: `), h("span", { class: "state-name" }, moment.view.state),
+        moment.stage ? h("span", { class: "dim" }, ` · ${moment.stage}`) : null,
+        moment.view.ended ? h("span", { class: `pill ${moment.view.ended}` }, moment.view.ended) : null]);
+    }
     this.chart.at(moment);
     const draw = { why: () => why(this.bodies.why, moment), budgets: () => budgets(this.bodies.budgets, moment), data: () => data(this.bodies.data, this.run, moment, this.detail.forked, this.original), prompt: () => prompt(this.bodies.prompt, this.run, moment), "what-if": () => this.what_if.at(moment), result: () => this.result.at(moment) };
     const shown = `${this.pane} ${moment.seq}`;

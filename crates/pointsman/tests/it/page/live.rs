@@ -173,10 +173,13 @@ fn a_lost_connection_is_told_and_what_failed_is_read_again() {
     rig.key("j");
     rig.wait("document.querySelector('#lost').textContent.startsWith('Connection lost')");
     rig.picture("lost");
+    // What is still shown of the entry before is marked, also in another pane.
     rig.key("4");
+    rig.wait("document.querySelector('.run.stale .now-line .bad')");
     back(&rig);
     rig.wait("document.querySelector('#lost').textContent === ''");
     rig.wait("document.querySelector('.now-line').textContent.startsWith('Entry 3')");
+    rig.wait("!document.querySelector('.run.stale')");
     rig.wait("document.querySelector('#pane-data pre')");
     // A button that could not load says why, and can be pressed again.
     let run = replying(&rig, REPLY, &[(400, 0)]);
