@@ -20,7 +20,7 @@ export class ChartPane {
     this.svg.setAttribute("aria-label", "The chart");
     // As wide as the pane, unless its text would be too small to read.
     const natural = Number(this.svg.getAttribute("width"));
-    Object.assign(this.svg.style, { width: `${natural}px`, height: "auto", maxWidth: "100%", minWidth: `${Math.round(natural * 0.72)}px` });
+    Object.assign(this.svg.style, { width: `${natural}px`, height: "auto", maxWidth: "100%", minWidth: `${Math.round(natural * 0.9)}px` });
     show(this.element, this.svg);
     this.states = new Map([...this.svg.querySelectorAll("[data-state]")].map((it) => [it.dataset.state, it]));
     this.edges = [...this.svg.querySelectorAll(".edge")].map((tag) => ({
@@ -30,6 +30,8 @@ export class ChartPane {
       outcomes: tag.dataset.outcomes.split(" "),
       line: this.svg.querySelector(`.line[data-arrow="${tag.dataset.arrow}"]`),
     }));
+    // What is drawn after the lines.
+    this.above = [...this.svg.querySelectorAll(".line")].at(-1)?.nextSibling;
     if (this.moment) this.at(this.moment);
     this.path(this.walk);
   }
@@ -61,14 +63,21 @@ export class ChartPane {
         part?.classList.add("taken");
         part?.classList.toggle("fresh", fresh.has(edge));
       }
+      this.raise(edge);
       this.count(edge, count);
     }
+    for (const edge of fresh) this.raise(edge);
     for (const [name, element] of this.states) {
       element.classList.toggle("been", visits.has(name));
       element.classList.toggle("now", name === moment.view.state);
     }
     const now = this.states.get(moment.view.state);
     if (now && this.element.clientHeight > 0) this.center(now);
+  }
+
+  /** Draws the line of an arrow above those that share its way. */
+  raise(edge) {
+    if (edge?.line) this.above.before(edge.line);
   }
 
   /** Writes how often an arrow was taken. */

@@ -132,13 +132,15 @@ export class StatsPage {
       const edge = it.from && pane.edge(it.from, it.reason);
       if (edge) counts.set(edge, { count: (counts.get(edge)?.count ?? 0) + it.count, wrong: counts.get(edge)?.wrong || WRONG.test(it.reason) });
     }
-    for (const [edge, { count, wrong }] of counts) {
+    // The narrow ones last: they are drawn above the wide ones.
+    for (const [edge, { count, wrong }] of [...counts].sort((one, two) => two[1].count - one[1].count)) {
       for (const part of [edge.tag, edge.line]) {
         part?.classList.add("taken");
         part?.classList.toggle("wrong", wrong);
       }
       const way = edge.line?.querySelector(".way");
       if (way) way.style.strokeWidth = String(1.5 + 6 * Math.sqrt(count / most));
+      pane.raise(edge);
       pane.count(edge, count, wrong ? "wrong" : "");
     }
     const been = new Set([...states.map((it) => it.state), ...edges.map((it) => it.to)]);
