@@ -283,9 +283,11 @@ export class ListPage {
     const body = { action, filter: this.query(), all: Object.keys(this.query()).length === 0 };
     const counted_runs = await change(() => post(path(["runs", "bulk"]), { ...body, dry_run: true }));
     if (!counted_runs) return;
+    // The goals of those that the list has read.
+    const goals = new Map(this.rows.map((run) => [run.run, run.goal]));
     const sure = await dialog(`${action[0].toUpperCase()}${action.slice(1)} ${counted(counted_runs.count, "run")}?`, (close) => [
-      h("p", {}, counted_runs.count === 0 ? "The action applies to none of the selected runs." : "These runs match the filters now. Nothing has been done yet."),
-      h("ul", { class: "some" }, counted_runs.runs.slice(0, 8).map((run) => h("li", {}, h("code", {}, run))), counted_runs.count > 8 ? h("li", {}, `and ${grouped(counted_runs.count - 8)} more`) : null),
+      h("p", {}, counted_runs.count === 0 ? "The action applies to none of the selected runs." : `These runs match the filters now. Nothing has been done yet.${action === "cancel" ? " An ended run never changes again." : ""}`),
+      h("ul", { class: "some" }, counted_runs.runs.slice(0, 8).map((run) => h("li", {}, h("code", {}, run), ` ${goals.get(run) ?? ""}`)), counted_runs.count > 8 ? h("li", {}, `and ${grouped(counted_runs.count - 8)} more`) : null),
       h("div", { class: "actions" }, button("Leave them", () => close(false)), counted_runs.count > 0 ? button(`${action[0].toUpperCase()}${action.slice(1)} ${counted(counted_runs.count, "run")}`, () => close(true), { class: action === "cancel" ? "danger" : "primary" }) : null)]);
     if (!sure) return;
     // Only those that were counted: other runs may match the filters by now.

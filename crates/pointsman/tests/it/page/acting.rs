@@ -113,6 +113,8 @@ fn many_runs_are_counted_before_they_are_cancelled_and_the_list_is_live() {
     rig.wait("[...document.querySelectorAll('.row .pill')].every((it) => it.textContent === 'waiting for you')");
     rig.press("[data-bulk=cancel]");
     rig.wait("document.querySelector('dialog h2')?.textContent === 'Cancel 2 runs?'");
+    let listed = rig.text("dialog .some");
+    assert!(["drop a", "drop b"].iter().all(|goal| listed.contains(goal)), "{listed}");
     rig.picture("bulk");
     let open =
         |rig: &Rig| rig.server.json("/api/v1/runs?status=open")["runs"].as_array().map(Vec::len);
