@@ -23,7 +23,8 @@ function reason(title, action, tone, more) {
 }
 
 export async function answer(run, question, granted, done) {
-  const [title, action, tone] = granted ? ["Approve", "Approve", "primary"] : ["Deny", "Deny", "danger"];
+  const [action, tone] = granted ? ["Approve", "primary"] : ["Deny", "danger"];
+  const title = question?.tool ? `${action} the call of ${question.tool}` : action;
   const given = await reason(title, action, tone, granted ? question?.always : null);
   if (!given) return;
   const body = { question: question?.question, reason: given.reason, always: granted ? given.always : undefined };

@@ -28,7 +28,7 @@ fn a_person_approves_denies_cancels_and_forks() {
     rig.sign_in();
     // The keys open the same questions as the buttons.
     rig.key("d");
-    rig.wait("document.querySelector('dialog h2')?.textContent === 'Deny'");
+    rig.wait("document.querySelector('dialog h2')?.textContent === 'Deny the call of write'");
     rig.script("document.querySelector('dialog').close()");
     rig.wait("!document.querySelector('dialog')");
     rig.key("a");
