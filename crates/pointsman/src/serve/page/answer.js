@@ -45,6 +45,11 @@ export function questions(element, run, moment, done) {
       button("Deny", () => answer(run, question.asked, false, done), { class: "danger", data: { act: "deny" } })))));
 }
 
+/** Whether no process drives a run, and none is about to. */
+export function is_idle(detail) {
+  return detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
+}
+
 /** The buttons of a run. Returns what shows those that fit the run as it stands. */
 export function actions(element, run, selected, done) {
   const todo = (label, what, body, props) => button(label, async () => {
@@ -73,10 +78,9 @@ export function actions(element, run, selected, done) {
     const [label, shares] = selected() > last ? ["Fork before the end", "all entries but the last"] : ["Fork from here", "the entries up to the selected one"];
     renew(fork, label, () => label);
     fork.title = `Start a new run that shares ${shares}`;
-    const idle = detail.owner === null && detail.queue !== "ready" && detail.queue !== "leased";
     resume.title = detail.paused ? "Lift the pause" : "No process drives this run: queue it";
     // A child follows its parent: only the pause of one that is driven can be lifted.
-    const resumable = run.includes("-") ? detail.paused && detail.owner !== null : detail.paused || idle;
+    const resumable = run.includes("-") ? detail.paused && detail.owner !== null : detail.paused || is_idle(detail);
     const fits = [[open && !detail.paused, pause], [open && resumable, resume], [open, cancel], [last > 0, fork]];
     arrange(element, fits.filter(([is]) => is).map(([, control]) => control));
   };

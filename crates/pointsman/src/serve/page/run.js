@@ -1,6 +1,6 @@
 // One run: its story, and everything that is known of the selected moment.
 
-import { actions, answer, questions } from "./answer.js";
+import { actions, answer, is_idle, questions } from "./answer.js";
 import { follow, getReady, path, Problem } from "./api.js";
 import { ChartPane } from "./chart.js";
 import { failure, loading } from "./dialog.js";
@@ -109,7 +109,7 @@ export class RunPage {
 
   show_facts() {
     const { detail } = this;
-    const status = detail.disposition ?? (detail.questions.length > 0 ? "waiting" : detail.paused ? "paused" : "open");
+    const status = detail.disposition ?? (detail.questions.length > 0 ? "waiting" : detail.paused ? "paused" : is_idle(detail) ? "idle" : "open");
     const words = [status === "waiting" ? "waiting for you" : status, detail.agent === detail.chart ? detail.agent : `${detail.agent} · ${detail.chart}`,
       `in ${detail.state}`, entries(detail.steps), duration(detail.elapsed_ms), `started ${age(detail.created_ms)}`];
     // The link and the id stay what they are, so that they can be focused and selected.
