@@ -46,10 +46,11 @@ export class ListPage {
 
   build() {
     const field = (name, label, more) => h("input", { type: "search", name, placeholder: label, "aria-label": label, value: this.filter[name] ?? "", spellcheck: "false", autocomplete: "off", ...more });
-    const choice = (name, label, options) => h("select", { name, "aria-label": label }, h("option", { value: "" }, label), options.map((it) => h("option", { value: it, selected: this.filter[name] === it }, it)));
+    // A choice such as "1 h" says nothing without what it is of.
+    const choice = (name, of, any, options) => h("select", { name, "aria-label": of + any }, h("option", { value: "" }, of + any), options.map((it) => h("option", { value: it, selected: this.filter[name] === it }, of + it)));
     this.form = h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault(), oninput: () => this.changed() },
-      field("text", "Search goals", { class: "wide-field" }), choice("status", "any status", STATUS), field("agent", "Agent"), field("chart", "Chart"), field("state", "State"),
-      choice("waiting", "waits for: any", WAITS), choice("idle", "idle: any time", Object.keys(TIMES)));
+      field("text", "Search goals", { class: "wide-field" }), choice("status", "", "any status", STATUS), field("agent", "Agent"), field("chart", "Chart"), field("state", "State"),
+      choice("waiting", "waits for: ", "any", WAITS), choice("idle", "idle: ", "any time", Object.keys(TIMES)));
     this.count = h("p", { class: "dim", role: "status" });
     this.bulk = h("div", { class: "actions" }, ["approve", "cancel", "fork"].map((action) => button(`${action[0].toUpperCase()}${action.slice(1)} all…`, () => this.act(action), { data: { bulk: action } })));
     this.scroller = h("div", { class: "runs", tabindex: "0", role: "list", "aria-label": "Runs" });
