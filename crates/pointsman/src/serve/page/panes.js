@@ -19,7 +19,7 @@ function bar(name, used, max, words, note) {
   return h("div", { class: "budget" }, h("div", { class: "row" }, h("span", { class: "name" }, name), h("span", { class: "figure" }, words)), meter, note ? h("p", { class: "note" }, note) : null);
 }
 
-const BOUNDS = { steps: "steps", model_calls: "model calls", tool_calls: "tool calls" };
+const BOUNDS = { steps: "visits", model_calls: "model calls", tool_calls: "tool calls" };
 
 /** Budgets as bars, and the calls and visits beside the certificate. */
 export function budgets(element, moment) {
@@ -30,9 +30,11 @@ export function budgets(element, moment) {
   });
   const bounds = moment.bounds.map((bound) =>
     bar(BOUNDS[bound.name] ?? bound.name, bound.used, bound.max, `${grouped(bound.used)} of at most ${grouped(bound.max)}`));
+  // Visits are counted for a whole run alone.
+  const per = moment.bounds.some((bound) => bound.name === "steps") ? "run" : "turn";
   show(element,
-    h("h3", {}, "Budgets"), drawn.length > 0 ? drawn : h("p", { class: "dim" }, "This chart has no budgets."),
-    h("h3", {}, "Certificate"), h("p", { class: "dim" }, "The worst case that was proved before the run began."), bounds);
+    h("h3", {}, "Budgets"), drawn.length > 0 ? [drawn, h("p", { class: "dim" }, "A budget may start again, for example with a turn, a phase or a restart.")] : h("p", { class: "dim" }, "This chart has no budgets."),
+    h("h3", {}, "Certificate"), h("p", { class: "dim" }, `The worst case of a ${per}, proved before the run began.`), bounds);
 }
 
 /** Why the step went the way it did. */
@@ -53,15 +55,17 @@ export function why(element, moment) {
     h("dl", { class: "facts" },
       h("dt", {}, "State"), h("dd", {}, view.seen_as && view.seen_as !== view.state ? `${view.state}, seen as ${view.seen_as}` : view.state),
       h("dt", {}, "Time in it"), h("dd", {}, duration(view.in_state_ms)),
-      h("dt", {}, "Visits"), h("dd", {}, grouped(view.visits)),
+      h("dt", {}, "Visits to all states"), h("dd", {}, grouped(view.visits)),
       moment.stage ? [h("dt", {}, "Stage"), h("dd", {}, moment.stage)] : null),
     left.length > 0 ? [h("h3", {}, "Budgets left"), h("table", { class: "plain" }, h("tbody", {}, left))] : null);
 }
 
 function changed(change) {
+  // An empty text would be nothing to see.
+  const [before, after] = [change.before, change.after].map((value) => (value === "" ? '""' : value));
   return h("li", {}, h("code", {}, change.path || "/"),
-    change.before === null ? null : h("del", { class: "removed" }, change.before),
-    change.after === null ? null : h("ins", { class: "added" }, change.after));
+    before === null ? null : h("del", { class: "removed" }, before),
+    after === null ? null : h("ins", { class: "added" }, after));
 }
 
 /** What differs from another moment, in a list. */

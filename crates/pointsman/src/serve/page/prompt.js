@@ -33,7 +33,7 @@ function partElement(part, where) {
 /** Draws the prompts of a moment. */
 export function prompt(element, run, moment) {
   if (moment.prompts.length === 0) {
-    show(element, h("p", { class: "dim" }, "This step asked no model."));
+    show(element, h("p", { class: "dim" }, "This step sent no prompt. The entry that asks the model shows it."));
     return;
   }
   const blocks = moment.prompts.flatMap((asked, prompt) =>

@@ -66,6 +66,7 @@ fn budgets_are_those_of_the_server() {
         }
         for bound in list(&moment, "bounds") {
             let name = bound["name"].as_str().expect("a name").replace('_', " ");
+            let name = if name == "steps" { "visits" } else { name.as_str() };
             expected.push(json!([name, bound["used"], bound["max"]]));
         }
         assert!(!expected.is_empty(), "{agent}");
@@ -121,7 +122,10 @@ const CHANGES: &str = "[...document.querySelectorAll('#pane-data .changes')].map
 
 /// Returns changes as the page shows them.
 fn shown(changes: &Value) -> Value {
-    let text = |value: &Value| value.as_str().map_or(Value::Null, |it| json!(it));
+    let text = |value: &Value| match value.as_str() {
+        Some("") => json!("\"\""),
+        text => json!(text),
+    };
     let one = |it: &Value| {
         let path = it["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");
         json!([path, text(&it["before"]), text(&it["after"])])
