@@ -90,9 +90,10 @@ impl ExploreData {
         if let Some(why) = self.stopped() {
             lines.push(format!("Stopped: {}.", why.trim_end_matches('.')));
         }
-        lines.push("Next: pointsman report RUN --format html --out report.html".to_string());
+        lines.push("Next:".to_string());
+        lines.push("  pointsman report RUN --format html --out report.html".to_string());
         if !self.crashes.is_empty() {
-            lines.push("      pointsman reproduce RUN".to_string());
+            lines.push("  pointsman reproduce RUN".to_string());
         }
         lines.join("\n")
     }
@@ -161,7 +162,9 @@ mod tests {
         assert_eq!(reported(&driver, "stopped"), Value::Null);
         let told = ExploreAgent::result(&driver.run.data).expect("agent reports a result");
         assert!(told.contains("2 screens in 2 activities, 1 edge. 2 actions performed"), "{told}");
-        assert!(told.contains("pointsman reproduce RUN"), "{told}");
+        let next = "Next:\n  pointsman report RUN --format html --out report.html\n  \
+                    pointsman reproduce RUN";
+        assert!(told.ends_with(next), "{told}");
     }
 
     #[test]
