@@ -61,12 +61,12 @@ pub(super) fn answer(answer: &str, data: &ResearchData) -> String {
 /// Returns every passage that was found, and whether the answer names or quotes it; nothing if none
 /// was found.
 pub(super) fn sources(data: &ResearchData) -> Option<DataTable> {
-    let mut table = DataTable::new("Sources", &["place", "text", "in the answer"]);
+    let mut table = DataTable::new("Sources", &["place", "text", "quoted or named"]);
     let answer = data.answer.as_deref().unwrap_or_default();
     let mut seen = BTreeSet::new();
     let mut add = |place: &str, text: &str, used: bool| {
         if table.rows.len() < MAX_ROWS && seen.insert(String::from(place)) {
-            let (mark, used) = if used { (RowMark::Good, "yes") } else { (RowMark::Plain, "") };
+            let (mark, used) = if used { (RowMark::Good, "yes") } else { (RowMark::Plain, "no") };
             table.row(mark, [place.into(), text.into(), used.into()]);
         }
     };
