@@ -387,7 +387,9 @@ impl FormData {
 
     /// Returns the fields and the screenshots, each as a table.
     pub(super) fn tables(&self) -> Vec<DataTable> {
-        let columns = ["page", "field", "kind", "value from", "status", "note", "value"];
+        let told = !self.config.redact;
+        let mut columns = Vec::from(["page", "field", "kind", "value from", "status", "note"]);
+        columns.extend(told.then_some("value"));
         let mut fields = DataTable::new("Fields", &columns);
         for row in &self.rows {
             let must = if row.required { " *" } else { "" };
@@ -402,21 +404,18 @@ impl FormData {
                 (None, Status::Left(why)) => why.to_string(),
                 (note, _) => note.clone().unwrap_or_default(),
             };
-            let value = row.value.clone().filter(|_| !self.config.redact).unwrap_or_default();
-            fields.row(
-                mark,
-                [
-                    row.page.to_string(),
-                    format!("{}{must}", row.label),
-                    row.kind.to_string(),
-                    row.source.to_string(),
-                    row.status.to_string(),
-                    note,
-                    value,
-                ],
-            );
+            let value = told.then(|| row.value.clone().unwrap_or_default());
+            let cells = [
+                row.page.to_string(),
+                format!("{}{must}", row.label),
+                row.kind.to_string(),
+                row.source.to_string(),
+                row.status.to_string(),
+                note,
+            ];
+            fields.row(mark, cells.into_iter().chain(value));
         }
-        let mut shots = DataTable::new("Screenshots", &["taken"]);
+        let mut shots = DataTable::new("Screenshots", &["number"]);
         for (at, shot) in self.shots.iter().enumerate() {
             let name = shot.rsplit(['/', '\\']).next().unwrap_or(shot);
             let number = at.saturating_add(1).to_string();
