@@ -57,7 +57,7 @@ export class StatsPage {
         tile("Cost", money(stats.money), `${money(Math.round(stats.money / stats.runs))} per run`),
         tile("Stuck", `${(stats.stuck_per_mille / 10).toFixed(1)} %`, "of the runs that ended"),
         tile("Tokens saved", stats.tokens_saved.runs > 0 ? `≈ ${grouped(stats.tokens_saved.tokens)}` : "–", this.saved())),
-      h("h2", {}, "How runs ended"), this.ends(ends, stats.runs),
+      h("h2", {}, "How runs stand"), this.ends(ends, stats.runs),
       h("div", { class: "row-head" }, h("h2", {}, "Where they go"), this.pick),
       this.body,
       h("h2", {}, "What runs use"), this.costs(),
