@@ -3,7 +3,8 @@
 import { get, path } from "./api.js";
 import { button, clock, entries, grouped, h } from "./dom.js";
 
-const HUES = [210, 160, 265, 32, 190, 330, 95, 12, 240, 60];
+/** Hues of states: none of those that mean success, a warning or a fault. */
+const HUES = [210, 265, 190, 330, 240, 300];
 const HIGH = 46;
 
 export class Timeline {
@@ -17,7 +18,7 @@ export class Timeline {
       h("div", { class: "zoom" }, button("+", () => this.zoom(0.5, this.selected), { class: "quiet", "aria-label": "Zoom in" }),
         button("−", () => this.zoom(2, this.selected), { class: "quiet", "aria-label": "Zoom out" }),
         button("all", () => this.view(1, this.head), { class: "quiet", "aria-label": "Show all entries" })),
-      h("p", { class: "lane-legend" }, Object.entries({ models: "model", tools: "tool", people: "person", faults: "fault" }).map(([name, word]) => h("span", {}, this.keys[name], word))), this.note);
+      h("p", { class: "lane-legend" }, Object.entries({ models: "model", tools: "tool, task", people: "person", faults: "fault" }).map(([name, word]) => h("span", {}, this.keys[name], word))), this.note);
     this.canvas.addEventListener("click", (event) => this.go(this.entry(event)));
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
@@ -89,7 +90,7 @@ export class Timeline {
     const span = this.spans.find((it) => seq >= it.from && seq <= it.to);
     if (!span) return;
     const range = span.from === span.to ? `Entry ${grouped(span.from)}` : `Entries ${grouped(span.from)} to ${grouped(span.to)}`;
-    const counts = [["model", span.models], ["tool", span.tools], ["fault", span.faults], ["person", span.people]].filter(([, count]) => count > 0).map(([name, count]) => `${name} ${count}`);
+    const counts = [["model", span.models], ["tool or task", span.tools], ["fault", span.faults], ["person", span.people]].filter(([, count]) => count > 0).map(([name, count]) => `${name} ${count}`);
     this.note.textContent = [`${range} at ${clock(span.at)}`, span.state, ...counts].filter(Boolean).join(" · ");
   }
 
