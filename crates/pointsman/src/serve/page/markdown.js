@@ -97,7 +97,9 @@ export function markdown(text) {
       // Columns that are aligned by spaces.
       let end = at;
       while (end < lines.length && /^ {2,}\S/.test(lines[end])) end += 1;
-      blocks.push(h("pre", { tabindex: "0" }, lines.slice(at, end).join("\n")));
+      const columns = lines.slice(at, end);
+      const indent = Math.min(...columns.map((it) => it.search(/\S/)));
+      blocks.push(h("pre", { tabindex: "0" }, columns.map((it) => it.slice(indent)).join("\n")));
       at = end;
     } else if (/^\s*[-*+]\s+/.test(line)) {
       const [element, next] = list(lines, at, room, false);
