@@ -81,7 +81,9 @@ export function itemElement(run, item) {
   const id = `${item.seq}.${item.index}`;
   const classes = ["item", item.tone, `is-${item.kind}`];
   if (item.by) classes.push(`by-${item.by}`);
-  const parts = item.parts.map((part, at) => text(part, { run, entry: item.seq, of: `item.${item.index}.${at}` }));
+  // The line of a failure may say all of it. The others keep their numbers, which requests name.
+  const said = (part) => part.next === null && item.text === `✗ ${part.text.trim()}`;
+  const parts = item.parts.map((part, at) => !said(part) && text(part, { run, entry: item.seq, of: `item.${item.index}.${at}` }));
   const evidence = item.evidence.length > 0 ? h("p", { class: "evidence" }, "seen in entries ",
     item.evidence.map((seq, at) => [at > 0 ? ", " : "", h("a", { href: `/runs/${run}/entries/${seq}`, data: { entry: seq } }, String(seq))])) : null;
   return h("div", { class: classes.join(" "), data: { id, kind: item.kind } },
