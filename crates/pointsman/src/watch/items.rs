@@ -82,7 +82,7 @@ fn told(kind: &TimelineKind) -> (Ink, String) {
             (Ink::Accent, format!("→ {to} ({reason})"))
         }
         TimelineKind::Stage { text } => {
-            (Ink::Accent, format!("● {}", text.as_deref().unwrap_or("no stage")))
+            (Ink::Accent, format!("● {}", text.as_deref().unwrap_or("stage over")))
         }
         TimelineKind::Verdict(verdict) => {
             let ink = if is_stuck(verdict) { Ink::Bad } else { Ink::Warning };
