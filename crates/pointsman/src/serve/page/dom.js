@@ -106,15 +106,13 @@ export function entries(number) {
   return number === 1 ? "1 entry" : `${grouped(number)} entries`;
 }
 
-/** 850 ms, 12.4 s, 3 min 20 s, 2 h 5 min. */
+const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000], ["ms", 1]];
+
+/** The two largest units that fit, as the program writes them: 850 ms, 12 s 400 ms, 3 min, 2 h 5 min. */
 export function duration(ms) {
-  if (ms < 1000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  const [[unit, size], next] = UNITS.slice(UNITS.findIndex((it) => ms >= it[1] || it[1] === 1));
+  const rest = next ? Math.floor((ms % size) / next[1]) : 0;
+  return `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${next[0]}` : ""}`;
 }
 
 /** A moment of a run, as on a stopwatch. */
