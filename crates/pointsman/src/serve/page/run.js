@@ -66,7 +66,7 @@ export class RunPage {
       this.bodies[name].setAttribute("aria-labelledby", `tab-${name}`);
     }
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "The selected moment", onkeydown: (event) => this.tab_key(event) }, ["story", ...PANES].map((name) =>
-      button(name.replace("-", " "), () => this.open_pane(name), { role: "tab", id: `tab-${name}`, data: { pane: name }, "aria-controls": name === "story" ? "story" : `pane-${name}` })));
+      button(name[0].toUpperCase() + name.slice(1).replace("-", " "), () => this.open_pane(name), { role: "tab", id: `tab-${name}`, data: { pane: name }, "aria-controls": name === "story" ? "story" : `pane-${name}` })));
     const levels = h("select", { "aria-label": "Importance", title: "Importance", onchange: (event) => this.reading.filter(Number(event.target.value)) },
       h("option", { value: "1" }, "everything"), h("option", { value: "2" }, "the story"), h("option", { value: "3" }, "turning points"));
     this.find = new Find(this.run, { go: (seq) => this.select(seq), changed: () => this.reading.found() });
