@@ -20,6 +20,7 @@ mod options;
 mod queue;
 mod read;
 mod remove;
+mod rows;
 mod tls;
 mod writer;
 
@@ -45,6 +46,7 @@ use self::{
     clock::ServerClock,
     database::Database,
     lease::{Held, Keeper},
+    rows::RowTypes,
     writer::Job,
 };
 
@@ -54,6 +56,7 @@ pub use self::options::PostgresOptions;
 #[derive(Debug)]
 pub struct PostgresStore {
     database: Database,
+    types: RowTypes,
     clock: ServerClock,
     writer: mpsc::Sender<Job>,
     keeper: Arc<Keeper>,
@@ -70,14 +73,16 @@ impl PostgresStore {
         let database = Database::new(url, options.connections, options.deadline)?;
         migrate::check_server(&database, options.lossy).await?;
         migrate::check(&database).await?;
+        append::plant_unfenced(&database).await?;
+        let types = RowTypes::read(&database).await?;
         let clock = ServerClock::start(&database, options.clock).await?;
         let owner = format!("{}:{}-{:08x}", host_name(), std::process::id(), entropy() >> 32);
         let hints = options.redis.as_deref().map(|url| Hints::start(url, &owner)).transpose()?;
         let keeper = Keeper::start(database.clone(), owner, &options);
-        let writer = writer::start(database.clone(), keeper.lasts_ms());
+        let writer = writer::start(database.clone(), types.clone(), keeper.lasts_ms());
         let (feed, poller) = (Feed::default(), Poller::default());
         let poll = options.poll;
-        Ok(Self { database, clock, writer, keeper, feed, poller, poll, hints })
+        Ok(Self { database, types, clock, writer, keeper, feed, poller, poll, hints })
     }
 
     /// Tells workers that a run may have become ready.
@@ -98,7 +103,7 @@ impl PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn create(&self, first: Arc<Append>, new: NewRun) -> Result<Lease, StoreError> {
-        let lease = make::create(&self.database, &self.keeper, &first, &new).await?;
+        let lease = make::create(&self.database, &self.types, &self.keeper, &first, &new).await?;
         self.feed.send(Change::Entry { run: first.run.clone(), seq: first.seq });
         Ok(lease)
     }

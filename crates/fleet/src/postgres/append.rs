@@ -1,6 +1,6 @@
-//! Entries as columns, and the call of the function that writes them.
+//! Entries as rows, and the call of the function that writes them.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use pointsman_kernel::{
     chart::Disposition,
@@ -19,29 +19,38 @@ use tokio_postgres::types::{ToSql, Type};
 use super::{
     checksum::{self, Tip, signed, unsigned},
     database::{Database, Failure},
+    rows::{Cell, RowTypes, Rows},
 };
 
-/// The function that writes entries, as `migrate` makes it.
-const FUNCTION: &str = include_str!("tables.2.sql");
+/// The types and the function that writes entries, as `migrate` makes them.
+const FUNCTION: &str = include_str!("tables.3.sql");
 /// Its part that refuses an entry of an earlier owner.
 const FENCE: &str =
     "r.epoch = i.epoch AND NOT (r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended'))";
-/// The call of it.
-const CALL: &str =
-    "SELECT * FROM pointsman.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)";
+/// The calls of it, and of the one without that part.
+const CALL: &str = "SELECT * FROM pointsman.append($1, $2, $3, $4, $5)";
+const CALL_UNFENCED: &str = "SELECT * FROM pointsman.append_unfenced($1, $2, $3, $4, $5)";
 /// A run of the queue that was given up, or whose lease was seen to expire.
 const GIVEN_UP: &str = "r.key IS NOT NULL AND r.status NOT IN ('leased', 'ended')";
 
-fn statement() -> Cow<'static, str> {
-    if plant::is("no-epoch") { unfenced().into() } else { CALL.into() }
+/// Makes the function without its fence, where that fault is planted.
+pub(super) async fn plant_unfenced(database: &Database) -> Result<(), StoreError> {
+    if plant::is("no-epoch") {
+        let made = database.write(&unfenced(), &[]).await;
+        made.map_err(|failure| database.unusable(failure.write(None, None)))?;
+    }
+    Ok(())
 }
 
-/// Returns the statement of the function, without its fence.
+/// Returns the statement that makes the function without its fence. Several workers make it at a time.
 fn unfenced() -> String {
-    let (_, after) = FUNCTION.split_once("RETURN QUERY").unwrap_or_default();
-    let (statement, _) = after.split_once(';').unwrap_or_default();
-    statement.replace(FENCE, "true")
+    let (_, function) =
+        FUNCTION.split_once("CREATE FUNCTION pointsman.append(").unwrap_or_default();
+    let function = function.replace(FENCE, "true");
+    format!(
+        "DO $do$ BEGIN PERFORM pg_advisory_xact_lock(1);
+         CREATE OR REPLACE FUNCTION pointsman.append_unfenced({function} END $do$"
+    )
 }
 
 /// One entry that waits to be written.
@@ -52,61 +61,41 @@ pub(super) struct Waiting<'a> {
     pub(super) epoch: i64,
 }
 
-/// Entries as the statement takes them.
+/// Entries as statements take them.
 #[derive(Default)]
-pub(super) struct Entries<'a> {
-    run: Vec<&'a str>,
-    epoch: Vec<i64>,
-    seq: Vec<i64>,
-    line: Vec<&'a str>,
-    prev: Vec<Vec<u8>>,
-    link: Vec<Vec<u8>>,
-    state: Vec<&'a str>,
-    ended: Vec<Option<&'static str>>,
-    wake: Vec<Option<i64>>,
-    prompts: Vec<i64>,
-    checksum: Vec<Vec<u8>>,
-    message: Vec<Option<i64>>,
-    progress: Vec<bool>,
-    snapshot: Vec<Option<&'a str>>,
-    snapshot_checksum: Vec<Option<Vec<u8>>>,
-    prompt_run: Vec<&'a str>,
-    prompt_seq: Vec<i64>,
-    prompt_idx: Vec<i64>,
-    prompt_effect_seq: Vec<i64>,
-    prompt_effect_index: Vec<i64>,
-    prompt_parts: Vec<Vec<u8>>,
-    prompt_checksum: Vec<Vec<u8>>,
-    part_run: Vec<&'a str>,
-    part_digest: Vec<Vec<u8>>,
-    part_body: Vec<&'a str>,
+pub(super) struct Entries {
+    rows: Rows,
+    prompts: Rows,
+    parts: Rows,
 }
 
-impl<'a> Entries<'a> {
-    pub(super) fn add(&mut self, entry: &Waiting<'a>) {
+impl Entries {
+    pub(super) fn add(&mut self, entry: &Waiting<'_>) {
         let Waiting { append, link, epoch } = entry;
         let (run, seq) = (append.run.as_str(), signed(append.seq.0));
         let digest = Digest::of(append.line.as_bytes()).0;
         let (ended, wake) = (append.ended.map(Disposition::name), append.wake.map(signed));
         let prompts = i64::try_from(append.prompts.len()).unwrap_or(i64::MAX);
         let tip = Tip { seq, state: &append.state, ended, wake, prompts, link: &digest };
-        self.run.push(run);
-        self.epoch.push(*epoch);
-        self.seq.push(seq);
-        self.line.push(&append.line);
-        self.prev.push(link.prev.0.to_vec());
-        self.link.push(digest.to_vec());
-        self.state.push(&append.state);
-        self.ended.push(ended);
-        self.wake.push(wake);
-        self.prompts.push(prompts);
-        self.checksum.push(tip.checksum().to_vec());
-        self.message.push(append.message.map(MessageId::number));
-        self.progress.push(is_progress(&append.line));
         let snapshot = append.snapshot.as_deref();
-        self.snapshot.push(snapshot);
-        let sum = snapshot.map(|body| checksum::snapshot(run, seq, &digest, body).to_vec());
-        self.snapshot_checksum.push(sum);
+        let sum = snapshot.map(|body| checksum::snapshot(run, seq, &digest, body));
+        self.rows.add(&[
+            Cell::Text(Some(run)),
+            Cell::Number(Some(*epoch)),
+            Cell::Number(Some(seq)),
+            Cell::Text(Some(&append.line)),
+            Cell::Bytes(Some(&link.prev.0)),
+            Cell::Bytes(Some(&digest)),
+            Cell::Text(Some(&append.state)),
+            Cell::Text(ended),
+            Cell::Number(wake),
+            Cell::Number(Some(prompts)),
+            Cell::Bytes(Some(&tip.checksum())),
+            Cell::Number(append.message.map(MessageId::number)),
+            Cell::Flag(is_progress(&append.line)),
+            Cell::Text(snapshot),
+            Cell::Bytes(sum.as_ref().map(<[u8; 16]>::as_slice)),
+        ]);
         let mut added = BTreeSet::new();
         for (idx, prompt) in (0..).zip(&append.prompts) {
             let mut parts = Vec::with_capacity(prompt.parts.len().saturating_mul(32));
@@ -114,50 +103,32 @@ impl<'a> Entries<'a> {
                 let digest = Digest::of(part.as_bytes()).0;
                 parts.extend_from_slice(&digest);
                 if added.insert(digest) {
-                    self.part_run.push(run);
-                    self.part_digest.push(digest.to_vec());
-                    self.part_body.push(part);
+                    self.parts.add(&[
+                        Cell::Text(Some(run)),
+                        Cell::Bytes(Some(&digest)),
+                        Cell::Text(Some(part)),
+                    ]);
                 }
             }
             let effect = (signed(prompt.effect.seq.0), i64::from(prompt.effect.index));
-            self.prompt_run.push(run);
-            self.prompt_seq.push(seq);
-            self.prompt_idx.push(idx);
-            self.prompt_effect_seq.push(effect.0);
-            self.prompt_effect_index.push(effect.1);
-            self.prompt_checksum.push(checksum::prompt(seq, idx, effect, &parts).to_vec());
-            self.prompt_parts.push(parts);
+            self.prompts.add(&[
+                Cell::Text(Some(run)),
+                Cell::Number(Some(seq)),
+                Cell::Number(Some(idx)),
+                Cell::Number(Some(effect.0)),
+                Cell::Number(Some(effect.1)),
+                Cell::Bytes(Some(&parts)),
+                Cell::Bytes(Some(&checksum::prompt(seq, idx, effect, &parts))),
+            ]);
         }
     }
 
-    /// Returns the parameters, in the order in which the function takes them.
-    pub(super) fn params(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    /// Returns the parameters, in the order in which statements take them.
+    pub(super) fn params(&self, types: &RowTypes) -> Vec<(&(dyn ToSql + Sync), Type)> {
         vec![
-            (&self.run, Type::TEXT_ARRAY),
-            (&self.epoch, Type::INT8_ARRAY),
-            (&self.seq, Type::INT8_ARRAY),
-            (&self.line, Type::TEXT_ARRAY),
-            (&self.prev, Type::BYTEA_ARRAY),
-            (&self.link, Type::BYTEA_ARRAY),
-            (&self.state, Type::TEXT_ARRAY),
-            (&self.ended, Type::TEXT_ARRAY),
-            (&self.wake, Type::INT8_ARRAY),
-            (&self.prompts, Type::INT8_ARRAY),
-            (&self.checksum, Type::BYTEA_ARRAY),
-            (&self.message, Type::INT8_ARRAY),
-            (&self.progress, Type::BOOL_ARRAY),
-            (&self.snapshot, Type::TEXT_ARRAY),
-            (&self.snapshot_checksum, Type::BYTEA_ARRAY),
-            (&self.prompt_run, Type::TEXT_ARRAY),
-            (&self.prompt_seq, Type::INT8_ARRAY),
-            (&self.prompt_idx, Type::INT8_ARRAY),
-            (&self.prompt_effect_seq, Type::INT8_ARRAY),
-            (&self.prompt_effect_index, Type::INT8_ARRAY),
-            (&self.prompt_parts, Type::BYTEA_ARRAY),
-            (&self.prompt_checksum, Type::BYTEA_ARRAY),
-            (&self.part_run, Type::TEXT_ARRAY),
-            (&self.part_digest, Type::BYTEA_ARRAY),
-            (&self.part_body, Type::TEXT_ARRAY),
+            (&self.rows, types.entries.clone()),
+            (&self.prompts, types.prompts.clone()),
+            (&self.parts, types.parts.clone()),
         ]
     }
 }
@@ -166,22 +137,25 @@ impl<'a> Entries<'a> {
 /// that is refused leaves the others alone.
 pub(super) async fn append(
     database: &Database,
+    types: &RowTypes,
     entries: &[Waiting<'_>],
     lease_ms: i64,
 ) -> Vec<Result<i64, StoreError>> {
-    let mut columns = Entries::default();
+    let mut batch = Entries::default();
     for entry in entries {
-        columns.add(entry);
+        batch.add(entry);
     }
-    let mut params = columns.params();
-    params.push((&lease_ms, Type::INT8));
-    let written = match database.write(&statement(), &params).await {
+    let takes = entries.iter().any(|entry| entry.append.message.is_some());
+    let mut params = batch.params(types);
+    params.extend_from_slice(&[(&lease_ms, Type::INT8), (&takes, Type::BOOL)]);
+    let call = if plant::is("no-epoch") { CALL_UNFENCED } else { CALL };
+    let written = match database.write(call, &params).await {
         Ok(rows) => rows,
         Err(Failure::Refused(source)) if entries.len() > 1 => {
             tracing::debug!(%source, "the batch was refused; writing the entries one by one");
             let mut answers = Vec::with_capacity(entries.len());
             for entry in entries.chunks(1) {
-                answers.extend(Box::pin(append(database, entry, lease_ms)).await);
+                answers.extend(Box::pin(append(database, types, entry, lease_ms)).await);
             }
             return answers;
         }
@@ -250,8 +224,8 @@ mod tests {
     fn the_planted_fault_lacks_the_fence_alone() {
         assert_eq!(FUNCTION.matches(FENCE).count(), 1);
         let planted = unfenced();
-        assert!(planted.trim_start().starts_with("WITH i AS"), "{planted}");
-        assert!(planted.ends_with("SELECT run, expires_ms FROM ok"), "{planted}");
+        assert!(planted.contains("append_unfenced(\n    pointsman.new_entry[]"), "{planted}");
+        assert!(planted.ends_with("$append$;\n END $do$"), "{planted}");
         assert!(!planted.contains("r.epoch"), "{planted}");
         assert!(FENCE.contains(GIVEN_UP));
     }

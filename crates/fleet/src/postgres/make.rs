@@ -15,16 +15,13 @@ use super::{
     database::{Database, Failure},
     lease::Keeper,
     read::run_id,
+    rows::RowTypes,
 };
 
 /// The first entry of a run.
 const INPUT: &str = "
 WITH i AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
-        $6::bytea[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bytea[],
-        $12::bigint[], $13::boolean[], $14::text[], $15::bytea[])
-    AS t (run, epoch, seq, line, prev, link, state, ended, wake, prompts, checksum, message,
-        progress, snapshot, snapshot_checksum)
+    SELECT * FROM unnest($1)
 ), now AS MATERIALIZED (
     SELECT pointsman.now_ms() AS ms
 )";
@@ -43,13 +40,10 @@ const TAIL: &str = "
         body = excluded.body, checksum = excluded.checksum
 ), new_prompt AS (
     INSERT INTO pointsman.prompt (run, seq, idx, effect_seq, effect_index, parts, checksum)
-    SELECT p.* FROM unnest($16::text[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
-        $21::bytea[], $22::bytea[])
-    AS p (run, seq, idx, effect_seq, effect_index, parts, checksum) JOIN ok USING (run)
+    SELECT p.* FROM unnest($2) AS p JOIN ok USING (run)
 ), new_part AS (
     INSERT INTO pointsman.part (run, digest, body)
-    SELECT b.* FROM unnest($23::text[], $24::bytea[], $25::text[]) AS b (run, digest, body)
-    JOIN ok USING (run)
+    SELECT b.* FROM unnest($3) AS b JOIN ok USING (run)
     ON CONFLICT DO NOTHING
 )";
 
@@ -58,26 +52,26 @@ fn statement() -> String {
     format!(
         "{INPUT}, said AS MATERIALIZED (
     SELECT nextval('pointsman.message_id') AS id, t.body, t.checksum
-    FROM unnest($40::text[], $41::bytea[]) AS t (body, checksum)
+    FROM unnest($18::text[], $19::bytea[]) AS t (body, checksum)
 ), ok AS (
     INSERT INTO pointsman.run (id, agent, chart, source, goal, created_ms, made_ms, parent,
         parent_seq, request, fixed_checksum, seq, link, state, ended, wake, prompts, checksum,
         epoch, owner, expires_ms, wrote, key, rank, needs, status, back, wake_at, claims, mail)
-    SELECT run, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, seq, link, state, ended, wake,
-        prompts, checksum, 1, $36, (SELECT ms FROM now) + $37, 0, $38, $39, $42,
-        CASE WHEN ended IS NOT NULL THEN 'ended' WHEN $38 IS NULL THEN 'waiting' ELSE 'leased' END,
-        CASE WHEN $38 IS NULL THEN 'waiting' WHEN $43 > (SELECT ms FROM now) THEN 'timed'
+    SELECT run, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, seq, link, state, ended, wake,
+        prompts, checksum, 1, $14, (SELECT ms FROM now) + $15, 0, $16, $17, $20,
+        CASE WHEN ended IS NOT NULL THEN 'ended' WHEN $16 IS NULL THEN 'waiting' ELSE 'leased' END,
+        CASE WHEN $16 IS NULL THEN 'waiting' WHEN $21 > (SELECT ms FROM now) THEN 'timed'
             ELSE 'ready' END,
-        $43, 0, (SELECT coalesce(max(id), 0) FROM said)
+        $21, 0, (SELECT coalesce(max(id), 0) FROM said)
     FROM i ON CONFLICT DO NOTHING
     RETURNING id AS run, expires_ms
 ), sent AS (
     INSERT INTO pointsman.message (id, run, body, at_ms, checksum)
-    SELECT said.id, ok.run, said.body, $30, said.checksum FROM said, ok
+    SELECT said.id, ok.run, said.body, $8, said.checksum FROM said, ok
 ), chart AS (
-    INSERT INTO pointsman.chart (digest, body) SELECT $28, $44 FROM ok ON CONFLICT DO NOTHING
+    INSERT INTO pointsman.chart (digest, body) SELECT $6, $22 FROM ok ON CONFLICT DO NOTHING
 ), key AS (
-    INSERT INTO pointsman.key (key, turns) SELECT $38, 0 FROM ok WHERE $38 IS NOT NULL
+    INSERT INTO pointsman.key (key, turns) SELECT $16, 0 FROM ok WHERE $16 IS NOT NULL
     ON CONFLICT DO NOTHING
 ){TAIL}
 SELECT run, expires_ms FROM ok"
@@ -86,6 +80,7 @@ SELECT run, expires_ms FROM ok"
 
 pub(super) async fn create(
     database: &Database,
+    types: &RowTypes,
     keeper: &Arc<Keeper>,
     first: &Append,
     new: &NewRun,
@@ -128,7 +123,7 @@ pub(super) async fn create(
     let (asked, lasts) = (boot_ms(), keeper.lasts_ms());
     let (agent, chart, goal, text) = (&*new.agent, &*new.chart, &*new.goal, &*new.source);
     let owner = keeper.owner();
-    let mut params = entries.params();
+    let mut params = entries.params(types);
     params.extend_from_slice(&[
         (&agent, Type::TEXT),
         (&chart, Type::TEXT),

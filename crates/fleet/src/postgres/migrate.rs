@@ -7,10 +7,13 @@ use tokio_postgres::types::Type;
 use super::database::{Database, told};
 
 /// The format that this build needs.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 /// The statements that lead to each format from the one before, and the oldest build that can use it.
-const FORMATS: [(i32, i32, &str); 2] =
-    [(1, 1, include_str!("tables.1.sql")), (2, 1, include_str!("tables.2.sql"))];
+const FORMATS: [(i32, i32, &str); 3] = [
+    (1, 1, include_str!("tables.1.sql")),
+    (2, 1, include_str!("tables.2.sql")),
+    (3, 1, include_str!("tables.3.sql")),
+];
 
 /// The tables that say which format the others have.
 const META: &str = "

@@ -13,6 +13,7 @@ use super::{
     append::{self, Waiting},
     checksum::signed,
     database::Database,
+    rows::RowTypes,
 };
 
 /// How many entries one statement has at most, and how many may wait.
@@ -33,16 +34,21 @@ pub(super) struct Job {
 }
 
 /// Starts the writer. It ends with the last sender.
-pub(super) fn start(database: Database, lease_ms: i64) -> mpsc::Sender<Job> {
+pub(super) fn start(database: Database, types: RowTypes, lease_ms: i64) -> mpsc::Sender<Job> {
     let (sender, jobs) = mpsc::channel(MOST);
     let jobs = Arc::new(Mutex::new(jobs));
     for _ in 0..LANES {
-        tokio::spawn(write(database.clone(), lease_ms, Arc::clone(&jobs)));
+        tokio::spawn(write(database.clone(), types.clone(), lease_ms, Arc::clone(&jobs)));
     }
     sender
 }
 
-async fn write(database: Database, lease_ms: i64, jobs: Arc<Mutex<mpsc::Receiver<Job>>>) {
+async fn write(
+    database: Database,
+    types: RowTypes,
+    lease_ms: i64,
+    jobs: Arc<Mutex<mpsc::Receiver<Job>>>,
+) {
     let mut next: Vec<Job> = Vec::new();
     loop {
         let wanted = MOST.saturating_sub(next.len());
@@ -76,7 +82,7 @@ async fn write(database: Database, lease_ms: i64, jobs: Arc<Mutex<mpsc::Receiver
         // and the next owner need not repeat what it says.
         let ends_ms = batch.iter().map(|job| job.ends_ms).max().unwrap_or_default();
         let left = Duration::from_millis(ends_ms.saturating_sub(boot_ms()));
-        let answers = append::append(&database.patient(left), &entries, lease_ms).await;
+        let answers = append::append(&database.patient(left), &types, &entries, lease_ms).await;
         drop(entries);
         for (job, answer) in batch.into_iter().zip(answers) {
             // A caller that no longer waits reads the run instead.

@@ -35,7 +35,7 @@ fn commands_find_their_runs_in_a_database() {
     assert!(err.contains("pointsman migrate"), "{err}");
     for _ in 0..2 {
         let (code, out, _) = home.pointsman(&["migrate", "--store", &url]);
-        assert_eq!((code, out.as_str()), (0, "the tables have format 2\n"));
+        assert_eq!((code, out.as_str()), (0, "the tables have format 3\n"));
     }
     let ask = ["run", "research", "Who sets the points?", "--dir", "docs", "--store", &url];
     let (code, out, err) = home.pointsman(&ask);

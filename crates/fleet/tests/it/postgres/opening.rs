@@ -86,7 +86,7 @@ async fn tables_are_made_once_by_however_many() {
     });
     let many: Vec<_> = many.collect();
     for one in many {
-        assert_eq!(one.await.expect("it does not panic").expect("they are made"), 2);
+        assert_eq!(one.await.expect("it does not panic").expect("they are made"), 3);
     }
     fresh.open(PostgresOptions::default()).await;
 }
@@ -94,18 +94,28 @@ async fn tables_are_made_once_by_however_many() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only fleet"]
 async fn tables_of_an_earlier_build_are_migrated() {
-    let fresh = Fresh::new().await;
-    let earlier = "DROP FUNCTION pointsman.append; UPDATE pointsman.meta SET version = 1";
-    fresh.client().await.batch_execute(earlier).await.expect("it is set");
-    let why = refusal(&fresh.direct).await;
-    assert!(why.contains("format 1") && why.contains("pointsman migrate"), "{why}");
-    let migrated = PostgresStore::migrate(&fresh.direct).await.expect("they are migrated");
-    assert_eq!(migrated, 2);
-    let store = fresh.open(PostgresOptions::default()).await;
-    let mut script = Script::new("later");
-    let lease = store.create(script.next("it begins").into(), new_run(5)).await;
-    let lease = lease.expect("it begins");
-    store.append(&lease, script.next("it runs").into()).await.expect("it is written");
+    const SECOND: &str =
+        "DROP TYPE pointsman.new_entry, pointsman.new_prompt, pointsman.new_part CASCADE;";
+    for (format, without) in [(1, "DROP FUNCTION pointsman.append;"), (2, "")] {
+        let fresh = Fresh::new().await;
+        let client = fresh.client().await;
+        let earlier = format!("{SECOND}{without} UPDATE pointsman.meta SET version = {format}");
+        client.batch_execute(&earlier).await.expect("it is set");
+        let why = refusal(&fresh.direct).await;
+        let named = why.contains(&format!("format {format}"));
+        assert!(named && why.contains("pointsman migrate"), "{why}");
+        let migrated = PostgresStore::migrate(&fresh.direct).await.expect("they are migrated");
+        assert_eq!(migrated, 3);
+        let store = fresh.open(PostgresOptions::default()).await;
+        let mut script = Script::new("later");
+        let lease = store.create(script.next("it begins").into(), new_run(5)).await;
+        let lease = lease.expect("it begins");
+        store.append(&lease, script.next("it runs").into()).await.expect("it is written");
+        // Workers of the previous format still find their function.
+        let functions = "SELECT count(*) FROM pg_proc WHERE proname = 'append'";
+        let functions = client.query_one(functions, &[]).await.expect("the server answers");
+        assert_eq!(functions.get::<_, i64>(0), 2);
+    }
 }
 
 #[tokio::test]
@@ -120,7 +130,7 @@ async fn tables_of_a_later_build_are_used_if_possible() {
     // And later removed what this one needs: an open store claims nothing more.
     client.batch_execute("UPDATE pointsman.meta SET min_version = 9").await.expect("it is set");
     let why = refusal(&fresh.direct).await;
-    assert!(why.contains("format 9") && why.contains("up to 2"), "{why}");
+    assert!(why.contains("format 9") && why.contains("up to 3"), "{why}");
     let refused = store.claim_ready(1, &Worker::default()).await;
     assert!(matches!(refused, Err(StoreError::TooNew { .. })), "{refused:?}");
     let refused = PostgresStore::migrate(&fresh.direct).await;
