@@ -214,3 +214,30 @@ async fn pages_are_found_again_after_a_run_was_written_anew() {
     }
     pages(&store);
 }
+
+#[tokio::test]
+async fn pages_are_found_where_two_runs_wrote_in_turn() {
+    let folder = TempFolder::new("turns");
+    let store = folder.store();
+    let mut one = Script::begin("one", &store, 5).await;
+    let mut other = Script::begin("other", &store, 6).await;
+    for (script, entries) in
+        [(0, 400), (1, 300), (0, 5), (1, 1), (0, 600), (1, 700), (0, 300), (1, 2), (0, 1)]
+    {
+        let script = if script == 0 { &mut one } else { &mut other };
+        for at in 0..entries {
+            let entry = script.next(&format!("entry {at}"));
+            store.write(entry).await.expect("the entry is written");
+        }
+    }
+    for script in [&one, &other] {
+        for after in [0, 1, 250, 256, 300, 404, 511, 512, 700, 768, 900] {
+            // A store that was just opened has no place in mind.
+            for store in [&folder.store(), &store] {
+                let page = store.reader().page(&script.run, Seq(after as u64), 20);
+                let page = page.expect("a page");
+                assert_eq!(page, script.lines[after..after + 20], "after {after}");
+            }
+        }
+    }
+}
