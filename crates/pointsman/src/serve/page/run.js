@@ -1,7 +1,7 @@
 // One run: its story, and everything that is known of the selected moment.
 
 import { actions, answer, is_idle, questions } from "./answer.js";
-import { follow, getReady, path, Problem } from "./api.js";
+import { follow, getReady, path, pause, Problem } from "./api.js";
 import { ChartPane } from "./chart.js";
 import { failure, loading } from "./dialog.js";
 import { age, arrange, button, duration, entries, grouped, h, renew, say, show, visible } from "./dom.js";
@@ -17,6 +17,8 @@ const PANES = ["chart", "why", "budgets", "data", "prompt", "what-if", "result"]
 
 /** Milliseconds after which a request that failed is repeated. */
 const AGAIN = 3000;
+/** Milliseconds for which the timeline waits until the first moment is shown: both read the journal. */
+const LANES = 1000;
 
 function journal(at, of) {
   return `Reading the journal: entry ${grouped(at)} of ${grouped(of)}`;
@@ -43,11 +45,15 @@ export class RunPage {
     this.head = this.detail.steps;
     const asked = this.selected;
     this.selected = Math.min(asked ?? this.head, this.head);
+    // The server may have to read a long journal up to there, so this is asked for first.
+    this.stop = new AbortController();
+    this.early = { seq: this.selected, moment: this.moment_at(this.selected) };
     this.build();
     if (asked !== null && asked > this.head) say(`This run has no entry ${grouped(asked)}; its last one is ${grouped(this.head)}.`, "bad");
     this.reading.grow(this.head);
     this.timeline.grow(this.head);
-    this.select(this.selected, { address: asked !== null, follow: asked === null, end: this.detail.disposition === null });
+    const shown = this.select(this.selected, { address: asked !== null, follow: asked === null, end: this.detail.disposition === null });
+    this.timeline.ready = Promise.race([shown, pause(LANES)]);
     this.picture();
     if (this.detail.disposition === null) this.watch();
   }
@@ -136,17 +142,25 @@ export class RunPage {
     this.show_steps();
     this.buttons(this.detail);
     this.timeline.select(this.selected);
-    this.stop?.abort();
-    const stop = new AbortController();
-    this.stop = stop;
+    const { early } = this;
+    this.early = null;
+    const known = early?.seq === this.selected;
+    if (!known) {
+      this.stop.abort();
+      this.stop = new AbortController();
+    }
     try {
-      const moment = await getReady(path(["runs", this.run, "entries", this.selected]), (at, of) => this.read(at, of), stop.signal);
+      const moment = await (known ? early.moment : this.moment_at(this.selected));
       this.read(0, 0);
       this.moment = moment;
       this.show_moment();
     } catch (error) {
       if (error.name !== "AbortError") this.problem(error, seq);
     }
+  }
+
+  moment_at(seq) {
+    return getReady(path(["runs", this.run, "entries", seq]), (at, of) => this.read(at, of), this.stop.signal);
   }
 
   problem(error, seq) {

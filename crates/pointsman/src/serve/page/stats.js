@@ -139,7 +139,7 @@ export class StatsPage {
         part?.classList.toggle("wrong", wrong);
       }
       const way = edge.line?.querySelector(".way");
-      if (way) way.style.strokeWidth = String(1.5 + 6 * Math.sqrt(count / most));
+      if (way) way.style.strokeWidth = String(1.5 + 3.5 * Math.sqrt(count / most));
       pane.raise(edge);
       pane.count(edge, count, wrong ? "wrong" : "");
     }

@@ -70,6 +70,7 @@ export class Timeline {
 
   async load() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
+    await this.ready;
     try {
       const read = await get(path(["runs", this.run, "lanes"], { from: this.from, to: this.to }));
       if (turn !== this.turn) return;
@@ -116,7 +117,7 @@ export class Timeline {
     paint.textBaseline = "middle";
     // Colours of the theme are resolved by elements alone.
     const colour = (name) => getComputedStyle(this.keys[name]).backgroundColor;
-    const lanes = [["models", colour("models"), 24], ["tools", colour("tools"), 30], ["people", colour("people"), 36], ["faults", colour("faults"), 36]];
+    const lanes = [["models", colour("models"), 24], ["tools", colour("tools"), 30], ["people", colour("people"), 36], ["faults", colour("faults"), 42]];
     let run = null;
     const fitted = (name, room) => {
       let end = name.length;

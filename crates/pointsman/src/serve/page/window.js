@@ -74,6 +74,11 @@ export class Windowed {
 
   /** Scrolls so that a block is in the document. */
   reveal(index) {
+    if (this.drawn.size === 0) {
+      // Room to go there at once: what is on the way need not be drawn, nor read.
+      this.above.style.height = `${this.top(this.count)}px`;
+      this.scroller.scrollTop = Math.max(0, this.top(index) - this.scroller.clientHeight / 3);
+    }
     this.update();
     // Blocks that were measured on the way may have moved it out again.
     for (let turn = 0; turn < 4 && !this.drawn.has(index); turn += 1) {
