@@ -9,7 +9,7 @@ use pointsman_kernel::{
     agent::{Abandoned, FaultClass, Reply, ToolCall, ToolResult},
     json::canonical_body,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::answer;
@@ -23,10 +23,24 @@ pub const MAX_OUTPUT: usize = 64 * 1024;
 pub const NOT_DONE: &str = "not done: ";
 
 /// A conversation, the oldest message first.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(from = "Vec<TranscriptMessage>")]
 pub struct Transcript {
     messages: Vec<TranscriptMessage>,
+    /// The bytes of all messages: every step asks for them, and a conversation can be long.
+    size: usize,
+}
+
+impl From<Vec<TranscriptMessage>> for Transcript {
+    fn from(messages: Vec<TranscriptMessage>) -> Self {
+        Self { size: total(&messages), messages }
+    }
+}
+
+impl Serialize for Transcript {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.messages.serialize(serializer)
+    }
 }
 
 /// One message.
@@ -78,12 +92,12 @@ impl Transcript {
     /// Adds a person's message.
     pub fn say(&mut self, text: String) {
         self.seal();
-        self.messages.push(TranscriptMessage::User { text });
+        self.push(TranscriptMessage::User { text });
     }
 
     /// Adds a word of the host.
     pub fn note(&mut self, text: String) {
-        self.messages.push(TranscriptMessage::Note { text });
+        self.push(TranscriptMessage::Note { text });
     }
 
     /// Adds a model's reply.
@@ -94,7 +108,12 @@ impl Transcript {
             tidy(&mut call, &calls);
             calls.push(CallRecord { call, result: None });
         }
-        self.messages.push(TranscriptMessage::Assistant { text: reply.text, calls });
+        self.push(TranscriptMessage::Assistant { text: reply.text, calls });
+    }
+
+    fn push(&mut self, message: TranscriptMessage) {
+        self.size = self.size.saturating_add(message.size());
+        self.messages.push(message);
     }
 
     /// Returns the last reply's text.
@@ -129,15 +148,22 @@ impl Transcript {
         if let Some(called) = self.last_calls().get_mut(usize::from(at))
             && called.result.is_none()
         {
-            called.result = Some(cut(result));
+            let result = cut(result);
+            let more = result.output.len();
+            called.result = Some(result);
+            self.size = self.size.saturating_add(more);
         }
     }
 
     /// Gives a result to every call that has none.
     pub fn seal(&mut self) {
-        for called in self.last_calls() {
-            called.result.get_or_insert_with(not_done);
+        let mut more = 0_usize;
+        for called in self.last_calls().iter_mut().filter(|called| called.result.is_none()) {
+            let result = not_done();
+            more = more.saturating_add(result.output.len());
+            called.result = Some(result);
         }
+        self.size = self.size.saturating_add(more);
     }
 
     /// Returns what the person said last, and where it stands.
@@ -151,13 +177,14 @@ impl Transcript {
     }
 
     /// Returns the bytes of every message.
-    pub(crate) fn size(&self) -> usize {
-        self.messages.iter().map(TranscriptMessage::size).fold(0, usize::saturating_add)
+    pub(crate) const fn size(&self) -> usize {
+        self.size
     }
 
     /// Puts other messages in the place of the oldest ones. A reply goes with its results.
     pub(crate) fn replace_first(&mut self, count: usize, with: Vec<TranscriptMessage>) {
         self.messages.splice(..count.min(self.messages.len()), with);
+        self.size = total(&self.messages);
     }
 
     /// Lets every output be changed.
@@ -168,6 +195,7 @@ impl Transcript {
                 results.for_each(|result| change(&mut result.output));
             }
         }
+        self.size = total(&self.messages);
     }
 
     fn last_calls(&mut self) -> &mut [CallRecord] {
@@ -179,6 +207,10 @@ impl Transcript {
         });
         calls.unwrap_or_default()
     }
+}
+
+fn total(messages: &[TranscriptMessage]) -> usize {
+    messages.iter().map(TranscriptMessage::size).fold(0, usize::saturating_add)
 }
 
 impl TranscriptMessage {
@@ -304,5 +336,37 @@ mod tests {
         let first = calls[0].result.as_ref().unwrap();
         assert!(first.ok && first.output.len() < MAX_OUTPUT + 10);
         assert!(!calls[1].result.as_ref().unwrap().ok, "a call without a result was sealed");
+    }
+
+    #[test]
+    fn the_size_is_that_of_all_messages() {
+        let mut transcript = Transcript::default();
+        let mut sizes = vec![0];
+        let mut look = |transcript: &Transcript| {
+            assert_eq!(transcript.size(), total(transcript.messages()));
+            sizes.push(transcript.size());
+        };
+        transcript.say("a question".into());
+        look(&transcript);
+        transcript.reply(Reply { text: "two".into(), calls: vec![call("x"), call("y")] });
+        look(&transcript);
+        let result = |output: &str| ToolResult { ok: true, output: output.into(), mutated: false };
+        transcript.record(1, result("an output"));
+        look(&transcript);
+        let before = transcript.size();
+        transcript.record(1, result("another one, too late"));
+        assert_eq!(transcript.size(), before);
+        transcript.note("a word of the host".into());
+        look(&transcript);
+        transcript.say("next".into());
+        look(&transcript);
+        transcript.each_output(|output| output.truncate(2));
+        assert_eq!(transcript.size(), total(transcript.messages()));
+        let text = serde_json::to_string(&transcript).expect("it is written");
+        let read: Transcript = serde_json::from_str(&text).expect("it is read");
+        assert_eq!(read, transcript);
+        transcript.replace_first(2, vec![TranscriptMessage::Summary { text: "all".into() }]);
+        assert_eq!(transcript.size(), total(transcript.messages()));
+        assert!(sizes.is_sorted_by(|one, next| one < next), "{sizes:?}");
     }
 }

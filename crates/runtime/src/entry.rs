@@ -15,8 +15,13 @@ pub fn event(line: &str) -> Option<Event<Body>> {
 
 /// Returns the name of a line's event, as in the journal.
 pub fn event_name(line: &str) -> Option<&str> {
-    // An event is an object of one key, or a name alone: its first string is the name.
-    Entry::read(line).ok()?.event.get().split('"').nth(1)
+    name(Entry::read(line).ok()?.event.get())
+}
+
+/// Returns the name of an event.
+pub(crate) fn name(event: &str) -> Option<&str> {
+    // It is an object of one key, or a name alone: its first string is the name.
+    event.split('"').nth(1)
 }
 
 /// Returns the beginning of a run from its first entry; nothing if this build cannot read it.

@@ -7,7 +7,6 @@ use pointsman_kernel::{
     id::{Digest, Seq},
 };
 use pointsman_runtime::{
-    entry::event_name,
     plant,
     store::{
         Append, Link, MessageId, RunId, StoreError,
@@ -73,7 +72,7 @@ impl Entries {
     pub(super) fn add(&mut self, entry: &Waiting<'_>) {
         let Waiting { append, link, epoch } = entry;
         let (run, seq) = (append.run.as_str(), signed(append.seq.0));
-        let digest = Digest::of(append.line.as_bytes()).0;
+        let digest = append.line.digest().0;
         let (ended, wake) = (append.ended.map(Disposition::name), append.wake.map(signed));
         let prompts = i64::try_from(append.prompts.len()).unwrap_or(i64::MAX);
         let tip = Tip { seq, state: &append.state, ended, wake, prompts, link: &digest };
@@ -92,7 +91,7 @@ impl Entries {
             Cell::Number(Some(prompts)),
             Cell::Bytes(Some(&tip.checksum())),
             Cell::Number(append.message.map(MessageId::number)),
-            Cell::Flag(is_progress(&append.line)),
+            Cell::Flag(append.line.is_progress()),
             Cell::Text(snapshot),
             Cell::Bytes(sum.as_ref().map(<[u8; 16]>::as_slice)),
         ]);
@@ -209,12 +208,6 @@ async fn why_not(database: &Database, entry: &Waiting<'_>) -> StoreError {
     }
 }
 
-/// Returns whether an entry is progress. Interruptions and pauses are not: a run that is claimed five
-/// times without any other entry is quarantined.
-fn is_progress(line: &str) -> bool {
-    !matches!(event_name(line), Some("interrupted" | "paused" | "lifted"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,24 +221,5 @@ mod tests {
         assert!(planted.ends_with("$append$;\n END $do$"), "{planted}");
         assert!(!planted.contains("r.epoch"), "{planted}");
         assert!(FENCE.contains(GIVEN_UP));
-    }
-
-    #[test]
-    fn stopping_is_not_progress() {
-        for (event, wants) in [
-            (r#"{"begun":{"chart":"chat"}}"#, true),
-            (r#"{"interrupted":{"effects":[]}}"#, false),
-            (r#" { "paused" : {"why":"\"event\":{\"begun\""}}"#, false),
-            (r#"{"lifted":{"by":"parent"}}"#, false),
-            (r#"{"answered":{"text":"\"event\":{\"paused\""}}"#, true),
-            (r#""woke""#, true),
-        ] {
-            let zeros = "0".repeat(64);
-            let line = format!(
-                r#"{{"v":1,"seq":2,"at":7,"event":{event},"hops":[],"effects":"{zeros}","prev":"{zeros}"}}"#
-            );
-            assert!(event_name(&line).is_some(), "{line}");
-            assert_eq!(is_progress(&line), wants, "{line}");
-        }
     }
 }

@@ -97,7 +97,7 @@ pub(super) async fn create(
         created_ms: new.created_ms,
         forked: new.forked.clone(),
         seq: first.seq,
-        link: Digest::of(first.line.as_bytes()),
+        link: first.line.digest(),
         state: first.state.clone(),
         ended: None,
         wake: first.wake,
