@@ -41,7 +41,7 @@ async fn many_ready_runs_are_claimed_once_by_two_stores() {
         drop(ours.create(first.into(), new_run).await.expect("the run is created"));
     };
     for made in 0..RUNS {
-        enter(format!("run-{made:04}"), made).await;
+        enter(format!("run{made:04}"), made).await;
     }
     let mut claimed = Vec::new();
     loop {
@@ -59,7 +59,7 @@ async fn many_ready_runs_are_claimed_once_by_two_stores() {
             break;
         }
     }
-    let wants: Vec<String> = (0..RUNS).map(|made| format!("run-{made:04}")).collect();
+    let wants: Vec<String> = (0..RUNS).map(|made| format!("run{made:04}")).collect();
     assert_eq!(claimed, wants, "each is claimed once, and in order");
     enter("late".into(), RUNS).await;
     assert_eq!(ready(&theirs).await, ["late"]);
