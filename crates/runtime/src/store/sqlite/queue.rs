@@ -477,7 +477,80 @@ fn requested(request: &str, run: &RunId) -> Checksum {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::schema::TABLES, *};
+    use std::sync::Arc;
+
+    use pointsman_kernel::id::Seq;
+    use pointsman_testing::folder::TempFolder;
+
+    use super::{
+        super::{Append, NewRun, Release, Store, schema::TABLES},
+        *,
+    };
+
+    /// Queues a run without an owner.
+    async fn queued(store: &SqliteStore, name: &[u8], created_ms: u64) -> RunId {
+        let (run, zeros) = (RunId::from_letters(name), "0".repeat(64));
+        let line = format!(
+            r#"{{"v":1,"seq":1,"at":0,"event":"woke","hops":[],"effects":"{zeros}","prev":"{zeros}"}}"#
+        );
+        let first = Append {
+            run: run.clone(),
+            seq: Seq(1),
+            line: line.into(),
+            state: "asking".into(),
+            ended: None,
+            wake: None,
+            snapshot: None,
+            prompts: Vec::new(),
+            message: None,
+        };
+        let new_run = NewRun {
+            agent: "builtin".into(),
+            chart: "asker".into(),
+            source: "a chart".into(),
+            goal: "ask".into(),
+            created_ms,
+            forked: None,
+            messages: Vec::new(),
+            request: None,
+            queue: Some(QueueOptions::default()),
+        };
+        drop(store.create(Arc::new(first), new_run).await.expect("the run is created"));
+        run
+    }
+
+    #[tokio::test]
+    async fn what_a_claim_has_left_is_claimed_while_it_is_ready() {
+        let folder = TempFolder::new("backlog");
+        let store = SqliteStore::open(&folder.journal()).expect("the journal opens");
+        let mut runs = Vec::new();
+        for (name, created_ms) in [b"a", b"b", b"c", b"d"].into_iter().zip(1..) {
+            runs.push(queued(&store, name, created_ms).await);
+        }
+        let [first, parked, owned, last] = &runs[..] else { panic!("four runs") };
+        let lease = store.claim(parked).await.expect("the store answers").expect("it is free");
+        let rests = Release::Parked { read: None };
+        store.release(lease, rests).await.expect("the run is parked");
+        let _owned = store.claim(owned).await.expect("the store answers").expect("it is free");
+        let keep = |labels: &[&str]| {
+            let runs = [parked, owned, last].into_iter().cloned().collect();
+            let labels = labels.iter().map(|label| (*label).into()).collect();
+            let (age, lasts) = (Stopwatch::start(), Duration::MAX);
+            store.backlog.keep(ReadyBacklog { runs, labels, age, lasts });
+        };
+        let claimed = async || {
+            let leases = store.claim_ready(1, &Worker::default()).await;
+            let leases = leases.expect("the store answers");
+            leases.first().map(|lease| lease.run().clone())
+        };
+        // `first` comes before it in the journal, and was not left.
+        keep(&[]);
+        assert_eq!(claimed().await.as_ref(), Some(last));
+        // None is left: all are read again. So they are for a worker with other labels.
+        assert_eq!(claimed().await.as_ref(), Some(first));
+        keep(&["gpu"]);
+        assert_eq!(claimed().await.as_ref(), Some(first));
+    }
 
     #[test]
     fn only_the_query_by_the_index_relies_on_it() {
